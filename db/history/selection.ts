@@ -1,4 +1,5 @@
 // What a list selects, and the conditions of it in SQL.
+import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { boundTime, type IdPrefix, idFloor, idTime } from '../../core/text/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { READ_IN_ORDER } from '../sql/rules.ts';
@@ -38,6 +39,20 @@ export const KINDS = {
   delivery: { table: 'deliveries', prefix: 'dlv', subject: 'destination_id' },
 } as const satisfies Record<Selection['kind'], { table: string; prefix: IdPrefix; subject: string }>;
 
+const FAILED_EVENTS = ['failed', 'partial'];
+
+/**
+ * The condition of a partial index (db/schema/03-events.sql) that has every row of a selection and few others, or null: events with
+ * failed deliveries, events that were not routed, and deliveries that ended without being delivered.
+ */
+function partialIndex({ kind, where: { status, routed } }: Selection): string | null {
+  if (kind === 'event' && routed === false) return 'not r.routed';
+  const statuses = status === undefined ? [] : [status].flat();
+  if (statuses.length === 0) return null;
+  if (kind === 'event') return statuses.every((one) => FAILED_EVENTS.includes(one)) ? 'r.has_failed' : null;
+  return statuses.some((one) => one === 'delivered' || isOpenStatus(one)) ? null : 'r.is_undelivered';
+}
+
 /** Rows of a deleted source are invisible. */
 export function rowsOf({ kind }: Selection): string {
   return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
@@ -71,7 +86,8 @@ function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range:
 /** The whole condition on rows `r` that were made in a range. */
 export function rowMatches(query: Parameters, selection: Selection, range: Range): string {
   const { also } = selection;
-  const made = madeWithin(query, selection, range);
+  const index = partialIndex(selection);
+  const made = `${madeWithin(query, selection, range)}${index ? ` and ${index}` : ''}`;
   return `${made} and ${matches(query, selection)}${also ? ` and ${also(query, range)}` : ''}`;
 }
 
@@ -122,8 +138,12 @@ interface Prepared {
 export async function prepare(db: Queryable, selection: Selection): Promise<Prepared> {
   const { kind, organizationId, where, also, delivered } = selection;
   const { subject } = KINDS[kind];
-  const { [subject]: id, ...others } = where;
-  const isPlain = !also && !delivered && Object.values(others).every((value) => value === undefined);
+  const { [subject]: id, routed, ...others } = where;
+  const isPlain =
+    !also &&
+    !delivered &&
+    (routed === undefined || (routed === false && kind === 'event' && id === undefined)) &&
+    Object.values(others).every((value) => value === undefined);
   const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
   // Rows of a deleted source are invisible until they are gone.
   const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
@@ -139,7 +159,10 @@ function inIndex(query: Parameters, selection: Selection, range: Range): string 
   const { kind, organizationId, where } = selection;
   const { table, subject } = KINDS[kind];
   const id = where[subject];
-  const of = id === undefined ? `r.organization_id = ${query.add(organizationId)}` : `r.${subject} = ${query.add(id)}`;
+  const index = partialIndex(selection);
+  const isSubject = id !== undefined && index === null;
+  const owner = isSubject ? `r.${subject} = ${query.add(id)}` : `r.organization_id = ${query.add(organizationId)}`;
+  const of = index === null ? owner : `${owner} and ${index}`;
   return `from ${table} r where ${of} and ${madeWithin(query, selection, range)}`;
 }
 

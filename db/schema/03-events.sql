@@ -13,10 +13,16 @@ create table events (
   deliveries_succeeded integer not null default 0, deliveries_failed integer not null default 0,
   -- the span that recorded it (W3C Trace Context), parent of its attempts; null: the sender's is handed on
   traceparent text,
-  received_at timestamptz(3) not null, validated_at timestamptz(3) not null, queued_at timestamptz(3) not null
+  received_at timestamptz(3) not null, validated_at timestamptz(3) not null, queued_at timestamptz(3) not null,
+  -- For the index of events with failed deliveries. With an index of `status`, every update of a row would write all its indexes. This
+  -- column stays false while an event is delivered, so such updates stay heap-only (HOT).
+  has_failed boolean not null generated always as (status in ('failed', 'partial')) stored
 ) partition by range (id);
 create index events_by_organization on events (organization_id, id);  -- the event list, newest first
 create index events_by_source on events (source_id, id);  -- the same for one source
+-- Mostly small. Lists of what failed, or was not routed, read these rows and no others (db/history/selection.ts).
+create index events_failed on events (organization_id, id) where has_failed;
+create index events_not_routed on events (organization_id, id) where not routed;
 
 create table event_payloads (
   event_id text collate "C" not null primary key,
@@ -72,12 +78,16 @@ create table deliveries (
   batch_id text collate "C",
   -- Versions of the route and transform that made it, applied by its attempts also after a change or a deletion
   -- (earlier_versions). transform_version is null without a transform.
-  route_version integer, transform_version integer
+  route_version integer, transform_version integer,
+  -- It ended, and not by being delivered. For an index that delivered rows are not in (events.has_failed).
+  is_undelivered boolean not null generated always as (
+    status in ('failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled')) stored
 ) partition by range (id);
 -- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
 -- the newest of an event, replayed very often; timeline; delete
 create index deliveries_by_event on deliveries (event_id, id);
 create index deliveries_by_organization on deliveries (organization_id, id);  -- delivery list
+create index deliveries_undelivered on deliveries (organization_id, id) where is_undelivered;
 create index deliveries_by_destination on deliveries (destination_id, id);  -- list filter; cancel on delete
 -- Events by route or destination (db/history/search.ts): deliveries made apart from their event (replays, failovers).
 -- The first eight characters of an id's time are a slot of 1,024 ms: ids of different slots were made apart, or on the
