@@ -197,7 +197,7 @@ export function addOperation(group: Command, one: string, row: Row): Command {
   const hasData = operation.body.some(({ kind }) => kind === 'json');
   if (hasData)
     command.option('--data <json>', 'members as JSON; @file reads a file, - reads stdin; options win over it');
-  command.description(row.about ?? lowerFirst(operation.summary));
+  command.description(row.about ?? lowerFirst(operation.summary).replace(/^get\b/, 'show'));
   if (row.about === undefined && operation.description !== '')
     command.addHelpText('after', `\n${operation.description}`);
   return (row.extra?.(command) ?? command).action(async (...given: unknown[]) => {
