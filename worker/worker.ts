@@ -16,6 +16,7 @@ import type { ActivityDeps } from '../activities/index.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { keepDestinationSlots } from './relay/destination-slots.ts';
 import { dueCircuits } from './loops/due-workflows.ts';
+import { repairs } from './relay/overdue.ts';
 import { type Relay, startRelay } from './relay/relay.ts';
 import { Shards } from './relay/shards.ts';
 import { keepSchedules } from './temporal/upkeep.ts';
@@ -162,6 +163,7 @@ function relayOf(
 ): Relay {
   return startRelay({
     ...parts,
+    repairs,
     shards,
     mostInFlight:
       settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,

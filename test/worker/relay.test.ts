@@ -11,6 +11,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
 import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choice.ts';
 import { startRelay } from '../../worker/relay/relay.ts';
+import { repairs } from '../../worker/relay/overdue.ts';
 import { Shards } from '../../worker/relay/shards.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { queuedDeliveries } from '../support/outbox.ts';
@@ -130,6 +131,7 @@ describe('a relay', () => {
     const relay = startRelay({
       pool: database.pool,
       client,
+      repairs,
       places: new DestinationPlaces(50),
       mostInFlight: 200,
       mostWorkflows: MOST_WORKFLOWS,

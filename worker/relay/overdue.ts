@@ -137,7 +137,7 @@ async function unlessRefused(
  * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows without an
  * attempt are missing: they start like new ones.
  */
-export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
+async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
   const points = await resumePoints(
     pool,
@@ -155,7 +155,7 @@ export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<Ou
  * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is no longer open.
  * @param start starts the workflow; false when it was started before
  */
-export async function resumeDelivery(
+async function resumeDelivery(
   deps: RepairDeps,
   row: OutboxRow,
   point: ResumedDelivery | undefined,
@@ -164,3 +164,7 @@ export async function resumeDelivery(
   const started = point === undefined || (await start(point));
   if (started || (await lookAfterQueued(deps, row))) await removeQueued(deps.pool, row);
 }
+
+/** For deliveries whose workflow waits, is late or was lost. Rare, so the relay is given them. */
+export const repairs = { findResumed, lookAfterOverdue, lookAfterQueued, resumeDelivery, signalTurn };
+export type Repairs = typeof repairs;

@@ -5,7 +5,6 @@ import { throttled } from '../../core/process/log.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { BackgroundTasks, oneAtATime, RelayLoop } from './loop.ts';
 import { InFlight } from './in-flight.ts';
-import { lookAfterOverdue } from './overdue.ts';
 import { createPacing } from './pacing.ts';
 import { createStartPolicies } from './workflow-start.ts';
 import { Starts, type StartsDeps } from './start.ts';
@@ -75,10 +74,23 @@ export function startRelay(deps: RelayDeps): Relay {
   };
   const starts = new Starts({ ...deps, inFlight, freePlace, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
-  const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning, freePlace }));
+  const checkOverdue = oneAtATime(() => deps.repairs.lookAfterOverdue({ ...deps, inFlight, isRunning, freePlace }));
   const vacuum = createVacuum(pool, background);
   const policiesOf = createStartPolicies(hotPool);
-  const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, places, starts, background, news };
+  const round = {
+    pool,
+    repairs: deps.repairs,
+    shards,
+    inFlight,
+    claims,
+    vacuum,
+    policiesOf,
+    pacing,
+    places,
+    starts,
+    background,
+    news,
+  };
   shards.reportInFlight(() => inFlight.deliveryIds());
 
   const loop = new RelayLoop({

@@ -10,7 +10,7 @@ import { type Pool, withShortLocks } from '../../db/connections/pool.ts';
 import { type BackgroundTasks, oneAtATime } from './loop.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Pacing } from './pacing.ts';
-import { findResumed } from './overdue.ts';
+import type { Repairs } from './overdue.ts';
 import type { Starts } from './start.ts';
 import type { Claims } from './claim.ts';
 import type { Shards } from './shards.ts';
@@ -23,6 +23,7 @@ import { actingFor, NoTurnError } from '../../db/connections/by-organization.ts'
 interface RoundDeps {
   /** Runs the rare commands. */
   pool: Pool;
+  repairs: Repairs;
   shards: Shards;
   inFlight: InFlight;
   claims: Claims;
@@ -60,7 +61,7 @@ async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<void> 
 
 interface Chosen {
   /** Those that continue from recorded attempts. */
-  resumed: Awaited<ReturnType<typeof findResumed>>;
+  resumed: Awaited<ReturnType<Repairs['findResumed']>>;
   paced: OutboxRow[];
   policyOf: PolicyOf;
 }
@@ -73,7 +74,7 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   try {
     const policyOf = await deps.policiesOf(rows);
     const limited = limit(deps, rows, policyOf);
-    const resumed = await findResumed(deps.pool, limited);
+    const resumed = await deps.repairs.findResumed(deps.pool, limited);
     const fresh = limited.filter((row) => !resumed.has(row));
     return { resumed, paced: await pace(deps, fresh, policyOf), policyOf };
   } catch (error) {

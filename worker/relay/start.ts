@@ -9,7 +9,6 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
-import { lookAfterQueued } from '../../temporal-config/open-deliveries.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
 import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
@@ -18,7 +17,7 @@ import type { BackgroundTasks } from './loop.ts';
 import { createExpress, type Express } from './attempt.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
-import { resumeDelivery, signalTurn } from './overdue.ts';
+import type { Repairs } from './overdue.ts';
 import { startDelivery, type Started } from './workflow-start.ts';
 
 // A delivery whose start or signal failed keeps its place for this time: claimed again at once, it would fail again.
@@ -34,6 +33,8 @@ export interface StartsDeps {
   /** Runs the rare commands. */
   pool: Pool;
   client: InstallationClient;
+  /** For deliveries whose workflow waits, is late or was lost. */
+  repairs: Repairs;
   /** How many attempts of this process may be under way at each destination. */
   places: DestinationPlaces;
   replayWindowMs: number;
@@ -62,7 +63,7 @@ export class Starts {
       ...deps,
       inTurn: (row) => this.#inTurn(row),
       startWorkflow: async (row, policy, first) => (await this.#startWorkflow(row, policy, { first })) !== 'before',
-      lookAfter: (row) => lookAfterQueued(deps, row),
+      lookAfter: (row) => deps.repairs.lookAfterQueued(deps, row),
       done: deps.freePlace,
     });
   }
@@ -88,7 +89,8 @@ export class Starts {
     const start = async (resumed: ResumedDelivery) =>
       (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
     try {
-      if (point === undefined || (await this.#inTurn(row))) await resumeDelivery(this.#deps, row, point, start);
+      if (point === undefined || (await this.#inTurn(row)))
+        await this.#deps.repairs.resumeDelivery(this.#deps, row, point, start);
       this.#deps.freePlace(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
@@ -98,7 +100,8 @@ export class Starts {
   /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
-      if (!(await this.#inTurn(row)) || !(await signalTurn(this.#deps, row))) this.#deps.freePlace(row.deliveryId);
+      const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
+      if (!isSignalled) this.#deps.freePlace(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
     }
