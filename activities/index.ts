@@ -16,7 +16,7 @@ import { inTime } from '../outbound/http/sender.ts';
 import type { Threads } from '../outbound/threads/index.ts';
 import type { Parking } from './parking.ts';
 import { orEnd, recordAttempt } from './attempt/outcomes.ts';
-import type { Turns } from './attempt/turn.ts';
+import type { Turns } from './attempt/retry-slots.ts';
 import { type MaintenanceDeps, maintain } from './maintenance/index.ts';
 import { reconcile, type ReconcileDeps } from './reconciliation.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';

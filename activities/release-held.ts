@@ -1,7 +1,7 @@
 // Releases held deliveries: a delivery with a workflow is signalled, any other goes (back) to the outbox.
 import type { Client } from '@temporalio/client';
 import { eachOf } from '../core/fairness/concurrency.ts';
-import type { WorkflowTurns } from '../core/fairness/workflow-turns.ts';
+import type { WorkflowPermits } from '../core/fairness/workflow-permits.ts';
 import { endHold, type HeldDelivery } from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { signalWorkflow } from '../temporal-config/workflows.ts';
@@ -10,7 +10,7 @@ export interface ReleaseDeps {
   pool: Pool;
   client: Client;
   /** Of organizations, for signals to workflows. */
-  workflowTurns: Pick<WorkflowTurns, 'inTurn'>;
+  workflowPermits: Pick<WorkflowPermits, 'acquire'>;
 }
 
 export const CONCURRENT_SIGNALS = 10;
@@ -32,7 +32,7 @@ export async function releaseInTurn(
   let isOver = false;
   await eachOf(held, CONCURRENT_SIGNALS, async (each) => {
     if (isOver || performance.now() > until) return;
-    if (!each.hasWorkflow || (await deps.workflowTurns.inTurn(organizationId))) released.push(each);
+    if (!each.hasWorkflow || (await deps.workflowPermits.acquire(organizationId))) released.push(each);
     // The worker ends.
     else isOver = true;
   });

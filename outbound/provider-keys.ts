@@ -81,7 +81,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
       if (isStale) void fetched(name, document, asker, false).catch(() => undefined);
       return kept;
     }
-    return inTurnOf(asker, async () => {
+    return fairnessOf(asker, async () => {
       const meanwhile = keptKey(name, id);
       if (meanwhile !== undefined) return meanwhile;
       // What strangers name is charged, and not what every webhook of the provider needs.
@@ -126,7 +126,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   }
 
   /** @throws KeysAwayError when too many of the organization are waiting */
-  async function inTurnOf<T>({ organizationId }: Asker, run: () => Promise<T>): Promise<T> {
+  async function fairnessOf<T>({ organizationId }: Asker, run: () => Promise<T>): Promise<T> {
     const inTurn = turns.get(organizationId) ?? limitConcurrency(AT_A_TIME, MAX_WAITING);
     turns.set(organizationId, inTurn);
     try {
@@ -141,7 +141,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   return {
     of: (asker) => ({ key: (document, id) => key(document, id, asker) }),
     async visit(url, asker) {
-      const answer = await inTurnOf(asker, async () => {
+      const answer = await fairnessOf(asker, async () => {
         spend(asker);
         return ask({ organizationId: asker.organizationId, url }, options);
       });

@@ -158,6 +158,6 @@ export async function deleteWorkflow(client: InstallationClient, { workflowId, r
 // (dynamic-config.yaml); without it the key has no effect.
 
 /** An option of a workflow's start. */
-export const inTurnOf = (organizationId: string): { priority: Priority } => ({
+export const fairnessOf = (organizationId: string): { priority: Priority } => ({
   priority: { fairnessKey: organizationId },
 });

@@ -1,6 +1,6 @@
 // The metrics of a worker and its probes (whether it can start deliveries), on one port.
 import type { Settings } from '../core/config/config.ts';
-import type { DestinationPlaces } from '../core/delivery/destination-places.ts';
+import type { DestinationConcurrency } from '../core/delivery/destination-concurrency.ts';
 import type { Log } from '../core/process/log.ts';
 import {
   concurrencyDestinations,
@@ -10,7 +10,7 @@ import {
   releaseUnserved,
   workflowTurnsAwaited,
 } from '../core/metrics/deliveries.ts';
-import type { WorkflowTurns } from '../core/fairness/workflow-turns.ts';
+import type { WorkflowPermits } from '../core/fairness/workflow-permits.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, type Readiness, startMetrics } from '../telemetry/index.ts';
 import type { Relay } from './relay/relay.ts';
@@ -31,8 +31,8 @@ export interface WorkerMetricsDeps {
   worker: RunningWorker;
   release: KeptRelease;
   schedules: KeptSchedules;
-  places: DestinationPlaces;
-  workflowTurns: WorkflowTurns;
+  concurrency: DestinationConcurrency;
+  workflowPermits: WorkflowPermits;
   /** Those of Temporal's SDK, as text. */
   temporalMetrics: (() => Promise<string | undefined>) | undefined;
   env: Record<string, string | undefined>;
@@ -45,15 +45,15 @@ export interface WorkerMetrics extends Metrics {
 }
 
 export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<WorkerMetrics> {
-  const { relay, release, shards, places, workflowTurns } = deps;
+  const { relay, release, shards, concurrency, workflowPermits } = deps;
   let isEnding = false;
   const stops = [
     relayShards.readFrom(() => shards.held()?.shards.length ?? 0),
     relayInFlight.readFrom(() => relay.state().inFlight),
     releaseUnserved.readFrom(() => (release.state().isUnserved ? 1 : 0)),
-    workflowTurnsAwaited.readFrom(() => workflowTurns.waiting),
-    concurrencyDestinations.readFrom(() => places.limits().length),
-    concurrencyLimit.readFrom(() => summaryOf(places.limits())),
+    workflowTurnsAwaited.readFrom(() => workflowPermits.waiting),
+    concurrencyDestinations.readFrom(() => concurrency.limits().length),
+    concurrencyLimit.readFrom(() => summaryOf(concurrency.limits())),
   ];
   const metrics = await startMetrics({
     ...deps,

@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { createResultRecorder } from '../activities/attempt/results.ts';
-import { createTurns } from '../activities/attempt/turn.ts';
+import { createRetrySlots } from '../activities/attempt/retry-slots.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { startParking } from '../activities/parking.ts';
 import { publicUrl, type Settings } from '../core/config/config.ts';
 import { workerConnections } from '../core/config/database-connections.ts';
-import { DestinationPlaces } from '../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../core/delivery/destination-concurrency.ts';
 import { type Log, throttled } from '../core/process/log.ts';
 import { addressesUnder } from '../core/http/own-address.ts';
 import { onThisMachine, ownServices } from '../core/http/own-services.ts';
 import type { Tuning } from '../core/config/tuning.ts';
-import { PLACES_PER_PROCESSOR, WorkflowTurns } from '../core/fairness/workflow-turns.ts';
+import { PERMITS_PER_PROCESSOR, WorkflowPermits } from '../core/fairness/workflow-permits.ts';
 import type { Database } from '../db/connections/client.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections } from '../db/connections/by-organization.ts';
@@ -67,7 +67,7 @@ export async function buildParts(context: WorkerContext, link: RelayLink) {
   const connected = await connect(context, link);
   const outbound = openOutbound(context, connected);
   const limits = createLimits(context, connected, link);
-  limits.places.workers = await liveWorkers(connected.pool, limits.owner);
+  limits.concurrency.workers = await liveWorkers(connected.pool, limits.owner);
   return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected)) };
 }
 
@@ -83,7 +83,7 @@ async function connect({ settings, tuning, database, temporal, log }: WorkerCont
     pool: pools.hotPool,
     recoverySeconds: tuning.issueRecoverySeconds,
     onChange: (before, now) => {
-      tellSuspensions(log, before.suspended, now.suspended, () => link.relay?.nudge());
+      tellSuspensions(log, before.suspended, now.suspended, () => link.relay?.wake());
       tellLoopback(settings, log, before.severalOrganizations, now.severalOrganizations);
     },
     log,
@@ -131,20 +131,20 @@ function openOutbound(
 
 function createLimits({ settings, tuning, log }: WorkerContext, connected: Connected, link: RelayLink) {
   const { hotPool, pool, secretBox, organizations } = connected;
-  const places = new DestinationPlaces(tuning.maxInFlightPerDestination);
+  const concurrency = new DestinationConcurrency(tuning.maxInFlightPerDestination);
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   const issues = new CountedIssues({ pool, log });
   const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
   const results = createResultRecorder(hotPool, log, issues, isAwaited);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   shareConnections(pool, workerConnections(settings).commands - 1);
-  const workflowTurns = new WorkflowTurns({
-    places: PLACES_PER_PROCESSOR * availableParallelism(),
+  const workflowPermits = new WorkflowPermits({
+    permits: PERMITS_PER_PROCESSOR * availableParallelism(),
     alone: () => !organizations.areSeveral(),
   });
-  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowTurns, log });
-  const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, workflowTurns });
-  return { places, owner, lanes, issues, results, configs, workflowTurns, turns };
+  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowPermits, log });
+  const turns = createRetrySlots({ pool, slots: ACTIVITY_SLOTS, workflowPermits });
+  return { concurrency, owner, lanes, issues, results, configs, workflowPermits, turns };
 }
 
 async function startWatchers({ tuning, env, log }: WorkerContext, { client }: Connected) {

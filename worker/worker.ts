@@ -127,29 +127,29 @@ type Loops = ReturnType<typeof startLoops>;
 /** @param link gets the relay */
 function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
   const { database, log } = context;
-  const { client, common, due, pool, owner, places, lanes } = parts;
+  const { client, common, due, pool, owner, concurrency, lanes } = parts;
   const schedules = keepSchedules(client, common.connection, log);
   const onChange = () => {
-    slots.nudge();
+    slots.wake();
     // What waits there was told to others.
     relay.onRoom();
   };
   const listener = listenForDeliveries(database.directUrl, {
-    due: () => due.nudge(),
+    due: () => due.wake(),
     deliveries() {
       due.active();
-      relay.nudge();
+      relay.wake();
     },
-    workers: () => shards.nudge(),
+    workers: () => shards.wake(),
     log,
   });
   const shards = new Shards({ db: listener.db, name: owner, lane: lanes.current, version, onChange, log });
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
-  const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, places, () =>
+  const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, concurrency, () =>
     relay.onRoom(),
   );
-  const ledger = keepLedger({ pool, workers: () => places.workers, log });
+  const ledger = keepLedger({ pool, workers: () => concurrency.workers, log });
   due.add(dueCircuits({ pool, client, log }));
   return { schedules, shards, relay, slots, ledger, listener };
 }

@@ -12,7 +12,7 @@ import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-att
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { awaitSlot, type Place, waitForResumption } from './limits.ts';
+import { awaitSlot, type Permit, waitForResumption } from './limits.ts';
 import type { AttemptDeps } from './deps.ts';
 import { CLOSED, type Ending, endWithoutAttempt, recordedOutcome, within } from './outcomes.ts';
 import { LRUCache } from 'lru-cache';
@@ -36,7 +36,7 @@ const OPENING_PAUSE_MS = 1000;
 
 /** What an attempt holds that others need: to be given back when it ends. */
 export interface Holdings {
-  place: Place;
+  permit: Permit;
   /** Null: it holds no memory for a large payload. */
   releaseBody: Leave | null;
 }
@@ -70,7 +70,7 @@ export async function admit(
   if ('ending' in required) return endWithoutAttempt(deps, context, required);
 
   const { destination } = required;
-  // Before it takes a place at its destination, which others could use meanwhile.
+  // Before it takes a permit of its destination, which others could use meanwhile.
   if (context.isBodyApart) {
     // An attempt that starts over is about the same payload.
     held.releaseBody ??= await deps.bodies.take(context.organizationId, {
@@ -79,7 +79,7 @@ export async function admit(
     });
     if (held.releaseBody === null) return awaitPayloadMemory(deps, context, lane);
   }
-  const waiting = await held.place.take(destination, context);
+  const waiting = await held.permit.take(destination, context);
   if (waiting) return waiting;
   // Before the slot, which is that of the moment in which the request leaves.
   const body = context.isBodyApart ? await deps.contexts.loadBody(context) : context.body;

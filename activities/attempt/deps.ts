@@ -1,5 +1,5 @@
 // Dependencies of attempts.
-import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';
 import type { Tracing } from '../../core/process/tracing.ts';
@@ -37,9 +37,9 @@ export interface AttemptDeps {
   /** Called when an attempt has reserved its rate-limit slot. */
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** How many attempts of this process may be under way at each destination. */
-  places: DestinationPlaces;
+  concurrency: DestinationConcurrency;
   /** Whether the relay of this process holds a place for a delivery at its destination. */
-  hasPlace: (deliveryId: string) => boolean;
+  hasPermit: (deliveryId: string) => boolean;
   /** Called when a destination that had no place left has one again. */
   onRoom: () => void;
   /** Called when the destination has answered an attempt whose result is not recorded yet. */

@@ -3,7 +3,7 @@
 import type { Lane } from '../../core/delivery/delivery.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';
-import { Place } from './limits.ts';
+import { Permit } from './limits.ts';
 import type { AttemptDeps } from './deps.ts';
 import { awaitEarlier, record } from './record.ts';
 import { renderContent, renderRequest } from './render.ts';
@@ -19,11 +19,11 @@ export type { AttemptDeps } from './deps.ts';
  * @throws when our own infrastructure (mostly the database) is unavailable: the attempt was not made
  */
 export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
-  const held: Holdings = { place: new Place(deps, request, lane), releaseBody: null };
+  const held: Holdings = { permit: new Permit(deps, request, lane), releaseBody: null };
   try {
     return await attempt(deps, request, lane, held);
   } finally {
-    held.place.leave();
+    held.permit.leave();
     held.releaseBody?.();
   }
 }
@@ -62,7 +62,7 @@ async function attempt(
     const { organizationId } = context;
     const lookFor = route?.expectedResponse?.bodyContains;
     const sent = await send(deps, destination, { ...outbound, organizationId, lookFor }, startedAt);
-    held.place.leave();
+    held.permit.leave();
     return record(deps, request, lane, { context, destination, route, outbound, span, ...sent });
   }
 }

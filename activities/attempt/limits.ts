@@ -81,46 +81,46 @@ async function slotOf(
   return reserveSlot(pool, destinationId, perMinute, FURTHEST_SLOT_MS);
 }
 
-// The place of an attempt at its destination (core/delivery/destination-places.ts). First attempts have one from the relay
+// The concurrency permit of an attempt at its destination (core/delivery/destination-concurrency.ts). First attempts have one from the relay
 // (worker/relay/in-flight.ts), and so have retries whose turn the relay of this process has signalled. Other retries take one here; without
 // one they wait in the outbox, in the order of their destination, and a relay signals their turn.
 //
-// That a retry was queued says nothing of its place: the relay of another process may have signalled it, or nobody (`retryNow`, an
+// That a retry was queued says nothing of its permit: the relay of another process may have signalled it, or nobody (`retryNow`, an
 // open circuit, an activity that failed). So the relay is asked.
 
 // The relay of another process that has signalled a retry keeps a place for it until it sees that the retry has left the outbox:
 // about as long after the signal as the retry took to come here, and 300 ms at least (worker/relay/in-flight.ts).
-const PLACE_AGAIN_MS = 1000;
+const PERMIT_AGAIN_MS = 1000;
 
-type PlaceDeps = Pick<AttemptDeps, 'places' | 'pool' | 'hasPlace' | 'onRoom'>;
+type PermitDeps = Pick<AttemptDeps, 'concurrency' | 'pool' | 'hasPermit' | 'onRoom'>;
 
-export class Place {
-  readonly #deps: PlaceDeps;
+export class Permit {
+  readonly #deps: PermitDeps;
   readonly #request: AttemptRequest;
   readonly #isNeeded: boolean;
   #destinationId: string | null = null;
 
-  constructor(deps: PlaceDeps, request: AttemptRequest, lane: Lane) {
+  constructor(deps: PermitDeps, request: AttemptRequest, lane: Lane) {
     this.#deps = deps;
     this.#request = request;
     this.#isNeeded = lane === 'workflow' && request.attempt > 1;
   }
 
-  /** Takes the place, unless it is held. @returns null, or that the delivery has to wait for one */
+  /** Acquires the permit, unless it is held. @returns null, or that the delivery has to wait for one */
   async take(
     { id, maxConcurrency }: Pick<DestinationConfig, 'id' | 'maxConcurrency'>,
     { deliveryId }: Pick<AttemptContext, 'deliveryId'>,
   ): Promise<AttemptOutcome | null> {
     if (!this.#isNeeded || this.#destinationId === id) return null;
     this.leave();
-    const { places, pool, hasPlace } = this.#deps;
-    if (hasPlace(deliveryId)) return null;
-    places.setMaximum(id, maxConcurrency);
-    if (!places.take(id)) {
+    const { concurrency, pool, hasPermit } = this.#deps;
+    if (hasPermit(deliveryId)) return null;
+    concurrency.setMaximum(id, maxConcurrency);
+    if (!concurrency.tryAcquire(id)) {
       if (this.#request.queued) return this.#comeBack(deliveryId);
       if (await queueForTurn(pool, deliveryId)) return { ...QUEUED, for: 'destination' };
       // It has ended: finding that out takes no time.
-      places.enter(id);
+      concurrency.acquire(id);
     }
     this.#destinationId = id;
     return null;
@@ -128,17 +128,17 @@ export class Place {
 
   /** If it stayed in the outbox, the relay that has signalled it would keep a place although nothing is under way. */
   async #comeBack(deliveryId: string): Promise<AttemptOutcome> {
-    await postponeDelivery(this.#deps.pool, deliveryId, PLACE_AGAIN_MS);
-    return { status: 'deferred', waitMs: PLACE_AGAIN_MS, for: 'destination' };
+    await postponeDelivery(this.#deps.pool, deliveryId, PERMIT_AGAIN_MS);
+    return { status: 'deferred', waitMs: PERMIT_AGAIN_MS, for: 'destination' };
   }
 
-  /** Gives the place back, if there is one. */
+  /** Releases the permit, if there is one. */
   leave(): void {
     const id = this.#destinationId;
     if (id === null) return;
-    const { places, onRoom } = this.#deps;
-    const wasFull = !places.hasRoom(id);
-    places.leave(id);
+    const { concurrency, onRoom } = this.#deps;
+    const wasFull = !concurrency.hasRoom(id);
+    concurrency.release(id);
     this.#destinationId = null;
     if (wasFull) onRoom();
   }

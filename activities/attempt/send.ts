@@ -1,7 +1,7 @@
 // Sends the request of an attempt, and begins and ends its span where traces are sent.
 // Rules: TRC-03, TRC-07.
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
-import type { Outcome } from '../../core/delivery/destination-places.ts';
+import type { Outcome } from '../../core/delivery/destination-concurrency.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';
 import type { SendRequest, SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';
@@ -35,12 +35,12 @@ export interface SentAttempt {
 
 /** @throws when nothing was sent: the worker is shutting down, or there is no time left for an answer */
 export async function send(
-  { sender, places }: Pick<AttemptDeps, 'sender' | 'places'>,
+  { sender, concurrency }: Pick<AttemptDeps, 'sender' | 'concurrency'>,
   { id, timeoutMs }: DestinationConfig,
   outbound: OutboundRequest & Pick<SendRequest, 'organizationId' | 'lookFor'>,
   { date: startedAt, clockMs }: Moment,
 ): Promise<SentAttempt> {
-  const ended = places.sending(id);
+  const ended = concurrency.sending(id);
   const sent = await sender.send({ ...outbound, poolKey: id, timeoutMs }).catch((error: unknown) => {
     ended('unrelated');
     throw error;

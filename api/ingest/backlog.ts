@@ -118,7 +118,7 @@ export class Backlog {
   #used(): void {
     const wasIdle = this.#idleMs() > 0;
     this.#usedAt = performance.now();
-    if (wasIdle) this.#loop?.wake();
+    if (wasIdle) this.#loop?.endPause();
   }
 
   #idleMs(): number {

@@ -8,7 +8,7 @@ import { createSender, measureLatency, type Percentiles, type Receiver, saturate
 
 /**
  * Webhooks sent and not yet delivered while saturating: enough to keep the places busy that a destination starts with
- * (core/delivery/destination-places.ts), and a group waiting behind them. More only waits longer.
+ * (core/delivery/destination-concurrency.ts), and a group waiting behind them. More only waits longer.
  */
 const OUTSTANDING: Record<LaneSetting, number> = { workflow: 100, express: 200, adaptive: 200 };
 

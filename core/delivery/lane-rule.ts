@@ -2,11 +2,11 @@
 // delivery becomes a workflow while
 // - the first attempts of its organization, in whichever lane, are few enough for all to be workflows: so nothing swings between the
 //   lanes. Organizations share the rate by the rule of fair-queue.ts: what is beyond the share of one does not count for the others;
-// - there is a place for it (workflow-turns.ts), held until its first attempt begins. When no place is left for anybody, or Temporal
+// - there is a place for it (workflow-permits.ts), held until its first attempt begins. When no place is left for anybody, or Temporal
 //   refuses a start, no workflow is started for a pause, which doubles if the next one follows soon.
 import { LRUCache } from 'lru-cache';
 import { FairQueue, type Leave } from '../fairness/fair-queue.ts';
-import type { WorkflowTurns } from '../fairness/workflow-turns.ts';
+import type { WorkflowPermits } from '../fairness/workflow-permits.ts';
 
 /**
  * First attempts in a second that may be workflows, for each processor. One organization may have three quarters, 15: they take about
@@ -31,7 +31,7 @@ export const REASONS_FOR_RELAY = ['rate', 'behind', 'refused', 'share'] as const
 export type ReasonForRelay = (typeof REASONS_FOR_RELAY)[number];
 
 interface LaneRuleOptions {
-  turns: Pick<WorkflowTurns, 'take' | 'isFull'>;
+  turns: Pick<WorkflowPermits, 'take' | 'isFull'>;
   perSecond: number;
   /** Of a monotonic clock, ms. */
   now: () => number;

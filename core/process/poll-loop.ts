@@ -1,28 +1,28 @@
-// Polling: a loop of rounds with rests in between that can be nudged and stopped, and a probe that caches its result.
+// Polling: a loop of rounds with pauses in between that can be woken and stopped, and a probe that caches its result.
 
-/** How long a loop rests after a round. */
-export interface Rest {
+/** How long a loop pauses after a round. */
+export interface Pause {
   /** ms; with 0 the next round follows at once. */
   ms: number;
-  /** How soon after the round a nudge brings the next one, ms. Without it, nudges do not shorten this rest. */
-  nudgedMs?: number;
+  /** How soon after the round waking it brings the next one, ms. Without it, that does not shorten this pause. */
+  wokenMs?: number;
 }
 
 export interface PollLoopOptions {
   /** One round of work. Rounds never overlap. */
-  round: () => Promise<Rest>;
+  round: () => Promise<Pause>;
   /** Called with what a round throws. */
-  onError: (error: unknown) => Rest;
+  onError: (error: unknown) => Pause;
 }
 
 export class PollLoop {
   readonly #options: PollLoopOptions;
   readonly #ended: Promise<void>;
   #stopped = false;
-  /** Nudged since the current round began. */
-  #nudged = false;
+  /** Woken since the current round began. */
+  #isWoken = false;
   /** Undefined during a round. */
-  #resting: { since: number; nudgedMs: number | undefined; endIn: (ms: number) => void } | undefined;
+  #pausing: { since: number; wokenMs: number | undefined; endIn: (ms: number) => void } | undefined;
 
   /** The first round begins right after the current turn of the event loop, so that its owner is fully constructed. */
   constructor(options: PollLoopOptions) {
@@ -30,42 +30,42 @@ export class PollLoop {
     this.#ended = Promise.resolve().then(() => this.#run());
   }
 
-  get isResting(): boolean {
-    return this.#resting !== undefined;
+  get isPaused(): boolean {
+    return this.#pausing !== undefined;
   }
 
-  /** Brings the next round forward, as far as the rest allows. */
-  nudge(): void {
-    if (!this.#resting) {
-      this.#nudged = true;
+  /** Brings the next round forward, as far as the pause allows. */
+  wake(): void {
+    if (!this.#pausing) {
+      this.#isWoken = true;
       return;
     }
-    const { since, nudgedMs, endIn } = this.#resting;
-    if (nudgedMs !== undefined) endIn(since + nudgedMs - performance.now());
+    const { since, wokenMs, endIn } = this.#pausing;
+    if (wokenMs !== undefined) endIn(since + wokenMs - performance.now());
   }
 
-  /** Ends the rest at once, however short it was. Does nothing during a round. */
-  wake(): void {
-    this.#resting?.endIn(0);
+  /** Ends the pause at once, however short it was. Does nothing during a round. */
+  endPause(): void {
+    this.#pausing?.endIn(0);
   }
 
   /** Starts no further round. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.wake();
+    this.endPause();
     await this.#ended;
   }
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      this.#nudged = false;
-      const { ms, nudgedMs } = await this.#options.round().catch(this.#options.onError);
-      const isNudged = this.#nudged && nudgedMs !== undefined;
-      if (!this.#stopped) await this.#rest(isNudged ? Math.min(ms, nudgedMs) : ms, nudgedMs);
+      this.#isWoken = false;
+      const { ms, wokenMs } = await this.#options.round().catch(this.#options.onError);
+      const isWokenEarly = this.#isWoken && wokenMs !== undefined;
+      if (!this.#stopped) await this.#pause(isWokenEarly ? Math.min(ms, wokenMs) : ms, wokenMs);
     }
   }
 
-  async #rest(ms: number, nudgedMs: number | undefined): Promise<void> {
+  async #pause(ms: number, wokenMs: number | undefined): Promise<void> {
     if (ms <= 0) return;
     const since = performance.now();
     const over = Promise.withResolvers<void>();
@@ -80,10 +80,10 @@ export class PollLoop {
       clearTimeout(timer);
       timer = setTimeout(over.resolve, sooner).unref();
     };
-    this.#resting = { since, nudgedMs, endIn };
+    this.#pausing = { since, wokenMs, endIn };
     await over.promise;
     clearTimeout(timer);
-    this.#resting = undefined;
+    this.#pausing = undefined;
   }
 }
 

@@ -241,7 +241,7 @@ export async function watchOrganizations(
     tellLoopback(settings, log, before, several);
   };
   await look();
-  const rest = { ms: LOOK_EVERY_MS, nudgedMs: LOOK_WHEN_ASKED_MS };
+  const rest = { ms: LOOK_EVERY_MS, wokenMs: LOOK_WHEN_ASKED_MS };
   const loop = new PollLoop({
     round: async () => {
       await look();
@@ -254,7 +254,7 @@ export async function watchOrganizations(
   });
   return {
     areSeveral() {
-      loop.nudge();
+      loop.wake();
       return several;
     },
     stop: () => loop.stop(),

@@ -2,7 +2,7 @@
 // attempts have not begun.
 import { expect } from 'chai';
 import { LaneRule } from '../../core/delivery/lane-rule.ts';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 
 /** `name` is due `times` times, every `everyMs`; a workflow of it begins `beginsMs` later. */
 interface Due {
@@ -16,10 +16,10 @@ class Clock {
   now = 0;
   readonly #begins: { at: number; begin: () => void }[] = [];
   readonly rule: LaneRule;
-  readonly turns: WorkflowTurns;
+  readonly turns: WorkflowPermits;
 
   constructor(alone = true) {
-    this.turns = new WorkflowTurns({ places: 4, alone: () => alone });
+    this.turns = new WorkflowPermits({ permits: 4, alone: () => alone });
     this.rule = new LaneRule({ turns: this.turns, perSecond: 28, now: () => this.now });
   }
 

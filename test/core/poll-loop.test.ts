@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { PollLoop, type PollLoopOptions, type Rest } from '../../core/process/poll-loop.ts';
+import { PollLoop, type PollLoopOptions, type Pause } from '../../core/process/poll-loop.ts';
 import { until } from '../support/until.ts';
 
-const SHORT: Rest = { ms: 1 };
+const SHORT: Pause = { ms: 1 };
 /** Nothing but a nudge, a wake or a stop ends it within a test. */
 const LONG_MS = 3_600_000;
 // Node's timers may fire so much early.
@@ -18,7 +18,7 @@ describe('a poll loop', () => {
   });
 
   /** A loop whose rounds are counted and timed; `rest` says what follows each, or throws. */
-  function start(rest: (round: number) => Rest | Promise<Rest>, options: Partial<PollLoopOptions> = {}) {
+  function start(rest: (round: number) => Pause | Promise<Pause>, options: Partial<PollLoopOptions> = {}) {
     const began: number[] = [];
     const ended: number[] = [];
     const started = new PollLoop({
@@ -35,7 +35,7 @@ describe('a poll loop', () => {
     });
     loop = started;
     const rests = (after: number) =>
-      until(`the rest after round ${after}`, () => ended.length === after && started.isResting);
+      until(`the rest after round ${after}`, () => ended.length === after && started.isPaused);
     return { loop: started, began, ended, rests };
   }
 
@@ -61,49 +61,49 @@ describe('a poll loop', () => {
   });
 
   it('begins the next round early when it is nudged, and not before the least rest', async () => {
-    const { loop, began, ended, rests } = start(() => ({ ms: LONG_MS, nudgedMs: 30 }));
+    const { loop, began, ended, rests } = start(() => ({ ms: LONG_MS, wokenMs: 30 }));
     for (let round = 1; round <= 3; round += 1) {
       await rests(round);
-      for (let times = 0; times < 3; times += 1) loop.nudge();
+      for (let times = 0; times < 3; times += 1) loop.wake();
       await until('the next round', () => began.length === round + 1);
       expect((began[round] ?? 0) - (ended[round - 1] ?? 0)).to.be.at.least(30 - TIMER_MS);
     }
   });
 
   it('begins the next round at once when it is nudged after the least rest', async () => {
-    const { loop, rests } = start(() => ({ ms: LONG_MS, nudgedMs: 0 }));
+    const { loop, rests } = start(() => ({ ms: LONG_MS, wokenMs: 0 }));
     await rests(1);
-    loop.nudge();
+    loop.wake();
     await rests(2);
   });
 
   it('does not rest longer because of a nudge', async () => {
-    const { loop, began } = start(() => ({ ms: 20, nudgedMs: LONG_MS }));
+    const { loop, began } = start(() => ({ ms: 20, wokenMs: LONG_MS }));
     await turn();
-    loop.nudge();
+    loop.wake();
     await until('the next round', () => began.length >= 2);
   });
 
   it('remembers a nudge that comes during a round', async () => {
-    const gate = Promise.withResolvers<Rest>();
-    const { loop, began, rests } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, nudgedMs: 1 }));
+    const gate = Promise.withResolvers<Pause>();
+    const { loop, began, rests } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, wokenMs: 1 }));
     await until('the first round', () => began.length === 1);
-    loop.nudge();
-    gate.resolve({ ms: LONG_MS, nudgedMs: 1 });
+    loop.wake();
+    gate.resolve({ ms: LONG_MS, wokenMs: 1 });
     await rests(2);
     expect(began, 'the nudge counts once').to.have.length(2);
   });
 
   it('keeps to a rest that no nudge shortens', async () => {
-    const gate = Promise.withResolvers<Rest>();
+    const gate = Promise.withResolvers<Pause>();
     const { loop, began, rests } = start(() => gate.promise);
     await until('the first round', () => began.length === 1);
-    loop.nudge();
+    loop.wake();
     gate.resolve({ ms: LONG_MS });
     await rests(1);
-    loop.nudge();
+    loop.wake();
     expect(began).to.have.length(1);
-    expect(loop.isResting).to.equal(true);
+    expect(loop.isPaused).to.equal(true);
   });
 
   it('continues after a round that fails, with the rest for errors', async () => {
@@ -128,13 +128,13 @@ describe('a poll loop', () => {
     const { loop, began, rests } = start(() => ({ ms: LONG_MS }));
     await rests(1);
     await loop.stop();
-    loop.nudge();
+    loop.wake();
     expect(began).to.have.length(1);
-    expect(loop.isResting).to.equal(false);
+    expect(loop.isPaused).to.equal(false);
   });
 
   it('stops when the round under way has ended', async () => {
-    const gate = Promise.withResolvers<Rest>();
+    const gate = Promise.withResolvers<Pause>();
     const { loop, began, ended } = start(() => gate.promise);
     await until('the first round', () => began.length === 1);
     const stopped = loop.stop();

@@ -1,6 +1,6 @@
 // Which destinations relays get to, claim by claim: models of relays on a real outbox, without anything being sent.
 import { expect } from 'chai';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -61,8 +61,8 @@ describe('relays that claim', () => {
     const owners = Array.from({ length: count }, () => newId('req'));
     const shares = await shareOut(database.pool, owners);
     return shares.map((held) => {
-      const places = new DestinationPlaces(limits.perDestination);
-      const inFlight = new InFlight({ total: limits.total, places });
+      const concurrency = new DestinationConcurrency(limits.perDestination);
+      const inFlight = new InFlight({ total: limits.total, concurrency });
       return {
         inFlight,
         claims: new Claims({

@@ -1,7 +1,7 @@
 // Slots of destinations that may get fewer attempts at a time than there are workers.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
@@ -86,25 +86,25 @@ describe('slots of destinations', () => {
     let underWay = 0;
     let most = 0;
     const workers = names.map((name) => {
-      const places = new DestinationPlaces(500);
-      places.workers = names.length;
-      places.setMaximum(ID, 2);
+      const concurrency = new DestinationConcurrency(500);
+      concurrency.workers = names.length;
+      concurrency.setMaximum(ID, 2);
       const made = { attempts: 0, isAlive: true };
       const context = {
         databaseUrl: database.databaseUrl,
         pool: database.pool,
         log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
       };
-      const keeper = keepDestinationSlots(context, name, places, () => {});
+      const keeper = keepDestinationSlots(context, name, concurrency, () => {});
       const attempts = (async () => {
         while (made.isAlive) {
-          if (places.take(ID)) {
+          if (concurrency.tryAcquire(ID)) {
             underWay += 1;
             most = Math.max(most, underWay);
             await delay(5);
             underWay -= 1;
             made.attempts += 1;
-            places.leave(ID);
+            concurrency.release(ID);
           }
           await delay(1);
         }

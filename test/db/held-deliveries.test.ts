@@ -6,7 +6,7 @@ import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import {
   changeCircuits,
   countAttempts,
@@ -86,7 +86,7 @@ describe('held deliveries', () => {
     ...{ priority: 0, failoverOf: null, blockedBy: 'half_open', resume: null },
   });
   const common = { log: createLog({ LOG_LEVEL: 'silent' }, 'worker') };
-  const unpaced = new WorkflowTurns({ places: 1, alone: () => true });
+  const unpaced = new WorkflowPermits({ permits: 1, alone: () => true });
 
   const wakeUps = async () => (await claimDueCircuits(pool, 100)).map(({ routeId }) => routeId);
 
@@ -219,7 +219,7 @@ describe('held deliveries', () => {
       await blocker.query('lock table destinations in access exclusive mode');
       const client = new Client({ connection });
       const looking = advanceCircuit(
-        { ...common, pool, client, releases: new FairQueue(1), workflowTurns: unpaced },
+        { ...common, pool, client, releases: new FairQueue(1), workflowPermits: unpaced },
         { organizationId, routeId, reset: false },
       );
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);
@@ -249,7 +249,7 @@ describe('held deliveries', () => {
 
     const { temporalAddress: address, namespace } = stackAddresses();
     const connection = Connection.lazy({ address });
-    const workflowTurns = new WorkflowTurns({ places, heldMs, alone: () => false });
+    const workflowPermits = new WorkflowPermits({ permits: places, heldMs, alone: () => false });
     let [underWay, most, signals] = [0, 0, 0];
     const counted: WorkflowClientInterceptor = {
       async signal(input, next) {
@@ -265,7 +265,7 @@ describe('held deliveries', () => {
     try {
       const began = performance.now();
       const advice = await advanceCircuit(
-        { ...common, pool, client, releases: new FairQueue(1), workflowTurns },
+        { ...common, pool, client, releases: new FairQueue(1), workflowPermits },
         { organizationId, routeId, reset: false },
       );
       expect(advice).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
@@ -274,7 +274,7 @@ describe('held deliveries', () => {
       );
       expect({ signals, isFew: most <= 10 }).to.deep.equal({ signals: released, isFew: true });
     } finally {
-      workflowTurns.end();
+      workflowPermits.end();
       await connection.close();
     }
   });
@@ -290,7 +290,7 @@ describe('held deliveries', () => {
       shareConnections(own, 1);
       connection = Connection.lazy({ address: stackAddresses().temporalAddress });
       const client = new Client({ connection });
-      deps = { ...common, pool: own, client, releases, workflowTurns: unpaced };
+      deps = { ...common, pool: own, client, releases, workflowPermits: unpaced };
     });
     afterEach(async () => {
       await own.end();

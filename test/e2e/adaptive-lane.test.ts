@@ -2,7 +2,7 @@
 // attempts itself.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
-import { PLACES_PER_PROCESSOR } from '../../core/fairness/workflow-turns.ts';
+import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
 import { status } from '../../workflows/messages.ts';
 import { freePorts } from '../../local/ports.ts';
 import { MetricGrowth } from '../support/metric-growth.ts';
@@ -15,7 +15,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 // Workflows that may wait for their first attempts.
-const MAY_WAIT = PLACES_PER_PROCESSOR * availableParallelism();
+const MAY_WAIT = PERMITS_PER_PROCESSOR * availableParallelism();
 const BURST = 3 * MAY_WAIT;
 
 describe('the lane adaptive', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { now, send } from '../../activities/attempt/send.ts';
 import type { DestinationConfig } from '../../activities/config-cache.ts';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { createSender, inTime } from '../../outbound/http/sender.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { request } from './senders.ts';
@@ -25,7 +25,7 @@ describe('an attempt and the time of its activity', () => {
   it('leaves its place at the destination when it sends nothing', async () => {
     const sender = createSender({ allow: ['127.0.0.1'] });
     let clock = 0;
-    const places = new DestinationPlaces(500, () => clock);
+    const concurrency = new DestinationConcurrency(500, () => clock);
     const destination = { id: 'dst_1', timeoutMs: 60_000 } as DestinationConfig;
     const outbound = {
       organizationId: 'org_1',
@@ -36,11 +36,11 @@ describe('an attempt and the time of its activity', () => {
       maskedHeaders: {},
       body: Buffer.alloc(0),
     };
-    const deps = { sender: inTime(sender, 59_000), places };
+    const deps = { sender: inTime(sender, 59_000), concurrency };
     const late = await send(deps, destination, outbound, now()).catch((error: unknown) => error);
     expect(late).to.be.instanceOf(Error);
     clock += 10_000;
-    expect(places.isSlow('dst_1')).to.equal(false);
+    expect(concurrency.isSlow('dst_1')).to.equal(false);
     await sender.close();
   });
 });

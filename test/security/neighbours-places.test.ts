@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const SLOW = 500;
 // More than the activities that a worker runs at a time (worker/worker-parts.ts).
 const RETRIES = 520;
-// No destination gets more at a time than it copes with (core/delivery/destination-places.ts), so they go to several.
+// No destination gets more at a time than it copes with (core/delivery/destination-concurrency.ts), so they go to several.
 const RETRIES_OF_EACH = 20;
 const OTHERS = 10;
 

@@ -1,10 +1,10 @@
-// An organization whose deliveries fail by the dozen asks Temporal for no more than its turns (core/fairness/workflow-turns.ts) while
+// An organization whose deliveries fail by the dozen asks Temporal for no more than its turns (core/fairness/workflow-permits.ts) while
 // another one has something to deliver.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
 import { freePorts } from '../../local/ports.ts';
 import { WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
-import { PLACES_PER_PROCESSOR } from '../../core/fairness/workflow-turns.ts';
+import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
 import { addNeighbour, type Neighbour } from '../support/neighbours.ts';
 import { onceMore } from '../support/records.ts';
 import { scrape } from '../support/scrape.ts';
@@ -14,7 +14,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
 const FAILING = 80;
 const HOUR_MS = 3_600_000;
 // What an organization gets in a second when it waits alone: half of the places.
-const PER_SECOND = (PLACES_PER_PROCESSOR * availableParallelism()) / 2;
+const PER_SECOND = (PERMITS_PER_PROCESSOR * availableParallelism()) / 2;
 // First attempts that are workflows: three quarters of what there may be.
 const FIRST_PER_SECOND = (WORKFLOWS_PER_PROCESSOR * availableParallelism() * 3) / 4;
 

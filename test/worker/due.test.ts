@@ -56,9 +56,9 @@ describe('the work that is due', () => {
       },
     });
     await until('the round', () => rounds === 1);
-    due.nudge();
+    due.wake();
     await setWake('now()');
-    due.nudge();
+    due.wake();
     await until('the next round', () => rounds === 2);
     expect(warnings).to.deep.equal([]);
   });
@@ -103,7 +103,7 @@ describe('the work that is due', () => {
     await database.pool.query(
       `insert into organizations (id, slug, name, plan, suspended_at) values ('org_1', 'one', 'One', 'pro', now())`,
     );
-    due.nudge();
+    due.wake();
     await until('the suspension', () => changes.includes(true));
     expect([...due.now.suspended]).to.deep.equal(['org_1']);
   });

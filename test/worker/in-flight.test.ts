@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 
@@ -22,7 +22,10 @@ function row(destinationId: string, organizationId = 'org_1'): OutboxRow {
 }
 
 /** @param perDestination the most, however well it copes */
-const limits = (total: number, perDestination: number) => ({ total, places: new DestinationPlaces(perDestination) });
+const limits = (total: number, perDestination: number) => ({
+  total,
+  concurrency: new DestinationConcurrency(perDestination),
+});
 
 /** Takes as many of a destination as there is room for. @returns how many */
 function fill(inFlight: InFlight, destinationId: string, organizationId?: string): number {
@@ -154,25 +157,25 @@ describe('what the relay has in flight', () => {
   it('gives a destination as many as it copes with, less what its retries have', () => {
     const given = limits(200, 50);
     const inFlight = new InFlight(given);
-    given.places.setMaximum('dst_1', 3);
-    expect(given.places.take('dst_1'), 'a retry').to.equal(true);
+    given.concurrency.setMaximum('dst_1', 3);
+    expect(given.concurrency.tryAcquire('dst_1'), 'a retry').to.equal(true);
     expect(fill(inFlight, 'dst_1')).to.equal(2);
-    expect(given.places.take('dst_1'), 'one more retry').to.equal(false);
-    given.places.leave('dst_1');
+    expect(given.concurrency.tryAcquire('dst_1'), 'one more retry').to.equal(false);
+    given.concurrency.release('dst_1');
     expect(fill(inFlight, 'dst_1')).to.equal(1);
     const [first = ''] = inFlight.deliveryIds();
     expect(inFlight.answered(first), 'it was full').to.equal(true);
-    expect(given.places.take('dst_1')).to.equal(true);
+    expect(given.concurrency.tryAcquire('dst_1')).to.equal(true);
   });
 
   it('tells of a place at a destination that claims have left out, although its limit has grown since', () => {
     const given = limits(200, 50);
     const inFlight = new InFlight(given);
-    given.places.setMaximum('dst_1', 3);
+    given.concurrency.setMaximum('dst_1', 3);
     fill(inFlight, 'dst_1');
     const [first = '', second = ''] = inFlight.deliveryIds();
     expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
-    given.places.setMaximum('dst_1', 5);
+    given.concurrency.setMaximum('dst_1', 5);
     expect(inFlight.answered(first)).to.equal(true);
     expect(inFlight.fullDestinations()).to.deep.equal([]);
     expect(inFlight.answered(second), 'claims know').to.equal(false);
@@ -276,7 +279,7 @@ describe('what the relay has in flight', () => {
       inFlight.answered(first.deliveryId);
       inFlight.answered(first.deliveryId);
       expect(inFlight.organizations()).to.deep.equal([{ id: 'org_1', left: 148 }]);
-      expect(inFlight.hasPlace(first.deliveryId), 'at its destination').to.equal(false);
+      expect(inFlight.hasPermit(first.deliveryId), 'at its destination').to.equal(false);
       for (const { deliveryId } of [first, first]) inFlight.delete(deliveryId);
       expect(inFlight.organizations()).to.deep.equal([{ id: 'org_1', left: 149 }]);
     });

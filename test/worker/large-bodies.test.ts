@@ -8,7 +8,7 @@ import { createConfigCache } from '../../activities/config-cache.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -71,8 +71,8 @@ describe('large payloads of attempts', () => {
       pendingOpenings: new PendingOpenings(),
       isSuspended: () => false,
       onSlot: () => {},
-      places: new DestinationPlaces(50),
-      hasPlace: () => false,
+      concurrency: new DestinationConcurrency(50),
+      hasPermit: () => false,
       onRoom: () => {},
       onAnswered: () => {},
       headerPrefix: 'X-Hookyard-',

@@ -1,21 +1,21 @@
 // First attempts that workflows make as local activities, with a pool that organizations share.
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { expect } from 'chai';
-import { createTurns } from '../../activities/attempt/turn.ts';
+import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { newId } from '../../core/text/ids.ts';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 const turnsOf = (pool: Pool) =>
-  createTurns({
+  createRetrySlots({
     pool,
     slots: 4,
-    workflowTurns: new WorkflowTurns({ places: 1, alone: () => true }),
+    workflowPermits: new WorkflowPermits({ permits: 1, alone: () => true }),
   });
 
 /** An attempt as Temporal asks for it. */

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { newId } from '../../core/text/ids.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../core/delivery/delivery.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { lookAfterOverdue, signalTurn } from '../../worker/relay/overdue.ts';
@@ -20,7 +20,7 @@ describe('deliveries that a relay has not heard of', () => {
   let worker: ScriptedWorker;
   let sourceId: string;
   let now = 0;
-  const inFlight = new InFlight({ total: 10, places: new DestinationPlaces(5) }, { now: () => now });
+  const inFlight = new InFlight({ total: 10, concurrency: new DestinationConcurrency(5) }, { now: () => now });
   before(async () => {
     [database, worker] = await Promise.all([ownDatabase('overdue'), startScriptedWorker('test-overdue')]);
     ({ sourceId } = await insertSource(database.pool));

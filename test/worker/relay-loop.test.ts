@@ -44,7 +44,7 @@ describe('the loop of a relay', () => {
     await delay(20);
     expect([started.state, seen.rounds]).to.deep.equal(['starting', 0]);
     owns = true;
-    started.news();
+    started.wake();
     await is('active');
     owns = false;
     await is('starting');
@@ -60,7 +60,7 @@ describe('the loop of a relay', () => {
     const before = seen.rounds;
     await delay(100);
     expect(seen.rounds).to.equal(before);
-    started.news();
+    started.wake();
     await until('a round', () => seen.rounds > before);
     expect(started.state).to.equal('active');
   });
@@ -86,11 +86,11 @@ describe('the loop of a relay', () => {
     let free = 0;
     const { loop: started, seen, is } = start({ free: () => free });
     await is('full');
-    started.news();
+    started.wake();
     await delay(50);
     expect(seen.rounds).to.equal(0);
     free = 1;
-    started.news();
+    started.wake();
     await is('active');
   });
 
@@ -109,7 +109,7 @@ describe('the loop of a relay', () => {
     await is('backing off');
     fails = false;
     for (let times = 0; times < 10; times += 1) {
-      started.news();
+      started.wake();
       await delay(10);
     }
     expect([started.state, seen.rounds]).to.deep.equal(['backing off', 1]);
@@ -144,7 +144,7 @@ describe('the loop of a relay', () => {
       if (performance.now() - notifiedAt < NOTIFY_EVERY_MS) return;
       notifiedAt = performance.now();
       notified += 1;
-      started.news();
+      started.wake();
     };
     for (let commits = 0; commits < 25; commits += 1) {
       commit();

@@ -2,10 +2,10 @@
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { pause } from '../../db/circuits/pauses.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
@@ -125,21 +125,21 @@ describe('a relay', () => {
       ...{ db: database.pool, name, onChange: () => {}, lane: () => 'workflow', version: '0.1.0', log },
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
-    const workflowTurns = new WorkflowTurns({ places: 200, alone: () => true });
-    const lanes = createLaneChoice({ lane: 'express', turns: workflowTurns, log });
+    const workflowPermits = new WorkflowPermits({ permits: 200, alone: () => true });
+    const lanes = createLaneChoice({ lane: 'express', turns: workflowPermits, log });
     observe(lanes, client);
     const relay = startRelay({
       pool: database.pool,
       client,
       repairs,
-      places: new DestinationPlaces(50),
+      concurrency: new DestinationConcurrency(50),
       mostInFlight: 200,
       mostWorkflows: MOST_WORKFLOWS,
       makesAttempt: () => false,
       replayWindowMs: 0,
       parking: { admit: () => true, stop: async () => {} },
       lanes,
-      workflowTurns,
+      workflowPermits,
       suspended: () => [],
       hears: () => false,
       async attempt({ deliveryId }) {

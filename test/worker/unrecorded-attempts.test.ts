@@ -3,7 +3,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { ownWords } from '../../core/text/error-summary.ts';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
@@ -11,13 +11,13 @@ import { createSender } from '../../outbound/http/sender.ts';
 import { PendingOpenings } from '../../activities/attempt/admission.ts';
 import { recordAttempt } from '../../activities/attempt/outcomes.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
-import { createTurns } from '../../activities/attempt/turn.ts';
+import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
@@ -67,8 +67,8 @@ describe('an attempt whose result the database does not take', () => {
     pendingOpenings: new PendingOpenings(),
     isSuspended: () => false,
     onSlot: () => {},
-    places: new DestinationPlaces(50),
-    hasPlace: () => false,
+    concurrency: new DestinationConcurrency(50),
+    hasPermit: () => false,
     onRoom: () => {},
     onAnswered: () => {},
     headerPrefix: 'X-Hookyard-',
@@ -157,8 +157,8 @@ describe('an attempt whose result the database does not take', () => {
     const gate = Promise.withResolvers<void>();
     const { endpoint, request } = await delivery({ after: gate.promise });
     const never = 3_600_000;
-    const workflowTurns = new WorkflowTurns({ places: 1, alone: () => true });
-    const turns = createTurns({ pool, slots: 4, workflowTurns });
+    const workflowPermits = new WorkflowPermits({ permits: 1, alone: () => true });
+    const turns = createRetrySlots({ pool, slots: 4, workflowPermits });
     const deps = { ...worker(never), turns, onBegun: () => {}, onRecorded: () => {} } as unknown as ActivityDeps;
     const info = { isLocal: true, startToCloseTimeoutMs: never };
     const context = { info, cancellationSignal: new AbortController().signal } as Context;

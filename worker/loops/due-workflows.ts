@@ -23,7 +23,7 @@ import { claimMessages, type DueMessage, noteStarted } from '../../db/messages/o
 import { createRouteMails } from '../../db/messages/route-mails.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../../db/replay/event-replays.ts';
 import { claimFlushes, countGains, type DueFlush } from '../../db/warehouse/flushes.ts';
-import { inTurnOf, lookUp } from '../../temporal-config/workflows.ts';
+import { fairnessOf, lookUp } from '../../temporal-config/workflows.ts';
 import type { circuit } from '../../workflows/circuit.ts';
 import { circuitChanged, warehouseChanged } from '../../workflows/messages.ts';
 import type { message } from '../../workflows/message.ts';
@@ -49,7 +49,7 @@ interface DueWorkflowDeps {
 /** What every workflow is started with. @param about what it is about, besides its organization */
 const startOptions = (organizationId: string, summary: string, about: SearchAttributePair[] = []) => ({
   taskQueue: TASK_QUEUE,
-  ...inTurnOf(organizationId),
+  ...fairnessOf(organizationId),
   staticSummary: summary,
   typedSearchAttributes: new TypedSearchAttributes([{ key: organizationIdAttribute, value: organizationId }, ...about]),
 });

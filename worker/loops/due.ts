@@ -3,14 +3,14 @@
 // for ten seconds when all is quiet. Whatever makes something due that would not be seen in time notifies (wake_workers).
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop, type Rest } from '../../core/process/poll-loop.ts';
+import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type Due, type DueKind, whatIsDue } from '../../db/operations/due.ts';
 
 const LOOK_MS = 1000;
 const IDLE_LOOK_MS = 10_000;
 const ACTIVE_FOR_MS = 60_000;
-// Temporal takes about 5 signals a second for one workflow, so looks are at least this far apart, nudged or not.
+// Temporal takes about 5 signals a second for one workflow, so looks are at least this far apart, woken or not.
 const SHORTEST_REST_MS = 200;
 // So that of many workers not all find the same things due at the same moment.
 const SPREAD_MS = 50;
@@ -75,10 +75,10 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
     },
   });
 
-  function restUntil(next: number[]): Rest {
+  function restUntil(next: number[]): Pause {
     const inMs = Math.min(...next) - performance.now() + Math.random() * SPREAD_MS;
     const ms = Math.min(Math.max(inMs, SHORTEST_REST_MS), isActive() ? LOOK_MS : IDLE_LOOK_MS);
-    return { ms, nudgedMs: SHORTEST_REST_MS };
+    return { ms, wokenMs: SHORTEST_REST_MS };
   }
 
   /** @returns when it is due next, by a monotonic clock, ms */
@@ -103,7 +103,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       part.notBefore = endedAt + Math.min(part.everyMs(), againMs ?? Number.POSITIVE_INFINITY);
       if (againMs === null) return;
       part.againAt = endedAt + againMs;
-      loop.nudge();
+      loop.wake();
     } catch (error) {
       part.notBefore = performance.now() + Math.max(LOOK_MS, part.everyMs());
       throttled(log).warn({ cause: causeOf(error) }, `${part.what} wait: checking them failed`);
@@ -117,18 +117,18 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
     },
     add(part: DuePart): void {
       parts.push({ ...part, running: null, notBefore: 0, againAt: Number.POSITIVE_INFINITY });
-      loop.nudge();
+      loop.wake();
     },
     /** Call it when this process has done something from which something may become due. */
     active(): void {
       const wasActive = isActive();
       activeAt = performance.now();
-      if (!wasActive) loop.nudge();
+      if (!wasActive) loop.wake();
     },
     /** Call it when something may be due. */
-    nudge(): void {
+    wake(): void {
       activeAt = performance.now();
-      loop.nudge();
+      loop.wake();
     },
     /** Resolves when no round is running. */
     async stop(): Promise<void> {

@@ -2,7 +2,7 @@
 // workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
 // After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
 //
-// A workflow is started in its organization's turn (core/fairness/workflow-turns.ts). Until then the delivery waits here, with its place and its
+// A workflow is started in its organization's turn (core/fairness/workflow-permits.ts). Until then the delivery waits here, with its place and its
 // row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal stays free for others.
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { retryDelay } from '../../core/delivery/backoff.ts';

@@ -1,10 +1,10 @@
 // How destinations are divided among workers: how many workers there are, which maximum a full destination has now, and the slots of
-// those with a maximum below the number of workers (core/delivery/destination-places.ts). A small statement every two seconds while something
+// those with a maximum below the number of workers (core/delivery/destination-concurrency.ts). A small statement every two seconds while something
 // is delivered, else every ten; and four a second while slots are used.
-import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop, type Rest } from '../../core/process/poll-loop.ts';
+import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
 import type { DatabaseUrl } from '../../db/connections/client.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { DestinationSlots, maximaOf } from '../../db/delivery/destination-slots.ts';
@@ -18,7 +18,7 @@ const SESSION_MS = 15_000;
 
 export interface SlotKeeper {
   /** Call it when workers may have come or gone. */
-  nudge(): void;
+  wake(): void;
   stop(): Promise<void>;
 }
 
@@ -31,35 +31,35 @@ export interface SlotKeeper {
 export function keepDestinationSlots(
   { databaseUrl, pool, log }: { databaseUrl: DatabaseUrl; pool: Pool; log: Log },
   owner: string,
-  places: DestinationPlaces,
+  concurrency: DestinationConcurrency,
   onRoom: () => void,
 ): SlotKeeper {
-  const slots = new DestinationSlots(databaseUrl, () => places.slotsLost());
+  const slots = new DestinationSlots(databaseUrl, () => concurrency.slotsLost());
   let lookAt = Number.NEGATIVE_INFINITY;
   let usedAt = Number.NEGATIVE_INFINITY;
   let confirmedAt = Number.NEGATIVE_INFINITY;
 
   /** Others may have raised the maximum of a destination that is full: nothing of it is claimed, and so its maximum not read. */
   async function look(): Promise<void> {
-    places.workers = await liveWorkers(pool, owner);
-    const full = places.full();
+    concurrency.workers = await liveWorkers(pool, owner);
+    const full = concurrency.full();
     if (full.length === 0) return;
-    for (const { id, maximum } of await maximaOf(pool, full)) places.setMaximum(id, maximum);
-    if (full.some((id) => places.hasRoom(id))) onRoom();
+    for (const { id, maximum } of await maximaOf(pool, full)) concurrency.setMaximum(id, maximum);
+    if (full.some((id) => concurrency.hasRoom(id))) onRoom();
   }
 
   async function exchange(askedAt: number): Promise<void> {
-    const left = places.leaveSlots(confirmedAt);
-    const wanted = places.slotsWanted();
+    const left = concurrency.leaveSlots(confirmedAt);
+    const wanted = concurrency.slotsWanted();
     const taken = await slots.exchange(left, wanted);
     confirmedAt = askedAt;
-    for (const id of taken) places.slotTaken(id, askedAt);
+    for (const id of taken) concurrency.slotTaken(id, askedAt);
     if (taken.length > 0) onRoom();
   }
 
-  const rest = (): Rest => {
-    if (places.hasSlots) return { ms: SLOTS_MS, nudgedMs: 0 };
-    return { ms: places.limits().length > 0 ? LOOK_MS : IDLE_LOOK_MS, nudgedMs: 0 };
+  const rest = (): Pause => {
+    if (concurrency.hasSlots) return { ms: SLOTS_MS, wokenMs: 0 };
+    return { ms: concurrency.limits().length > 0 ? LOOK_MS : IDLE_LOOK_MS, wokenMs: 0 };
   };
   const loop = new PollLoop({
     async round() {
@@ -68,7 +68,7 @@ export function keepDestinationSlots(
         lookAt = now + LOOK_MS;
         await look();
       }
-      if (places.hasSlots) {
+      if (concurrency.hasSlots) {
         usedAt = now;
         await exchange(now);
       } else if (now - usedAt > SESSION_MS) await slots.close();
@@ -79,11 +79,11 @@ export function keepDestinationSlots(
       return { ms: LOOK_MS };
     },
   });
-  places.onUse = () => loop.nudge();
+  concurrency.onUse = () => loop.wake();
   return {
-    nudge() {
+    wake() {
       lookAt = Number.NEGATIVE_INFINITY;
-      loop.nudge();
+      loop.wake();
     },
     async stop() {
       await loop.stop();

@@ -3,7 +3,7 @@
 //
 // Organizations share the places first, by the rule of core/fairness/fair-queue.ts: a delivery counts for its organization until its result is
 // recorded, also while it waits for its organization's turn at Temporal. A destination's unanswered attempts may then not exceed half of
-// what its organization may still take, nor what it copes with (core/delivery/destination-places.ts, which retries count for too). Answered
+// what its organization may still take, nor what it copes with (core/delivery/destination-concurrency.ts, which retries count for too). Answered
 // attempts that are being recorded do not count there, else a quick destination would wait for commits. With them a destination has at
 // most 50 more than its limit in flight; this is how many a killed relay may have to send again.
 //
@@ -13,7 +13,7 @@
 //
 // What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
 // any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
-import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
@@ -45,7 +45,7 @@ interface Limits {
   total: number;
   /** Of these, how many may be workflows where the relay could make the attempt itself; by default all. */
   workflows?: number;
-  places: DestinationPlaces;
+  concurrency: DestinationConcurrency;
 }
 
 interface InFlightOptions {
@@ -121,7 +121,7 @@ export class InFlight {
   /** Whether one more of this destination may start. */
   hasRoom(row: Belongings): boolean {
     const { destinationId } = row;
-    if (!this.#limits.places.hasRoom(destinationId) || this.#awaitsRecords(destinationId)) return false;
+    if (!this.#limits.concurrency.hasRoom(destinationId) || this.#awaitsRecords(destinationId)) return false;
     return (this.#perDestination.get(destinationId) ?? 0) < this.#mostOf(row);
   }
 
@@ -136,7 +136,7 @@ export class InFlight {
   }
 
   #awaitsRecords(destinationId: string): boolean {
-    const most = this.#limits.places.limitOf(destinationId) + MOST_UNRECORDED;
+    const most = this.#limits.concurrency.limitOf(destinationId) + MOST_UNRECORDED;
     return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
@@ -153,7 +153,7 @@ export class InFlight {
     for (const { row } of this.#entries.values()) {
       if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
     }
-    for (const id of this.#limits.places.full()) seen.set(id, true);
+    for (const id of this.#limits.concurrency.full()) seen.set(id, true);
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
   }
 
@@ -162,7 +162,7 @@ export class InFlight {
   }
 
   /** Whether a delivery has a place at its destination here. */
-  hasPlace(deliveryId: string): boolean {
+  hasPermit(deliveryId: string): boolean {
     return this.#entries.get(deliveryId)?.answered === false;
   }
 
@@ -182,7 +182,7 @@ export class InFlight {
       endWorkflow: null,
       checkAt,
     });
-    this.#limits.places.enter(row.destinationId);
+    this.#limits.concurrency.acquire(row.destinationId);
     if (this.#isSlow(row.destinationId)) this.#slow.taken += 1;
     change(this.#perDestination, row.destinationId, 1);
     change(this.#unrecorded, row.destinationId, 1);
@@ -214,9 +214,9 @@ export class InFlight {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.answered) return false;
     const { destinationId } = entry.row;
-    const wasFull = this.#leftOut.has(destinationId) || !this.#limits.places.hasRoom(destinationId);
+    const wasFull = this.#leftOut.has(destinationId) || !this.#limits.concurrency.hasRoom(destinationId);
     entry.answered = true;
-    this.#limits.places.leave(destinationId);
+    this.#limits.concurrency.release(destinationId);
     change(this.#perDestination, destinationId, -1);
     return wasFull;
   }

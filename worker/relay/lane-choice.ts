@@ -5,13 +5,13 @@ import type { Leave } from '../../core/fairness/fair-queue.ts';
 import { LaneRule, type ReasonForRelay, WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
 import type { Log } from '../../core/process/log.ts';
 import { laneChanges, leftToRelay } from '../../core/metrics/deliveries.ts';
-import type { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 export interface LaneChoiceDeps {
   /** For routes without one. */
   lane: LaneSetting;
-  turns: WorkflowTurns;
+  turns: WorkflowPermits;
   log: Pick<Log, 'info'>;
 }
 

@@ -57,16 +57,16 @@ export class RelayLoop {
   readonly #now: () => number;
   readonly #ended: Promise<void>;
   #state: RelayState = 'starting';
-  #newsAt: number;
+  #wokenAt: number;
   /** Since the current round began. */
-  #hasNews = false;
+  #isWoken = false;
   #endRest: () => void = () => {};
 
   /** The first round begins right after the current turn of the event loop, so that its owner is fully constructed. */
   constructor(deps: RelayLoopDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
-    this.#newsAt = this.#now();
+    this.#wokenAt = this.#now();
     this.#ended = Promise.resolve().then(() => this.#run());
   }
 
@@ -75,9 +75,9 @@ export class RelayLoop {
   }
 
   /** There may be something to start: a notification came, a place is free, or a shard. */
-  news(): void {
-    this.#newsAt = this.#now();
-    this.#hasNews = true;
+  wake(): void {
+    this.#wokenAt = this.#now();
+    this.#isWoken = true;
     if (this.#waits) this.#endRest();
   }
 
@@ -101,13 +101,13 @@ export class RelayLoop {
 
   async #step(): Promise<void> {
     const { owns, free, round, isSwept } = this.#deps;
-    this.#hasNews = false;
+    this.#isWoken = false;
     if (!owns()) return this.#become('starting');
     if (free() <= 0) return this.#become('full');
     this.#become('active');
-    const isQuiet = this.#now() - this.#newsAt >= QUIET_MS;
-    if (await round(isQuiet)) this.#newsAt = this.#now();
-    else if (isQuiet && !this.#hasNews && isSwept()) this.#become('idle');
+    const isQuiet = this.#now() - this.#wokenAt >= QUIET_MS;
+    if (await round(isQuiet)) this.#wokenAt = this.#now();
+    else if (isQuiet && !this.#isWoken && isSwept()) this.#become('idle');
   }
 
   /** Nothing leaves `draining`: it may have been told to stop during a round. */
@@ -129,7 +129,7 @@ export class RelayLoop {
 
   #restMs(): number {
     const { hears, dueInMs } = this.#deps;
-    if (this.#hasNews && this.#waits) return 0;
+    if (this.#isWoken && this.#waits) return 0;
     switch (this.#state) {
       case 'active':
         return this.#claimMs;

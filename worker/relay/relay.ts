@@ -39,13 +39,13 @@ export interface RelayFigures {
 
 export interface Relay {
   /** Call it when there may be new deliveries in the outbox. */
-  nudge(): void;
+  wake(): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
   /** Call it when a destination without a place has one again, because a retry has left it, or this worker has a slot. */
   onRoom(): void;
   /** Whether it holds a place for a delivery at its destination. */
-  hasPlace(deliveryId: string): boolean;
+  hasPermit(deliveryId: string): boolean;
   /** Whether others wait for a delivery to be recorded, because all places are taken. */
   isAwaited(deliveryId: string): boolean;
   /** Call it when a delivery's first result is recorded: its place is free. */
@@ -60,17 +60,17 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const { hotPool, pool, shards, suspended, log } = deps;
-  const { hears, places, mostInFlight: total, mostWorkflows: workflows } = deps;
-  const inFlight = new InFlight({ total, workflows, places }, { isSlow: (id) => places.isSlow(id) });
+  const { hears, concurrency, mostInFlight: total, mostWorkflows: workflows } = deps;
+  const inFlight = new InFlight({ total, workflows, concurrency }, { isSlow: (id) => concurrency.isSlow(id) });
   const pacing = createPacing(pool);
   const held = () => shards.held();
   const claims = new Claims({ hotPool, held, inFlight, waiting: () => pacing.waiting(), suspended });
-  const news = () => loop.news();
+  const wake = () => loop.wake();
   // The loop backs off.
-  const background = new BackgroundTasks(news);
+  const background = new BackgroundTasks(wake);
   // It may have stayed in the outbox.
   const freePlace = (deliveryId: string) => {
-    if (inFlight.delete(deliveryId)) news();
+    if (inFlight.delete(deliveryId)) wake();
   };
   const starts = new Starts({ ...deps, inFlight, freePlace, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
@@ -86,10 +86,10 @@ export function startRelay(deps: RelayDeps): Relay {
     vacuum,
     policiesOf,
     pacing,
-    places,
+    concurrency,
     starts,
     background,
-    news,
+    wake,
   };
   shards.reportInFlight(() => inFlight.deliveryIds());
 
@@ -111,17 +111,17 @@ export function startRelay(deps: RelayDeps): Relay {
   });
 
   return {
-    nudge: news,
+    wake,
     answered(deliveryId) {
       // Its destination was skipped by claims.
-      if (inFlight.answered(deliveryId)) news();
+      if (inFlight.answered(deliveryId)) wake();
     },
-    onRoom: news,
-    hasPlace: (deliveryId) => inFlight.hasPlace(deliveryId),
+    onRoom: wake,
+    hasPermit: (deliveryId) => inFlight.hasPermit(deliveryId),
     isAwaited: (deliveryId) => inFlight.isAwaited(deliveryId),
     recorded(deliveryId) {
       const wasAwaited = inFlight.isAwaited(deliveryId);
-      if (inFlight.delete(deliveryId) && wasAwaited) news();
+      if (inFlight.delete(deliveryId) && wasAwaited) wake();
     },
     slotTaken: pacing.slotTaken,
     state: () => ({
@@ -133,7 +133,7 @@ export function startRelay(deps: RelayDeps): Relay {
       await loop.stop();
       // What is in flight may take long.
       shards.leave();
-      deps.workflowTurns.end();
+      deps.workflowPermits.end();
       await background.idle();
       await starts.drain();
     },

@@ -3,7 +3,7 @@
 //
 // Rows in flight are not claimed again, so a round waits for nothing that may take long: blocked deliveries, starts and signals run in the
 // background.
-import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
 import { type OutboxRow, vacuumOutbox, type StartPolicy } from '../../db/hot-path/claim.ts';
 import { type Pool, withShortLocks } from '../../db/connections/pool.ts';
@@ -31,11 +31,11 @@ interface RoundDeps {
   vacuum: Vacuum;
   policiesOf: (rows: OutboxRow[]) => Promise<PolicyOf>;
   pacing: Pacing;
-  places: DestinationPlaces;
+  concurrency: DestinationConcurrency;
   starts: Starts;
   background: BackgroundTasks;
   /** Call it when deliveries that were claimed may be claimed again. */
-  news: () => void;
+  wake: () => void;
 }
 
 type PolicyOf = (row: OutboxRow) => StartPolicy;
@@ -108,7 +108,7 @@ async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
     const isLeft = new Set(left);
     deps.inFlight.deleteAll(fresh.filter((row) => !isLeft.has(row)));
     // What was locked stays in the outbox.
-    deps.news();
+    deps.wake();
   }
   await startAdmitted(deps, left);
 }
@@ -117,12 +117,12 @@ async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
  * Before its policy is read, the maximum of a destination is not known, or an old one.
  * @returns deliveries within the maxima of their destinations. The others stay in the outbox and hold no place
  */
-function limit({ places, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
-  for (const row of rows) places.setMaximum(row.destinationId, policyOf(row).maxConcurrency);
+function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
+  for (const row of rows) concurrency.setMaximum(row.destinationId, policyOf(row).maxConcurrency);
   // The last ones are the least urgent.
   const tooMany = new Set<OutboxRow>();
   for (const row of rows.toReversed()) {
-    if (!places.isOver(row.destinationId)) continue;
+    if (!concurrency.isOver(row.destinationId)) continue;
     tooMany.add(row);
     inFlight.delete(row.deliveryId);
   }

@@ -61,7 +61,7 @@ export class Shards {
   #isStopped = false;
   #hasHandedOver = false;
   #inFlight: () => string[] = () => [];
-  #isNudged = false;
+  #isWoken = false;
   #wake: () => void = () => {};
 
   constructor(deps: ShardsDeps) {
@@ -97,15 +97,15 @@ export class Shards {
   }
 
   /** Call it when workers came or went. */
-  nudge(): void {
-    this.#isNudged = true;
+  wake(): void {
+    this.#isWoken = true;
     this.#wake();
   }
 
   /** Gives all shards up: from now on others start what waits, without what is in flight here. Resolves at once. */
   leave(): void {
     this.#isLeaving = true;
-    this.nudge();
+    this.wake();
   }
 
   /** Removes the worker, and with it the claim to what is in flight: others may start that from now on. */
@@ -122,9 +122,9 @@ export class Shards {
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
-      this.#isNudged = false;
+      this.#isWoken = false;
       const restMs = await this.#round().catch((error: unknown) => this.#failed(error));
-      if (!this.#isNudged && !this.#isStopped) await this.#pause(restMs);
+      if (!this.#isWoken && !this.#isStopped) await this.#pause(restMs);
     }
   }
 
@@ -173,7 +173,7 @@ export class Shards {
     this.#hold(shards.slice(0, share), workers);
     const running = [...this.#claims];
     await Promise.race([Promise.allSettled(running), delay(CLAIM_MS)]);
-    if (running.some((claim) => this.#claims.has(claim))) return this.nudge();
+    if (running.some((claim) => this.#claims.has(claim))) return this.wake();
     // Before the call: its answer may be lost although they are written.
     const inFlight = this.#elsewhere(this.#shards);
     this.#hasHandedOver = inFlight.length > 0;

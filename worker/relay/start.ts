@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
-import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
@@ -12,7 +12,7 @@ import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
 import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
-import type { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import type { BackgroundTasks } from './loop.ts';
 import { createExpress, type Express } from './attempt.ts';
 import type { InFlight } from './in-flight.ts';
@@ -36,12 +36,12 @@ export interface StartsDeps {
   /** For deliveries whose workflow waits, is late or was lost. */
   repairs: Repairs;
   /** How many attempts of this process may be under way at each destination. */
-  places: DestinationPlaces;
+  concurrency: DestinationConcurrency;
   replayWindowMs: number;
   parking: Parking;
   lanes: LaneChoice;
   /** Of organizations, for starts and signals of workflows. */
-  workflowTurns: WorkflowTurns;
+  workflowPermits: WorkflowPermits;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
@@ -122,10 +122,10 @@ export class Starts {
     policy: StartPolicy,
     from: { first?: FirstAttempt; resumed?: ResumedDelivery } = {},
   ): Promise<Started> {
-    const { client, places, parking, replayWindowMs } = this.#deps;
+    const { client, concurrency, parking, replayWindowMs } = this.#deps;
     const waitsForReplay = from.first?.status !== 'failed' || parking.admit(row.organizationId);
     return startDelivery(client, row, policy, {
-      quick: places.isQuick(row.destinationId),
+      quick: concurrency.isQuick(row.destinationId),
       replayWindowMs: waitsForReplay ? replayWindowMs : 0,
       ...from,
     });
@@ -135,7 +135,7 @@ export class Starts {
   async #inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
     this.#starting.add(deliveryId);
     try {
-      return await this.#deps.workflowTurns.inTurn(organizationId);
+      return await this.#deps.workflowPermits.acquire(organizationId);
     } finally {
       this.#starting.delete(deliveryId);
     }
@@ -145,7 +145,7 @@ export class Starts {
     const { deliveryId } = row;
     this.#starting.add(deliveryId);
     try {
-      const quick = this.#deps.places.isQuick(row.destinationId);
+      const quick = this.#deps.concurrency.isQuick(row.destinationId);
       const started = await this.#startWorkflow(row, policy);
       // The attempt of any other workflow may begin in another process.
       if (!quick || started !== 'here') this.#deps.lanes.begun(deliveryId);

@@ -4,7 +4,7 @@ import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from 
 import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../../core/temporal/operator-markdown.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
-import { inTurnOf } from '../../temporal-config/workflows.ts';
+import { fairnessOf } from '../../temporal-config/workflows.ts';
 import { type OutboxRow, loadStartPolicies, type StartPolicy } from '../../db/hot-path/claim.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
@@ -48,7 +48,7 @@ export async function startDelivery(
     // (db/delivery/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: client.startsEagerly,
-    ...inTurnOf(row.organizationId),
+    ...fairnessOf(row.organizationId),
     args: [
       {
         organizationId: row.organizationId,

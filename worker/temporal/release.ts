@@ -8,12 +8,12 @@ import type { NativeConnection, WorkerDeploymentOptions, WorkflowBundleOption } 
 import type { Settings } from '../../core/config/config.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop, type Rest } from '../../core/process/poll-loop.ts';
+import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
 import { TASK_QUEUE, taskQueuesOf } from '../../core/temporal/names.ts';
 import type { Watch } from './upkeep.ts';
 
-const SOON: Rest = { ms: 1000 };
-const SETTLED: Rest = { ms: 10_000 };
+const SOON: Pause = { ms: 1000 };
+const SETTLED: Pause = { ms: 10_000 };
 const DEADLINE_MS = 10_000;
 // The gRPC status NOT_FOUND.
 const NOT_FOUND = 5;
@@ -98,7 +98,7 @@ export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
   let toldOf: string | null | undefined;
   const isUnserved = () => heard !== null && heard.current !== own && isSilent(heard, performance.now());
 
-  async function round(): Promise<Rest> {
+  async function round(): Promise<Pause> {
     const routing = await routingOf(deps).catch((error: unknown) => {
       // Nobody could ask for workflows meanwhile.
       heard = null;

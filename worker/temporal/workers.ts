@@ -57,7 +57,7 @@ export function activityDepsOf(
     contexts: createContextLoader(hotPool),
     bodies: new FairQueue(LARGE_BODY_BYTES, 1),
     bodyWaitMs: BODY_WAIT_MS,
-    hasPlace: (deliveryId) => link.relay?.hasPlace(deliveryId) ?? false,
+    hasPermit: (deliveryId) => link.relay?.hasPermit(deliveryId) ?? false,
     onRoom: () => link.relay?.onRoom(),
     onSlot: (destinationId, deliveryId) => link.relay?.slotTaken(destinationId, deliveryId),
     tracing: traces.tracing,
@@ -103,9 +103,9 @@ export async function startSideWorkers(context: WorkerContext, parts: WorkerPart
     await startReplays(context, parts),
     await startFlushes(context, parts),
   ];
-  const { due, client, pool, places } = parts;
+  const { due, client, pool, concurrency } = parts;
   const works = { client, pool, log: context.log };
-  due.add(dueMessages(works, () => sharedRest(MESSAGES_EVERY_MS, places.workers)));
+  due.add(dueMessages(works, () => sharedRest(MESSAGES_EVERY_MS, concurrency.workers)));
   due.add(dueReplays(works));
   due.add(dueFlushes(works, context.tuning.warehouseRetrySeconds * 1000));
   return workers;

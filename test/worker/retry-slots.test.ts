@@ -1,7 +1,7 @@
 // Retries beyond their organization's share of a worker: where they wait, and what is kept for them meanwhile.
 import { expect } from 'chai';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
-import { createTurns } from '../../activities/attempt/turn.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
+import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { ReplayDatabase } from '../support/replay-database.ts';
 
@@ -26,14 +26,14 @@ describe('turns of retries', () => {
     if (!delivery) throw new Error('a delivery was made');
     return { ...delivery, organizationId: db.organizationId, attempt: 2, retryDelay: null };
   }
-  const free = () => new WorkflowTurns({ places: 1, alone: () => true });
+  const free = () => new WorkflowPermits({ permits: 1, alone: () => true });
   const inOutbox = async () => {
     const { rows } = await db.pool.query('select resume from outbox where organization_id = $1', [db.organizationId]);
     return rows.map(({ resume }) => resume);
   };
 
   it('wait in the outbox, and leave it when they were signalled and there is no place still: then nothing is kept', async () => {
-    const turns = createTurns({ pool: db.pool, slots: 4, workflowTurns: free() });
+    const turns = createRetrySlots({ pool: db.pool, slots: 4, workflowPermits: free() });
     const request = await retry();
     const ends = Promise.withResolvers<AttemptOutcome>();
     const full = Array.from({ length: 4 }, (_, n) =>
@@ -54,7 +54,7 @@ describe('turns of retries', () => {
   });
 
   it('are made once when Temporal asks for one again that is under way, and again when it has ended', async () => {
-    const turns = createTurns({ pool: db.pool, slots: 4, workflowTurns: free() });
+    const turns = createRetrySlots({ pool: db.pool, slots: 4, workflowPermits: free() });
     const request = await retry();
     const ends = Promise.withResolvers<AttemptOutcome>();
     const made: number[] = [];
@@ -83,10 +83,10 @@ describe('turns of retries', () => {
   });
 
   it('wait in the outbox when their organization may not ask Temporal for more, and are made when they were signalled', async () => {
-    const workflowTurns = new WorkflowTurns({ places: 4, alone: () => false });
-    const turns = createTurns({ pool: db.pool, slots: 4, workflowTurns });
+    const workflowPermits = new WorkflowPermits({ permits: 4, alone: () => false });
+    const turns = createRetrySlots({ pool: db.pool, slots: 4, workflowPermits });
     const request = await retry();
-    while (workflowTurns.take(db.organizationId));
+    while (workflowPermits.take(db.organizationId));
     const made = async (): Promise<AttemptOutcome> => ({ status: 'delivered', statusCode: 200, error: null });
     expect(await turns.inTurn(request, made)).to.include({ status: 'deferred', queued: true });
     expect(await inOutbox()).to.deep.equal(['waiting']);

@@ -1,6 +1,6 @@
 // Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
 // slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
-// organization has a place in flight (worker/relay/in-flight.ts) and its turn at Temporal (core/fairness/workflow-turns.ts). First attempts come from
+// organization has a place in flight (worker/relay/in-flight.ts) and its turn at Temporal (core/fairness/workflow-permits.ts). First attempts come from
 // there, so they have their turn already.
 //
 // Temporal may ask for an attempt again while it is under way here: it takes an activity for lost whose heartbeats do not reach it. The
@@ -9,7 +9,7 @@
 // What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its place for it although
 // nothing is under way, or signal it again at once.
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
-import type { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -36,10 +36,10 @@ interface TurnsDeps {
   pool: Pool;
   /** Activities that the worker runs at a time. */
   slots: number;
-  workflowTurns: Pick<WorkflowTurns, 'pass'>;
+  workflowPermits: Pick<WorkflowPermits, 'tryAcquire'>;
 }
 
-export function createTurns({ pool, slots, workflowTurns }: TurnsDeps): Turns {
+export function createRetrySlots({ pool, slots, workflowPermits }: TurnsDeps): Turns {
   const places = new FairQueue(slots);
   const mostSignalled = SIGNALLED_UP_TO * slots;
   /** By delivery. */
@@ -65,7 +65,7 @@ export function createTurns({ pool, slots, workflowTurns }: TurnsDeps): Turns {
   function take(organizationId: string, { attempt, queued, released }: AttemptRequest): Leave | null {
     if (attempt === 1) return places.enter(organizationId);
     if (queued) return places.heldBy(organizationId) < mostSignalled ? places.enter(organizationId) : null;
-    return released || workflowTurns.pass(organizationId) ? places.takeNow(organizationId) : null;
+    return released || workflowPermits.tryAcquire(organizationId) ? places.takeNow(organizationId) : null;
   }
 
   return {

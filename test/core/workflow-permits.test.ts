@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 
 describe('turns of organizations at Temporal', () => {
-  const made: WorkflowTurns[] = [];
-  function turnsOf(heldMs: number, alone = false): WorkflowTurns {
-    const turns = new WorkflowTurns({ places: 8, heldMs, alone: () => alone });
+  const made: WorkflowPermits[] = [];
+  function turnsOf(heldMs: number, alone = false): WorkflowPermits {
+    const turns = new WorkflowPermits({ permits: 8, heldMs, alone: () => alone });
     made.push(turns);
     return turns;
   }
@@ -13,9 +13,9 @@ describe('turns of organizations at Temporal', () => {
   });
 
   /** How many it gets at this moment. */
-  function passAll(turns: WorkflowTurns, organizationId: string): number {
+  function passAll(turns: WorkflowPermits, organizationId: string): number {
     let passed = 0;
-    while (passed < 500 && turns.pass(organizationId)) passed += 1;
+    while (passed < 500 && turns.tryAcquire(organizationId)) passed += 1;
     return passed;
   }
 
@@ -27,7 +27,7 @@ describe('turns of organizations at Temporal', () => {
   it('are all for the only organization', async () => {
     const turns = turnsOf(60_000, true);
     expect(passAll(turns, 'only')).to.equal(500);
-    expect(await turns.inTurn('only')).to.equal(true);
+    expect(await turns.acquire('only')).to.equal(true);
     expect(turns.waiting).to.equal(0);
   });
 
@@ -36,9 +36,9 @@ describe('turns of organizations at Temporal', () => {
     const first = turns.take('busy');
     passAll(turns, 'busy');
     const order: number[] = [];
-    const waiting = [1, 2, 3, 4, 5, 6].map((n) => turns.inTurn('busy').then(() => order.push(n)));
+    const waiting = [1, 2, 3, 4, 5, 6].map((n) => turns.acquire('busy').then(() => order.push(n)));
     expect(turns.waiting).to.equal(6);
-    expect(await turns.inTurn('quiet')).to.equal(true);
+    expect(await turns.acquire('quiet')).to.equal(true);
     await Promise.all(waiting);
     expect(order).to.deep.equal([1, 2, 3, 4, 5, 6]);
     expect(turns.waiting).to.equal(0);
@@ -48,9 +48,9 @@ describe('turns of organizations at Temporal', () => {
   it('are none when the worker ends', async () => {
     const turns = turnsOf(60_000);
     passAll(turns, 'busy');
-    const waiting = [turns.inTurn('busy'), turns.inTurn('busy')];
+    const waiting = [turns.acquire('busy'), turns.acquire('busy')];
     turns.end();
-    expect(await Promise.all([...waiting, turns.inTurn('busy'), turns.inTurn('quiet')])).to.deep.equal(
+    expect(await Promise.all([...waiting, turns.acquire('busy'), turns.acquire('quiet')])).to.deep.equal(
       Array.from({ length: 4 }, () => false),
     );
   });

@@ -2,7 +2,7 @@
 // database and the threads of workflows cost many times what an attempt itself costs, so a flood of deliveries that fail would take the
 // processor from everybody.
 //
-// Each takes a place of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does not wait for
+// Each takes a permit of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does not wait for
 // it. Everything else waits, and holds its place for a second: so places are a rate, too.
 //
 // The only organization of an installation does not wait. What is shared here is the processor, of which other organizations use more
@@ -14,28 +14,28 @@ import { FairQueue, type Leave } from './fair-queue.ts';
  * For each processor of the machine. With twice as many, another organization's deliveries took more than twice as long
  * (`npm run bench -- neighbours --attack retries`).
  */
-export const PLACES_PER_PROCESSOR = 8;
+export const PERMITS_PER_PROCESSOR = 8;
 const HELD_MS = 1000;
 /** How long something waits for its turn. Then it is done without one. */
 const LONGEST_WAIT_MS = 30_000;
 
-interface WorkflowTurnsOptions {
-  places: number;
+interface WorkflowPermitsOptions {
+  permits: number;
   /** Whether there is only one organization: it does not wait. */
   alone: () => boolean;
   /** How long everything but a first attempt holds its place, ms. */
   heldMs?: number;
 }
 
-export class WorkflowTurns {
+export class WorkflowPermits {
   readonly #queue: FairQueue;
   readonly #alone: () => boolean;
   readonly #heldMs: number;
   #taken = 0;
 
-  constructor({ places, alone, heldMs = HELD_MS }: WorkflowTurnsOptions) {
+  constructor({ permits, alone, heldMs = HELD_MS }: WorkflowPermitsOptions) {
     // Not three quarters, for the same reason.
-    this.#queue = new FairQueue(places, 1);
+    this.#queue = new FairQueue(permits, 1);
     this.#alone = alone;
     this.#heldMs = heldMs;
   }
@@ -57,7 +57,7 @@ export class WorkflowTurns {
   }
 
   /** @returns false when it is not its organization's turn */
-  pass(organizationId: string): boolean {
+  tryAcquire(organizationId: string): boolean {
     if (this.#alone()) return true;
     const leave = this.#queue.takeNow(organizationId);
     if (leave !== null) this.#hold(leave);
@@ -65,9 +65,9 @@ export class WorkflowTurns {
   }
 
   /** Waits for a turn, or until that has taken too long. @returns false when the worker ends */
-  async inTurn(organizationId: string): Promise<boolean> {
+  async acquire(organizationId: string): Promise<boolean> {
     if (this.#queue.isClosed) return false;
-    if (this.pass(organizationId)) return true;
+    if (this.tryAcquire(organizationId)) return true;
     const leave = await this.#queue.take(organizationId, { waitMs: LONGEST_WAIT_MS });
     if (leave !== null) this.#hold(leave);
     return !this.#queue.isClosed;

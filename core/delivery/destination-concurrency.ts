@@ -1,6 +1,6 @@
-// The places of this process at each destination: how many attempts may be under way there, and how many are.
+// The concurrency of this process at each destination: how many attempts may be under way there, and how many are.
 //
-// What it promises: what takes a place counts until it leaves, first attempts and retries alike; a lower limit ends nothing that is
+// What it promises: what acquires a permit counts until it releases it, first attempts and retries alike; a lower limit ends nothing that is
 // under way. A process may have as many as the destination copes with (destination-limit.ts), and at most its share of the
 // destination's maximum. Where that is less than one for each worker, a worker needs a slot for its one attempt, and all of them
 // together have no more slots than the maximum (worker/relay/destination-slots.ts).
@@ -8,8 +8,8 @@ import { LONGEST_TIMEOUT_MS } from './delivery.ts';
 import { type AnswerKind, DestinationLimit, type LimitRange } from './destination-limit.ts';
 
 // Of all workers together, at a destination that is new and at one that hangs.
-const INITIAL_PLACES = 50;
-const HANGING_PLACES = 4;
+const INITIAL_CONCURRENCY = 50;
+const HANGING_CONCURRENCY = 4;
 // An attempt that takes longer waits for a slow destination.
 const LONG_MS = 1000;
 // Weight of the latest attempt in the average latency: a destination that turns slow is noticed after a few attempts.
@@ -44,7 +44,7 @@ interface Entry {
   slot: Slot | null;
 }
 
-export class DestinationPlaces {
+export class DestinationConcurrency {
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry>();
   /** Those with something under way, or a slot. */
@@ -98,8 +98,8 @@ export class DestinationPlaces {
     return (this.#entries.get(destinationId)?.taken ?? 0) > this.limitOf(destinationId);
   }
 
-  /** Takes a place, whatever the limit: for work that asked before, or is limited elsewhere. */
-  enter(destinationId: string): void {
+  /** Acquires a permit, whatever the limit: for work that asked before, or is limited elsewhere. */
+  acquire(destinationId: string): void {
     const entry = this.#usedEntryOf(destinationId);
     entry.taken += 1;
     if (this.#active.size === 0) this.onUse();
@@ -107,19 +107,19 @@ export class DestinationPlaces {
     this.#wantSlot(entry);
   }
 
-  /** Takes a place if there is one. */
-  take(destinationId: string): boolean {
+  /** Acquires a permit if there is one. */
+  tryAcquire(destinationId: string): boolean {
     const entry = this.#usedEntryOf(destinationId);
     if (entry.taken < this.#limitOf(entry)) {
-      this.enter(destinationId);
+      this.acquire(destinationId);
       return true;
     }
     this.#wantSlot(entry);
     return false;
   }
 
-  /** Gives a place back. To be called once for each. */
-  leave(destinationId: string): void {
+  /** Releases a permit. To be called once for each. */
+  release(destinationId: string): void {
     const entry = this.#entries.get(destinationId);
     if (!entry) return;
     entry.taken -= 1;
@@ -257,8 +257,8 @@ export class DestinationPlaces {
   #rangeOf(maximum: number | null): LimitRange {
     const shareOf = (places: number) => Math.max(1, Math.floor(places / this.#workers));
     return {
-      initial: shareOf(INITIAL_PLACES),
-      hanging: shareOf(HANGING_PLACES),
+      initial: shareOf(INITIAL_CONCURRENCY),
+      hanging: shareOf(HANGING_CONCURRENCY),
       ceiling: shareOf(maximum ?? this.#ceiling),
     };
   }

@@ -1,8 +1,8 @@
 // The place of a retry at its destination: whose it is, and where the retry waits without one.
 import { expect } from 'chai';
-import { Place } from '../../activities/attempt/limits.ts';
+import { Permit } from '../../activities/attempt/limits.ts';
 import type { AttemptRequest } from '../../activities/types.ts';
-import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
@@ -20,14 +20,14 @@ describe('the place of a retry', () => {
 
   /** What a process has. */
   function worker() {
-    const places = new DestinationPlaces(500);
-    const inFlight = new InFlight({ total: 10, places });
-    const hasPlace = (deliveryId: string) => inFlight.hasPlace(deliveryId);
+    const concurrency = new DestinationConcurrency(500);
+    const inFlight = new InFlight({ total: 10, concurrency });
+    const hasPermit = (deliveryId: string) => inFlight.hasPermit(deliveryId);
     const told = { room: 0 };
     const onRoom = () => {
       told.room += 1;
     };
-    return { places, inFlight, told, deps: { pool: database.pool, places, hasPlace, onRoom } };
+    return { concurrency, inFlight, told, deps: { pool: database.pool, concurrency, hasPermit, onRoom } };
   }
   type Worker = ReturnType<typeof worker>;
 
@@ -43,45 +43,45 @@ describe('the place of a retry', () => {
 
   const placeOf = ({ deps }: Worker, { organizationId, deliveryId, eventId }: OutboxRow, queued: boolean) => {
     const request: AttemptRequest = { organizationId, deliveryId, eventId, attempt: 2, retryDelay: null, queued };
-    return new Place(deps, request, 'workflow');
+    return new Permit(deps, request, 'workflow');
   };
-  const takeFor = (place: Place, { deliveryId, destinationId }: OutboxRow, maxConcurrency = 2) =>
-    place.take({ id: destinationId, maxConcurrency }, { deliveryId });
+  const takeFor = (permit: Permit, { deliveryId, destinationId }: OutboxRow, maxConcurrency = 2) =>
+    permit.take({ id: destinationId, maxConcurrency }, { deliveryId });
 
   it('is the one that the relay of this process holds for it', async () => {
     const own = worker();
     const row = await queuedRetry();
-    own.places.setMaximum(row.destinationId, 2);
-    own.places.enter(row.destinationId);
+    own.concurrency.setMaximum(row.destinationId, 2);
+    own.concurrency.acquire(row.destinationId);
     own.inFlight.add(row);
-    const place = placeOf(own, row, true);
-    expect(await takeFor(place, row)).to.equal(null);
-    place.leave();
-    expect(own.places.hasRoom(row.destinationId), 'the relay still holds it').to.equal(false);
+    const permit = placeOf(own, row, true);
+    expect(await takeFor(permit, row)).to.equal(null);
+    permit.leave();
+    expect(own.concurrency.hasRoom(row.destinationId), 'the relay still holds it').to.equal(false);
     own.inFlight.answered(row.deliveryId);
-    expect(own.places.hasRoom(row.destinationId)).to.equal(true);
+    expect(own.concurrency.hasRoom(row.destinationId)).to.equal(true);
   });
 
   it('is taken here when the relay of another process has signalled it, or nobody', async () => {
     const own = worker();
     const row = await queuedRetry();
-    own.places.enter(row.destinationId);
-    const place = placeOf(own, row, true);
-    expect(await takeFor(place, row)).to.equal(null);
-    expect(own.places.hasRoom(row.destinationId), 'it counts').to.equal(false);
+    own.concurrency.acquire(row.destinationId);
+    const permit = placeOf(own, row, true);
+    expect(await takeFor(permit, row)).to.equal(null);
+    expect(own.concurrency.hasRoom(row.destinationId), 'it counts').to.equal(false);
     expect(own.inFlight.fullDestinations(), 'claims skip it').to.deep.equal([row.destinationId]);
-    place.leave();
-    place.leave();
+    permit.leave();
+    permit.leave();
     expect(own.told.room, 'the relay is told once').to.equal(1);
     expect(own.inFlight.fullDestinations()).to.deep.equal([]);
-    expect(own.places.hasRoom(row.destinationId)).to.equal(true);
+    expect(own.concurrency.hasRoom(row.destinationId)).to.equal(true);
   });
 
   it('is waited for outside the outbox when there is none here: the relay that has signalled it keeps none then', async () => {
     const own = worker();
     const row = await queuedRetry();
-    own.places.enter(row.destinationId);
-    own.places.enter(row.destinationId);
+    own.concurrency.acquire(row.destinationId);
+    own.concurrency.acquire(row.destinationId);
     const signalled = await takeFor(placeOf(own, row, true), row);
     expect(signalled).to.include({ status: 'deferred', for: 'destination' }).and.not.have.property('queued');
     expect(await queuedDeliveries(database.pool)).to.deep.equal([]);
