@@ -1,7 +1,7 @@
 // The worker as one object: Temporal workers, the relay with its shards, and the loops beside it. process.ts adds settings and signals.
 import type { Settings } from '../core/config/config.ts';
 import { type Log, throttled } from '../core/process/log.ts';
-import { watchLoop } from '../core/process/event-loop.ts';
+import { watchLoop } from '../core/process/loop-delay.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import type { Database } from '../db/connections/client.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';

@@ -9,7 +9,8 @@ import {
   MissingCredentialsError,
   type OutboundRequest,
 } from '../../outbound/http/outbound-request.ts';
-import { NoTurnError, type Threads } from '../../outbound/threads/index.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
+import { NoTurnError } from '../../outbound/threads/errors.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';

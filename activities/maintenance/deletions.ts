@@ -16,7 +16,8 @@ import {
   removeOrganization,
 } from '../../db/organizations/deletion.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
-import { deleteWorkflow, workflowsOf } from '../../temporal-config/workflows.ts';
+import { isGrpcServiceError } from '@temporalio/client';
+import { organizationIdAttribute } from '../../core/temporal/names.ts';
 
 // The log tells of the progress of a deletion each time so many more events are gone.
 const TELL_EVERY = 100_000;
@@ -147,4 +148,44 @@ async function removeWorkflows(client: InstallationClient, organizationId: strin
   const executions = await workflowsOf(client, organizationId);
   await eachOf(executions, CONCURRENT_DELETIONS, (execution) => deleteWorkflow(client, execution));
   return executions.length > 0;
+}
+
+const PAGE_SIZE = 200;
+const DELETION_DEADLINE_MS = 10_000;
+// The gRPC status NOT_FOUND.
+const NOT_FOUND = 5;
+
+/** One run of a workflow, named as Temporal lists it. */
+interface Execution {
+  workflowId: string;
+  runId: string;
+}
+
+/** Some of them. Temporal shows what was deleted for a moment longer. */
+async function workflowsOf(client: InstallationClient, organizationId: string): Promise<Execution[]> {
+  const { executions } = await client.connection.withDeadline(Date.now() + DELETION_DEADLINE_MS, () =>
+    client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      query: `${organizationIdAttribute.name} = "${organizationId}" and TaskQueue = "${client.workflowQueue}"`,
+      pageSize: PAGE_SIZE,
+    }),
+  );
+  return executions.flatMap(({ execution }) => {
+    const { workflowId, runId } = execution ?? {};
+    return workflowId && runId ? [{ workflowId, runId }] : [];
+  });
+}
+
+/** One that runs is terminated first. One that is gone is no error. */
+async function deleteWorkflow(client: InstallationClient, { workflowId, runId }: Execution): Promise<void> {
+  try {
+    await client.connection.withDeadline(Date.now() + DELETION_DEADLINE_MS, () =>
+      client.workflowService.deleteWorkflowExecution({
+        namespace: client.options.namespace,
+        workflowExecution: { workflowId, runId },
+      }),
+    );
+  } catch (error) {
+    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error;
+  }
 }

@@ -2,15 +2,9 @@
 // costs is known before each piece of work, so that the loop is never held.
 // Rules: FLT-15, SCH-04.
 import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
-import {
-  Gate,
-  type GatedRequest,
-  keyInPayload,
-  type Passage,
-  type SchemaCheck,
-  type SchemaText,
-} from '../../core/filters/gate.ts';
-import { noteLoopWork } from '../../core/process/event-loop.ts';
+import { Gate, type GatedRequest, keyInPayload, type Passage, type SchemaCheck } from '../../core/filters/gate.ts';
+import type { SchemaText } from '../../core/filters/stored-gates.ts';
+import { noteLoopWork } from '../../core/process/loop-delay.ts';
 import { SchemaCache, validationSteps } from '../../core/schemas/schema.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
 import { type GateSet, NoThreadError, type Threads, WorkEndedError } from '../../outbound/threads/index.ts';

@@ -27,7 +27,7 @@ import { beginTrace, endingSpan, type IncomingRequest, incomingRequest, Received
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter, type WriteOutcome } from './event-writer.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
-import { acceptHandshakeSecret, type Handshakes } from './handshakes.ts';
+import type { acceptHandshakeSecret, Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './ingest-issues.ts';
 import type { Ended, OrganizationUse, Quotas } from './quotas.ts';
@@ -60,6 +60,7 @@ export interface IngestDeps {
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;
   handshakes: Handshakes;
+  acceptSecret: typeof acceptHandshakeSecret;
   providerKeys: ProviderKeys;
   /** Under which providers know this service. */
   baseUrl: () => string;
@@ -172,7 +173,7 @@ async function accept(
     await othersFirst(received.size);
     const { source } = authentic;
     if (authentic.kind === 'handshake') {
-      if (await acceptHandshakeSecret(stores, source, received, authentic.reply.remember)) {
+      if (await stores.acceptSecret(stores, source, received, authentic.reply.remember)) {
         const reply = await confirmed(stores.providerKeys, source, authentic.reply);
         stores.handshakes.note(source.sourceId, reply, received.receivedAt);
         return handshakeAnswer(reply);

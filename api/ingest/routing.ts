@@ -2,7 +2,8 @@
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import type { FilterText, Gate, SchemaText } from '../../core/filters/gate.ts';
+import type { Gate } from '../../core/filters/gate.ts';
+import type { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import { handshakesOf } from '../../core/verification/source-handshake.ts';

@@ -21,7 +21,7 @@ import { lazyClient } from '../../temporal-config/client.ts';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { watchBacklog } from '../ingest/backlog.ts';
-import { Handshakes } from '../ingest/handshakes.ts';
+import { acceptHandshakeSecret, Handshakes } from '../ingest/handshakes.ts';
 import { createGatekeeper } from '../ingest/gatekeeper.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import { IngestIssues } from '../ingest/ingest-issues.ts';
@@ -95,7 +95,7 @@ export async function openReceiving(
   const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
     ...{ pool: ingestPool, settings, secretBox, backlog, quotas, refusals, handshakes, issues, tracing },
-    ...{ gatekeeper: createGatekeeper(threads), providerKeys, senderOf, baseUrl },
+    ...{ gatekeeper: createGatekeeper(threads), acceptSecret: acceptHandshakeSecret, providerKeys, senderOf, baseUrl },
   });
   return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
 }

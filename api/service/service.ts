@@ -10,7 +10,7 @@ import { recipientRule } from '../../core/messages/recipients.ts';
 import { endWithParent, sayReady } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { createLog, exitWith, type Log, logForNode } from '../../core/process/log.ts';
-import { watchLoop } from '../../core/process/event-loop.ts';
+import { watchLoop } from '../../core/process/loop-delay.ts';
 import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../../db/encryption/keys.ts';
@@ -25,7 +25,7 @@ import type { ProxyTrust } from '../http/client-addresses.ts';
 import { connectionCounts, HTTP_LIMITS, OpenConnections } from '../http/connections.ts';
 import { createHttpServer, refusedConnections } from '../http/http-server.ts';
 import { RefusedRequests } from '../http/request-log.ts';
-import { counted } from '../ingest/answer.ts';
+import { counted } from '../ingest/counted.ts';
 import { createTestSender, createTestUploader } from '../resources/destinations/test-delivery.ts';
 import {
   lookAtDatabase,

@@ -1,8 +1,7 @@
 // What an event must pass to be delivered by a route: its schema, then its filter.
-import { type Budget, BudgetError, PARSE_STEPS } from '../fairness/budget.ts';
-import { describeErrors, type JsonSchema, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
+import { type Budget, BudgetError } from '../fairness/budget.ts';
+import { describeErrors, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
 import { lookupPath } from '../text/dotted-path.ts';
-import { parseExact } from '../text/exact-json.ts';
 import {
   type CompiledFilter,
   compileFilter,
@@ -106,63 +105,6 @@ function compileStored(filter: StoredFilter, budget: Budget): CompiledFilter {
   } catch (error) {
     if (error instanceof ConditionError) return { takes: () => false, explain: () => conditions.map(() => false) };
     throw error;
-  }
-}
-
-// Schemas and filters as their JSON. A source may have hundreds of them, of which a webhook needs few: each is read when it is compiled, in
-// the budget of that.
-
-export class SchemaText implements StoredSchema {
-  readonly id: string;
-  readonly name: string;
-  readonly version: number;
-  /** Of the schema alone. */
-  readonly json: string;
-
-  constructor({ id, name, version, json }: Pick<SchemaText, 'id' | 'name' | 'version' | 'json'>) {
-    this.id = id;
-    this.name = name;
-    this.version = version;
-    this.json = json;
-  }
-
-  /** Read again each time. */
-  get schema(): JsonSchema {
-    return parseExact(this.json) as JsonSchema;
-  }
-
-  /** JSON of `StoredSchema`. */
-  get whole(): string {
-    const { id, name, version } = this;
-    return `${JSON.stringify({ id, name, version }).slice(0, -1)},"schema":${this.json}}`;
-  }
-}
-
-export class FilterText implements StoredFilter {
-  /** Of the filter, or of the route that has the conditions itself. */
-  readonly id: string;
-  readonly logic: FilterLogic;
-  /** Of the conditions. */
-  readonly json: string;
-
-  constructor({ id, logic, json }: Pick<FilterText, 'id' | 'logic' | 'json'>) {
-    this.id = id;
-    this.logic = logic;
-    this.json = json;
-  }
-
-  /** Read again each time. */
-  get conditions(): FilterCondition[] {
-    return parseExact(this.json) as FilterCondition[];
-  }
-
-  get readSteps(): number {
-    return this.json.length * PARSE_STEPS;
-  }
-
-  /** JSON of `StoredFilter`. */
-  get whole(): string {
-    return `{"conditions":${this.json},"logic":${JSON.stringify(this.logic)}}`;
   }
 }
 

@@ -2,7 +2,7 @@
 // Rules: SCH-03, SCH-04.
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { LRUCache } from 'lru-cache';
-import { TimeLimitError, withinTime } from '../fairness/budget.ts';
+import { TimeLimitError, withinTime } from '../fairness/time-limit.ts';
 import { holdsExactNumbers } from '../text/exact-json.ts';
 import { PatternError } from '../text/linear-regex.ts';
 import { dialectOf, evaluationCost, metaSchemaProblem, newValidator } from './validator.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { BudgetError } from '../../core/fairness/budget.ts';
-import { TimedBudget } from '../../core/fairness/budget.ts';
+import { TimedBudget } from '../../core/fairness/time-limit.ts';
 import { compileFilter, type FilteredRequest } from '../../core/filters/filter.ts';
 import { Gate, type GatedRequest, keyInPayload, type SchemaCheck } from '../../core/filters/gate.ts';
 import { readPayload, readSample } from '../../core/forms/forms.ts';

@@ -1,6 +1,6 @@
 // Rows of warehouse files, made in a thread.
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
-import { TimeLimitError, withinTime } from '../../core/fairness/budget.ts';
+import { TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
 import { Conversions, type MadeRowText, rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { BETWEEN_ROWS, FileTooLargeError } from '../../core/warehouse/file.ts';

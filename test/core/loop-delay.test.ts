@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noteLoopWork, onLoop, watchLoop } from '../../core/process/event-loop.ts';
+import { noteLoopWork, onLoop, watchLoop } from '../../core/process/loop-delay.ts';
 import { until } from '../support/until.ts';
 
 function busy(ms: number): void {

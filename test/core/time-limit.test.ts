@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { threadCpuMs } from '../../core/process/threads.ts';
-import { TimeLimitError, withinTime } from '../../core/fairness/budget.ts';
+import { TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
 
 /** Uses processor time. @param cpuMs of this thread */
 function burn(cpuMs: number): void {
