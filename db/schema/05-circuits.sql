@@ -35,7 +35,8 @@ create table held_deliveries (
   outside_circuit boolean not null default false,  -- a failover, or a delivery to a warehouse: only a pause holds it
   version integer not null default 1,  -- raised at each hold, so that a release under way does not undo a later one
   primary key (route_id, delivery_id)
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
+        vacuum_truncate = off);
 create index held_outside_circuit on held_deliveries (route_id, delivery_id) where outside_circuit;
 
 -- A changed rule applies at once. A circuit and a pause end with their route or destination, and what they held is

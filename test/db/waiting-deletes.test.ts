@@ -129,7 +129,7 @@ describe('deliveries that wait no longer', () => {
     it(`are removed from ${table} by ${name}, which reads no others`, async () => {
       const group = (count: number) => (table === 'outbox' ? store(count) : store(count).then(hold));
       await database.pool.query(`delete from ${table}`);
-      // The outbox stays as long as it was: vacuum does not truncate it.
+      // Empty, and as long as it was: vacuum does not truncate it.
       await fill[table]();
       await database.pool.query(`delete from ${table}`);
       await database.pool.query(`vacuum analyze ${table}`);
