@@ -22,7 +22,7 @@ if (!existsSync(main))
   fail('This package holds the client only. For the command line, clone the project and run npx hookyard there');
 else if (
   isCheckout &&
-  !['node_modules/commander', 'cli/operations.json'].every((path) => existsSync(join(project, path)))
+  !['node_modules/commander', 'client/api.ts', 'cli/operations.json'].every((path) => existsSync(join(project, path)))
 )
   fail(`The installation is not complete: run npm ci in ${project}`);
 else if (process.versions.node.startsWith('24.')) await start();

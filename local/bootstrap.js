@@ -41,6 +41,7 @@ function isInstalled() {
 
 /** Whether docs/openapi.json, or what makes clients from it, has changed since that was done. */
 function isClientStale() {
+  if (!existsSync(join(project, 'client', 'api.ts'))) return true;
   // What is written last.
   const made = statSync(join(project, 'cli', 'operations.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const inputs = readdirSync(generators).map((name) => join(generators, name));
