@@ -7,8 +7,9 @@ import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/alert
 import { formProblems } from '../support/alert-schemas.ts';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NEXT_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -37,10 +38,10 @@ function expectRefused(answer: Answer, message: RegExp): void {
 }
 
 describe('Alert channels', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let receiver: AlertReceiver;
   before(async () => {
-    [organization, receiver] = await Promise.all([createOrganization(), startAlertReceiver()]);
+    receiver = await startAlertReceiver();
   });
   after(() => receiver.close());
   const create = (body: Json) => organization.api.create(base, body);

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { hashToken } from '../../core/config/api-token.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { createOrganization, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 interface NewKey {
   id: string;
@@ -11,10 +12,7 @@ interface NewKey {
 }
 
 describe('API keys', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const use = (token: string) => createClient(organization.api.url, token);
 
   it('creates a key with both scopes and shows its token once', async () => {

@@ -3,15 +3,13 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';
 import { deliveryOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('Bulk endpoints', () => {
-  let organization: TestOrganization;
-  let other: TestOrganization;
+  const organization = useOrganization();
+  const other = useOrganization();
   let foreign: { destination: { id: string }; route: { id: string } };
   before(async () => {
-    organization = await createOrganization();
-    other = await createOrganization();
     const destination = await makeDestination(other);
     foreign = { destination, route: await makeRoute(other, (await makeSource(other)).id, [destination.id]) };
   });

@@ -1,7 +1,8 @@
 // Records that are declared: a PUT by the slug creates one, or makes it what the body says.
 import { expect } from 'chai';
 import { type Answer, type ApiClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const SIGNING_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -91,10 +92,9 @@ const newSlug = () => {
 };
 
 describe('Records by slug', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let api: ApiClient;
   before(async () => {
-    organization = await createOrganization();
     api = organization.api;
   });
 

@@ -2,19 +2,18 @@
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const ORIGIN = 'https://console.example.com';
 const SECOND = 'http://localhost:5173';
 
 describe('CORS', () => {
-  let service: Service;
+  const service = useService('api', { HOOKYARD_CORS_ORIGINS: `${ORIGIN}, ${SECOND}` });
   let organization: TestOrganization;
   before(async () => {
-    service = await startService('api', { HOOKYARD_CORS_ORIGINS: `${ORIGIN}, ${SECOND}` });
     organization = await createOrganization({ service });
   });
-  after(() => service.stop());
 
   const preflight = (path: string, origin: string) =>
     createClient(service.url, null).request('OPTIONS', path, undefined, {

@@ -15,17 +15,17 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, type Service, startService, testPool } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('Deliveries', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let pipeline: Pipeline;
   before(async () => {
-    organization = await createOrganization();
     pipeline = await makePipeline(organization);
   });
   afterEach(() => forgetQueued(organization));

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 interface Received {
   method: string | undefined;
@@ -13,13 +13,12 @@ interface Received {
 }
 
 describe('Destination test', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let receiver: Server;
   let received: Received[];
   let status = 200;
   let address: string;
   before(async () => {
-    organization = await createOrganization();
     receiver = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8').on('data', (chunk: string) => {

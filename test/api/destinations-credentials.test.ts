@@ -4,17 +4,15 @@ import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { type Answer, type ApiClient, createClient, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
 import { makeWarehouse, warehouseConfigs, type WarehouseRecord } from '../support/warehouse-records.ts';
 import type { ImportResult } from './exchange/destination-files.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const url = 'https://receiver.example/hooks';
 
 describe('Credentials of destinations', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const post = (body: object): Promise<Answer> => organization.api.request('POST', '/api/destinations', body);
 
   const cases: [string, Record<string, string>, Record<string, string>][] = [

@@ -1,14 +1,11 @@
 // What is refused when a destination is created.
 import { type Answer, expectInvalid } from '../support/api-client.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const url = 'https://receiver.example/hooks';
 
 describe('Refused destinations', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const post = (body: object): Promise<Answer> => organization.api.request('POST', '/api/destinations', body);
 
   const badUrls = [

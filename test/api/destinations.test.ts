@@ -3,16 +3,14 @@ import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { holdOrganization, waitingFor } from '../support/row-lock.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const url = 'https://receiver.example/hooks';
 
 describe('Destinations', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const post = (body: object): Promise<Answer> => organization.api.request('POST', '/api/destinations', body);
 
   describe('flat family', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createClient as createTypedClient } from '../../client/index.ts';
 import { type Answer, type ApiClient, expectError, type Json } from '../support/api-client.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NEXT_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
@@ -53,11 +53,10 @@ const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? 'none';
 const ifMatch = (tag: string) => ({ headers: { 'If-Match': tag } });
 
 describe('ETags of records', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let api: ApiClient;
   let base: string;
   before(async () => {
-    organization = await createOrganization();
     api = organization.api;
     base = `/api/organizations/${organization.id}`;
   });

@@ -13,17 +13,17 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const ISO_MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('Replays by filter', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let replay: string;
   let replays: string;
   let pipeline: Pipeline;
   before(async () => {
-    organization = await createOrganization();
     replay = `${organization.base}/events/replay`;
     replays = `${organization.base}/events/replays`;
     pipeline = await makePipeline(organization);
@@ -91,12 +91,11 @@ describe('Replays by filter', () => {
   });
 
   describe('a dry run', () => {
-    let own: TestOrganization;
+    const own = useOrganization();
     let first: Pipeline;
     let second: Pipeline;
     const ids: Record<string, string> = {};
     before(async () => {
-      own = await createOrganization();
       [first, second] = [await makePipeline(own), await makePipeline(own)];
       ids.failed = await ingest(own, first.source, '{"order":"A-1"}');
       await recordAttempt({

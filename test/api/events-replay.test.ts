@@ -13,14 +13,14 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('The replay of events', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let events: string;
   let pipeline: Pipeline;
   before(async () => {
-    organization = await createOrganization();
     events = `${organization.base}/events`;
     pipeline = await makePipeline(organization);
   });

@@ -15,16 +15,15 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const ISO_MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('Events', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let events: string;
   let pipeline: Pipeline;
   before(async () => {
-    organization = await createOrganization();
     events = `${organization.base}/events`;
     pipeline = await makePipeline(organization);
   });
@@ -137,7 +136,7 @@ describe('Events', () => {
   });
 
   describe('list', () => {
-    let own: TestOrganization;
+    const own = useOrganization();
     let first: Pipeline;
     let second: Pipeline;
     const ids: Record<string, string> = {};
@@ -146,7 +145,6 @@ describe('Events', () => {
       return data.map((event) => Object.keys(ids).find((name) => ids[name] === event.id));
     };
     before(async () => {
-      own = await createOrganization();
       first = await makePipeline(own);
       second = await makePipeline(own);
       ids.percent = await ingest(own, first.source, '{"text":"100% Größe"}');

@@ -2,15 +2,15 @@
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const paid = { field: 'payload.kind', operator: 'equals', value: 'paid' };
 
 describe('Filters', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let destination: { id: string };
   before(async () => {
-    organization = await createOrganization();
     destination = await makeDestination(organization);
   });
   const post = (body: object) => organization.api.request('POST', '/api/filters', body);

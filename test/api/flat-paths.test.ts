@@ -10,7 +10,8 @@ import {
   recordAttempt,
   type SourceRecord,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 interface EventRecord {
   id: string;
@@ -18,10 +19,7 @@ interface EventRecord {
 }
 
 describe('The flat paths of sources and events', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
 
   it('tell the whole story: declare, list, receive, look, replay, change and delete', async () => {
     const { api, base } = organization;

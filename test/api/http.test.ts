@@ -2,21 +2,15 @@
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/endpoints.ts';
-import {
-  createOrganization,
-  type Service,
-  sharedService,
-  startService,
-  type TestOrganization,
-} from '../support/service.ts';
+import { createOrganization, type Service, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useService } from '../support/use-hookyard.ts';
 
 describe('HTTP conventions', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let service: Service;
   before(async () => {
     service = await sharedService('api');
-    organization = await createOrganization();
   });
 
   describe('credentials', () => {
@@ -273,9 +267,8 @@ describe('HTTP conventions', () => {
   });
 
   describe('pagination', () => {
-    let paged: TestOrganization;
+    const paged = useOrganization();
     before(async () => {
-      paged = await createOrganization();
       for (const n of [1, 2, 3, 4, 5]) {
         await paged.api.create('/api/destinations', { name: `D${n}`, url: `https://d${n}.example` });
       }
@@ -323,11 +316,7 @@ describe('HTTP conventions', () => {
 });
 
 describe('Management rate limit', () => {
-  let service: Service;
-  before(async () => {
-    service = await startService('api', { HOOKYARD_API_RATE_LIMIT_PER_MINUTE: '3' });
-  });
-  after(() => service.stop());
+  const service = useService('api', { HOOKYARD_API_RATE_LIMIT_PER_MINUTE: '3' });
 
   it('is off by default', async () => {
     const { api } = await createOrganization();

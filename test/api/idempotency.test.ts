@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import { type Answer, createClient, expectError, type Json } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/endpoints.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createOrganization, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 
 let keys = 0;
 const newKey = () => {
@@ -14,13 +14,8 @@ const newKey = () => {
 };
 
 describe('Idempotency-Key', () => {
-  let organization: TestOrganization;
-  let receiver: Receiver;
-  before(async () => {
-    organization = await createOrganization();
-    receiver = await startReceiver();
-  });
-  after(() => receiver.close());
+  const organization = useOrganization();
+  const receiver = useReceiver();
 
   const send = (key: string, path: string, body?: unknown, api = organization.api): Promise<Answer> =>
     api.request('POST', path, body, { headers: { 'Idempotency-Key': key } });

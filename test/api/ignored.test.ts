@@ -7,15 +7,13 @@ import { makePipeline, makeSource } from '../support/api-records.ts';
 import { managementEndpoints, pathOf } from '../support/endpoints.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeWarehouse } from '../support/warehouse-records.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const header = (answer: Answer): string | null => answer.headers.get('x-ignored');
 const url = 'https://receiver.example/hooks';
 
 describe('What a request holds that is not known', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const request = (...args: Parameters<TestOrganization['api']['request']>) => organization.api.request(...args);
   /** The ignored names and their nearest known names in an answer. */
   async function namesOf(asked: Promise<Answer>): Promise<Record<string, string | null>> {

@@ -14,7 +14,8 @@ import {
 } from '../support/api-records.ts';
 import { copyDelivery } from '../support/many-deliveries.ts';
 import { rowsRead } from '../support/rows-read.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const COPIES = 3000;
 const SHOWN = 1000;
@@ -29,14 +30,13 @@ interface Timeline {
 }
 
 describe('An event with thousands of deliveries', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let pipeline: Pipeline;
   let eventId: string;
   let event: string;
   /** Oldest first. */
   let ids: string[];
   before(async () => {
-    organization = await createOrganization();
     pipeline = await makePipeline(organization);
     eventId = await ingest(organization, pipeline.source, '{}');
     event = `${organization.base}/events/${eventId}`;

@@ -2,16 +2,16 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const SLUGS = 1000;
 
 describe('An organization with thousands of records', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   /** Of the destinations, oldest first. */
   let ids: string[];
   before(async () => {
-    organization = await createOrganization();
     ids = await destinations();
   });
 

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
 import { NOT_PAUSED } from '../support/pauses.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('Pauses', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let paths: string[];
   before(async () => {
-    organization = await createOrganization();
     const { route, destination } = await makePipeline(organization);
     paths = [`/api/routes/${route.id}`, `/api/destinations/${destination.id}`];
   });

@@ -3,18 +3,14 @@ import { expect } from 'chai';
 import { CachedProbe } from '../../core/process/poll-loop.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createClient, expectError } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // As many as look up keys have connections (core/config/database-connections.ts).
 const SLOW_REQUESTS = 4;
 
 describe('readiness', () => {
-  let testInstance: OwnHookyard;
-  before(async () => {
-    testInstance = await startHookyard();
-  });
-  after(() => testInstance.close());
+  const { testInstance } = useHookyard({});
   const probe = (path = '/readyz') => createClient(testInstance.api.url, null).request('GET', path);
 
   it('does not depend on the connections of the management API', async () => {

@@ -6,10 +6,10 @@ import { type LimitChanges, setLimits, suspendOrganization } from '../../db/orga
 import { openConnection } from '../security/raw-connection.ts';
 import type { Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type HttpAnswer, send } from '../support/http-client.ts';
 import { onlyRefusal } from '../support/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MAX_PAYLOAD = 5000;
 const GITHUB = { verificationConfig: { type: 'github', secret: 'a secret of sixteen bytes' } };
@@ -26,12 +26,10 @@ interface RefusalCase {
 }
 
 describe('Webhooks that are refused', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({ settings: { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) } });
   before(async () => {
     // Without a worker: nothing is delivered.
-    testInstance = await startHookyard(undefined, { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) });
   });
-  after(() => testInstance?.close());
 
   const newOrganization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
   const here = ({ webhookUrl }: SourceRecord) => testInstance.api.url + new URL(webhookUrl).pathname;

@@ -4,11 +4,11 @@ import { newId } from '../../core/text/ids.ts';
 import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { onlyRefusal, type RefusalsView, type RefusalView, refusalsOf, refusalsPath } from '../support/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MAX_PAYLOAD = 5000;
 const SECRET = 'a secret of sixteen bytes';
@@ -17,14 +17,12 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('Refused webhooks', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({ settings: { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) } });
   let organization: TestOrganization;
   before(async () => {
     // Without a worker: nothing is delivered.
-    testInstance = await startHookyard(undefined, { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) });
     organization = await newOrganization();
   });
-  after(() => testInstance?.close());
 
   const newOrganization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
   const pathOf = (source: { id: string }, of = organization) => refusalsPath(of, source);

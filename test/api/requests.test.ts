@@ -2,16 +2,14 @@
 import { expect } from 'chai';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { deliveriesOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const PATH = '/api/destinations';
 const minimal = { name: 'CRM', url: 'https://crm.example/hooks' };
 
 describe('Requests', () => {
-  let own: TestOrganization;
-  before(async () => {
-    own = await createOrganization();
-  });
+  const own = useOrganization();
   after(() => forgetQueued(own));
 
   it('may have a body of 1 MiB, an import one of 8 MiB', async () => {

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/audit-log.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
+import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
+import { removePayload } from '../support/rows.ts';
 
 interface Preview {
   verdict: string;
@@ -23,13 +24,8 @@ const ORDER = JSON.stringify({ kind: 'order.paid', total: 12345678901234567890n.
 const isPaid = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
 
 describe('The preview of a route', () => {
-  let organization: TestOrganization;
-  let receiver: Receiver;
-  before(async () => {
-    organization = await createOrganization();
-    receiver = await startReceiver();
-  });
-  after(() => receiver.close());
+  const organization = useOrganization();
+  const receiver = useReceiver();
 
   const preview = (routeId: string, eventId: unknown, api = organization.api) =>
     api.request<Preview & Json>('POST', `/api/routes/${routeId}/preview`, { eventId });
@@ -126,7 +122,7 @@ describe('The preview of a route', () => {
     const theirEvent = await ingest(stranger, theirs.source, ORDER);
     expectError(await preview(routeId, theirEvent), 404, 'RESOURCE_NOT_FOUND');
     expectError(await preview(theirs.route.id, eventId), 404, 'RESOURCE_NOT_FOUND');
-    await testPool().query('delete from event_payloads where event_id = $1', [eventId]);
+    await removePayload(testPool(), eventId);
     expectError(await preview(routeId, eventId), 410, 'PAYLOAD_EXPIRED');
   });
 

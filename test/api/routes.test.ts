@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { NOT_PAUSED } from '../support/pauses.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('Routes', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let source: SourceRecord;
   let first: { id: string };
   let second: { id: string };
   let third: { id: string };
   before(async () => {
-    organization = await createOrganization();
     source = await makeSource(organization, { name: 'Shop' });
     first = await makeDestination(organization, { name: 'First' });
     second = await makeDestination(organization, { name: 'Second' });

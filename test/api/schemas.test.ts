@@ -2,15 +2,12 @@
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const order = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
 
 describe('Schemas', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const post = (body: object) => organization.api.request('POST', '/api/schemas', body);
   const make = (extra: object = {}) =>
     organization.api.create<Json & { slug: string }>('/api/schemas', { name: 'Order', schema: order, ...extra });

@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';
 import { holdOrganization, waitingFor } from '../support/row-lock.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const WANTED = 'wanted';
 
 describe('Sources', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let base: string;
   before(async () => {
-    organization = await createOrganization();
     base = `${organization.base}/sources`;
   });
   const post = (body: object): Promise<Answer> => organization.api.request('POST', base, body);

@@ -10,15 +10,12 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const HOUR = 3_600_000;
 
 describe('Statistics', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   afterEach(() => forgetQueued(organization));
 
   /** Delivers one event per outcome; the latency of the n-th is n * 10 ms. */

@@ -5,10 +5,9 @@ import { ensurePartitions } from '../../db/sql/partitions.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ApiClient, createClient, expectError, type Json } from '../support/api-client.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, testPool } from '../support/service.ts';
-import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const KEY = 'operator_key_of_the_tests_0123456789';
 const DAY = 86_400_000;
@@ -21,13 +20,11 @@ interface Status extends Json {
 }
 
 describe('The status of the installation', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({ settings: { HOOKYARD_OPERATOR_KEY: KEY } });
   let operator: ApiClient;
   before(async () => {
-    testInstance = await startHookyard(stackAddresses(), { HOOKYARD_OPERATOR_KEY: KEY });
     operator = createClient(testInstance.api.url, KEY);
   });
-  after(() => testInstance.close());
 
   const status = (query = '') => operator.get<Status>(`/api/status${query}`);
 

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 interface TransformView {
   id: string;
@@ -18,10 +19,7 @@ interface TransformView {
 const IDENTITY = 'export default function (event) {\n  return event.payload;\n}';
 
 describe('Transforms', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const make = (extra: object = {}) =>
     organization.api.create<TransformView>('/api/transforms', {
       name: 'Same again',

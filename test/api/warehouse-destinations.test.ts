@@ -12,13 +12,14 @@ import {
   makeSource,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
 import {
   makeWarehouse,
   warehouseConfigs,
   warehouseDefaults,
   type WarehouseRecord,
 } from '../support/warehouse-records.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const mapping = [
   { source: '$.payload.order.id', target: 'order_id', type: 'string' },
@@ -26,10 +27,7 @@ const mapping = [
 ];
 
 describe('Warehouse destinations', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const get = (id: string) => organization.api.get<WarehouseRecord>(`/api/destinations/${id}`);
   const patch = (id: string, body: Json) => organization.api.patch<WarehouseRecord>(`/api/destinations/${id}`, body);
   const storedConfig = async (id: string): Promise<string> =>

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
 import { makeWarehouse, warehouseConfigs } from '../support/warehouse-records.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 /** A 400 about the config or mapping. */
 function expectRefused(answer: Answer, path: string, message?: RegExp): void {
@@ -16,10 +17,7 @@ function expectRefused(answer: Answer, path: string, message?: RegExp): void {
 }
 
 describe('Refused warehouse destinations', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
   const post = (body: Json): Promise<Answer> => organization.api.request('POST', '/api/destinations', body);
   const withConfig = (type: WarehouseType, config: unknown, members: Json = {}) =>
     post({ name: 'x', type, config, ...members });

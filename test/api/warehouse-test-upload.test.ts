@@ -28,6 +28,7 @@ import { until } from '../support/until.ts';
 import { makeWarehouse, type WarehouseRecord } from '../support/warehouse-records.ts';
 import { allRowsOf, readObjects, rowsOf } from '../support/warehouse-objects.ts';
 import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 interface Uploaded extends Json {
   success: boolean;
@@ -41,7 +42,7 @@ const KEY = /_test\/date=\d{4}-\d{2}-\d{2}\/\d{8}T\d{9}Z-bat_[0-9a-z]{26}\.jsonl
 
 for (const provider of providerCases) {
   describe(`Test upload: ${provider.name}`, () => {
-    let organization: TestOrganization;
+    const organization = useOrganization();
     let server: StoreServer;
     let warehouses: Warehouses;
     before(async function () {
@@ -49,7 +50,6 @@ for (const provider of providerCases) {
       server = await provider.start();
       await provider.prepare(server.url);
       warehouses = createWarehouses({ allow: ['127.0.0.1'] });
-      organization = await createOrganization();
     });
     after(async () => {
       await warehouses?.close();
@@ -187,10 +187,7 @@ for (const provider of providerCases) {
 }
 
 describe('Test upload', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
 
   it('reports a store that cannot be reached, and one that the address guard refuses', async () => {
     const away = await makeWarehouse(organization, 's3', { endpoint: 'http://127.0.0.1:1' });

@@ -8,15 +8,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDataDir, recordUrl } from '../../local/lock.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('the address of the service', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let folder: string;
   let unlock: () => void;
   before(async () => {
-    organization = await createOrganization();
     cli = commandLine(organization);
     folder = mkdtempSync(join(tmpdir(), 'hookyard-address-'));
     for (const name of ['run', 'keys']) mkdirSync(join(folder, name));

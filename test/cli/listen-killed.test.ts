@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('hookyard listen that was killed', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let hookyard: Hookyard;
   before(async () => {
     hookyard = await sharedHookyard();
-    organization = await createOrganization();
     cli = commandLine(organization);
   });
   after(() => hookyard.close());

@@ -12,22 +12,20 @@ import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { requirePython } from '../support/python.ts';
 import { send } from '../support/http-client.ts';
 import type { DeliveryView } from '../support/records.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 
 describe('hookyard listen', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let hookyard: Hookyard;
   before(async () => {
     hookyard = await sharedHookyard();
-    organization = await createOrganization();
     cli = commandLine(organization);
-    receiver = await startReceiver();
   });
-  after(() => Promise.all([receiver.close(), hookyard.close()]));
+  after(() => hookyard.close());
 
   async function listening(...args: string[]): Promise<Running> {
     const command = cli.start(['listen', '0', ...args]);

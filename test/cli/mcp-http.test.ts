@@ -6,19 +6,18 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { expect } from 'chai';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
 import { callsOf, startMcp } from '../support/mcp.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const TOKEN = 'a-token-of-the-tests-0123456789-abcdef';
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 describe('hookyard mcp --http', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let served: Running;
   let url: string;
   before(async () => {
-    organization = await createOrganization();
     cli = commandLine(organization);
     served = cli.start(['mcp', '--http', '--port', '0', '--allow-host', 'mcp.example'], {
       env: { HOOKYARD_MCP_TOKEN: TOKEN },

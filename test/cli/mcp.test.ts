@@ -4,9 +4,10 @@ import { bounded } from '../../cli/mcp/bounded.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
 import { ingest, makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type McpClient, startMcp } from '../support/mcp.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { createOrganization, sharedService, type TestOrganization } from '../support/service.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 
 const BIG_ID = '820982911946154509';
 
@@ -20,8 +21,8 @@ interface Group {
 }
 
 describe('hookyard mcp', () => {
-  let organization: TestOrganization;
-  let receiver: Receiver;
+  const organization = useOrganization();
+  const receiver = useReceiver();
   let crm: Endpoint;
   let source: SourceRecord;
   let route: { id: string };
@@ -32,8 +33,6 @@ describe('hookyard mcp', () => {
   let group: Group;
   before(async () => {
     await sharedService('worker');
-    organization = await createOrganization();
-    receiver = await startReceiver();
     // Two deliveries fail, all further ones arrive.
     const broken = { status: 500, body: 'the order table is locked' };
     crm = receiver.endpoint(broken, broken, 200);
@@ -55,7 +54,6 @@ describe('hookyard mcp', () => {
       return groups[0]?.count === 2 && groups[0];
     });
   });
-  after(() => receiver.close());
 
   it('lists tools that only read, and the others with --write', async () => {
     const { tools } = await reader.client.listTools();

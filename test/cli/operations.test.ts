@@ -5,15 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ingest, makePipeline } from '../support/api-records.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('a command of an operation', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let folder: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hookyard-cli-'));
-    organization = await createOrganization();
     cli = commandLine(organization);
   });
   after(() => rmSync(folder, { recursive: true }));

@@ -6,16 +6,16 @@ import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { ingest, makeSource } from '../support/api-records.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('hookyard on the command line', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let folder: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hookyard-cli-'));
-    organization = await createOrganization();
     cli = commandLine(organization);
   });
   after(() => rmSync(folder, { recursive: true }));

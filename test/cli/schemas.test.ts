@@ -5,17 +5,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ingest, makeSource } from '../support/api-records.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const ORDER = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
 
 describe('hookyard schemas test', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let folder: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hookyard-cli-'));
-    organization = await createOrganization();
     cli = commandLine(organization);
   });
   after(() => rmSync(folder, { recursive: true }));

@@ -4,17 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CommandLine, commandLine } from '../support/cli.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const SECRET = 'whsec_whispered_on';
 
 describe('hookyard send', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let cli: CommandLine;
   let folder: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hookyard-send-'));
-    organization = await createOrganization();
     cli = commandLine(organization);
   });
   after(() => rmSync(folder, { recursive: true }));

@@ -1,19 +1,17 @@
 // The whole story from the command line alone: set up, see a delivery fail, mend the receiver, replay, see it delivered.
 import { expect } from 'chai';
 import { type CommandLine, commandLine } from '../support/cli.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 describe('A team with nothing but the command line', () => {
   let cli: CommandLine;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
     await sharedService('worker');
     cli = commandLine(await createOrganization());
-    receiver = await startReceiver();
   });
-  after(() => receiver.close());
 
   it('sets a route up, sees a delivery fail, mends the receiver, replays, and sees it delivered', async () => {
     const crm = receiver.endpoint(500, 200);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from '../../client/index.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 type Reply = { status: number; headers?: Record<string, string>; body?: unknown } | 'break' | 'hang';
 interface Scripted {
@@ -225,10 +225,9 @@ describe('The client', () => {
   });
 
   describe('with the service', () => {
-    let organization: TestOrganization;
+    const organization = useOrganization();
     let client: Client;
     before(async () => {
-      organization = await createOrganization();
       client = createClient({ url: `${organization.api.url}/`, apiKey: organization.token });
     });
 

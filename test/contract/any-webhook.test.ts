@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { forgetQueued, makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { logLines } from '../support/log-lines.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const SEED = 20_261_121;
 const COUNT = 150;
@@ -47,12 +48,11 @@ const webhook: fc.Arbitrary<Webhook> = fc.record({
 });
 
 describe('Any webhook', () => {
-  let service: Service;
+  const service = useService('api');
   let organization: TestOrganization;
   let source: SourceRecord;
 
   before(async () => {
-    service = await startService('api');
     organization = await createOrganization({ service });
     source = await makeSource(organization, { idempotencyKey: { jsonPath: '$.id', windowSeconds: 60 } });
     const schema = await organization.api.create('/api/schemas', {
@@ -75,7 +75,6 @@ describe('Any webhook', () => {
   });
   after(async () => {
     await forgetQueued(organization);
-    await service.stop();
   });
 
   function send(path: string, method: string, sent?: Webhook): Promise<{ status: number; bytes: Buffer }> {

@@ -5,9 +5,10 @@ import { expect } from 'chai';
 import pMap from 'p-map';
 import { makePipeline } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { rawRequests, sendRaw } from './malformed/raw.ts';
 import { type Malformed, malformedRequests } from './malformed/requests.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const SEED = 20_261_121;
 const ROUNDS = 6;
@@ -24,13 +25,12 @@ interface Refusal {
 }
 
 describe('Malformed requests', () => {
-  let service: Service;
+  const service = useService('api', INSPECTED);
   let organization: TestOrganization;
   let requests: Malformed[];
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
 
   before(async () => {
-    service = await startService('api', INSPECTED);
     organization = await createOrganization({ service });
     const other = await createOrganization({ service });
     const { source, destination, route } = await makePipeline(other);
@@ -39,7 +39,6 @@ describe('Malformed requests', () => {
   });
   after(async () => {
     agent.destroy();
-    await service.stop();
   });
 
   /** Sends a request with its path as it is. */

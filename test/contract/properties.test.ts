@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makeRoute, makeSource, recordAttempt } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import type { TestOrganization } from '../support/service.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const SEED = 20_261_121;
 const RECORDS = 24;
@@ -40,11 +40,10 @@ const sampled = <T>(arbitrary: fc.Arbitrary<T>, count = RECORDS): T[] =>
 describe('Lists', () => {
   const lists: Record<string, List> = {};
   let organization: TestOrganization;
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
 
   before(async () => {
     // Without a worker nothing changes by itself.
-    testInstance = await startHookyard();
     organization = {
       id: testInstance.organizationId,
       slug: 'default',
@@ -95,7 +94,6 @@ describe('Lists', () => {
       await add(`/api/${kind}`, { search: search('name', 'slug') });
     await add('/api/api-keys', {});
   });
-  after(() => testInstance.close());
 
   /** Events of three sources, one of which is not routed, and their deliveries. */
   async function addHistory(add: (path: string, filters: List['filters']) => Promise<void>): Promise<void> {

@@ -5,7 +5,8 @@ import { askedOperations, createConfig, linkedOperations } from '../support/sche
 import { INSTALL_MS } from '../support/python.ts';
 import { installSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 /** `npm run schemathesis` also tries the edges of every schema, which takes minutes. */
 const IS_THOROUGH = process.env.SCHEMATHESIS === 'thorough';
@@ -19,18 +20,16 @@ const CASES = IS_THOROUGH ? 10 : 1;
 
 describe('The API under Schemathesis', () => {
   let python: string;
-  let api: Service;
+  const api = useService('api', { LOG_LEVEL: 'error' });
   const organizations: TestOrganization[] = [];
 
   before(async function () {
     this.timeout(INSTALL_MS);
     python = await installSchemathesis();
     // A process of its own: what is generated must not be in the log and the caches of the one that other files share.
-    api = await startService('api', { LOG_LEVEL: 'error' });
   });
   after(async () => {
     for (const organization of organizations) await forgetQueued(organization);
-    await api.stop();
   });
 
   // One for each test: an Idempotency-Key that was used for one request is refused for another one.

@@ -9,23 +9,18 @@ import {
   noteStarted,
 } from '../../db/messages/outbox.ts';
 import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { alertRows } from '../support/alert-rows.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 const REASON = 'The channel answered 410';
 
 describe('alerts that do not arrive', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('alerts_failing', { connections: 8 });
   const { organization, channel, issue, setState, round, sent, told } = alertRows(() => pool);
   before(async () => {
     // Of its own, so that no worker takes what is due.
-    database = await ownDatabase('alerts_failing', { connections: 8 });
-    ({ pool } = database);
   });
-  after(() => database.close());
   afterEach(() => pool.query('with gone as (delete from organizations) delete from issues'));
 
   const giveUp = (message: DueMessage | undefined) => giveUpMessage(pool, keyOf(message), REASON);

@@ -5,24 +5,20 @@ import { newId } from '../../core/text/ids.ts';
 import { createAnnouncements } from '../../db/messages/announcements.ts';
 import { type DueMessage, finishMessage } from '../../db/messages/outbox.ts';
 import { noteArrived } from '../../db/messages/channel-failures.ts';
-import { inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { LOCKS } from '../../db/sql/rules.ts';
 import { announcements } from '../../worker/loops/due-workflows.ts';
 import { alertRows } from '../support/alert-rows.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
 describe('alerts that are due', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('alerts', { connections: 8 });
   const { organization, channel, issue, setState, round, claim, sent, told } = alertRows(() => pool);
   before(async () => {
     // Of its own, so that no worker takes what is due.
-    database = await ownDatabase('alerts', { connections: 8 });
-    ({ pool } = database);
   });
-  after(() => database.close());
   afterEach(() => pool.query('with gone as (delete from organizations) delete from issues'));
 
   it('are one for each change of state, in its order, and none for a change that was undone', async () => {

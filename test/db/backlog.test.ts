@@ -3,14 +3,10 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { backlogBounds, countWaiting } from '../../db/organizations/backlog.ts';
 import { queueDelivery } from '../support/outbox.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('the backlog', () => {
-  let database: OwnDatabase;
-  before(async () => {
-    database = await ownDatabase('backlog');
-  });
-  after(() => database.close());
+  const { database } = useDatabase('backlog');
 
   it('counts each delivery once: new, with a workflow before its first attempt, and with one that retries', async () => {
     const { pool } = database;

@@ -1,18 +1,16 @@
 // Connections that PostgreSQL ends at any moment.
 import { expect } from 'chai';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('a connection that breaks', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('broken_connections');
   let pool: Pool;
   before(async () => {
-    database = await ownDatabase('broken_connections');
     pool = createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => undefined });
   });
   after(async () => {
     await pool?.end();
-    await database?.close();
   });
 
   it('after it was handed out, and before it is used, ends nothing but itself', async () => {

@@ -8,7 +8,7 @@ import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { senderOf } from '../../providers/index.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const MOST = 3;
 const OTHERS = 3 * MOST;
@@ -17,10 +17,9 @@ const KIBIBYTE = 1024;
 describe('of more than a process keeps', () => {
   const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
   const reader = { secretBox, senderOf, gateOf };
-  let database: OwnDatabase;
+  const { database } = useDatabase('caches');
   let organizationId: string;
   before(async () => {
-    database = await ownDatabase('caches');
     organizationId = newId('org');
     await database.pool.query(
       `insert into organizations (id, slug, name, plan) values ('${organizationId}', 'acme', 'Acme', 'business')`,
@@ -37,7 +36,6 @@ describe('of more than a process keeps', () => {
       );
     }
   });
-  after(() => database.close());
 
   async function organizationOf(slug: string): Promise<string> {
     const { rows } = await database.pool.query<{ id: string }>(

@@ -13,23 +13,19 @@ import {
 import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { changeIssue } from '../../db/issues/list-issues.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const PARALLEL = 16;
 
 describe('circuits in the database', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('circuits', { connections: PARALLEL });
   let organizationId: string;
   let sourceId: string;
   before(async () => {
-    database = await ownDatabase('circuits', { connections: PARALLEL });
-    ({ pool } = database);
     ({ organizationId, sourceId } = await insertSource(pool));
   });
-  after(() => database.close());
 
   async function route(failureThreshold: number): Promise<{ id: string; destinationId: string }> {
     const made = { id: newId('rte'), destinationId: newId('dst') };

@@ -6,16 +6,16 @@ import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { Claims } from '../../worker/relay/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay, shareOut } from '../support/relays.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 const LIMITS = { total: 200, perDestination: 50 };
 
 describe('relays that claim', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('rounds');
   let hotPool: Pool;
   before(async () => {
-    database = await ownDatabase('rounds');
     hotPool = createPool(database.databaseUrl, {
       max: 1,
       statementTimeoutMs: 20_000,
@@ -25,10 +25,9 @@ describe('relays that claim', () => {
   });
   after(async () => {
     await hotPool.end();
-    await database.close();
   });
   beforeEach(async () => {
-    await database.pool.query('truncate outbox');
+    await emptyOutbox(database.pool);
   });
 
   const makeDestinations = (count: number) => Array.from({ length: count }, () => newId('dst')).toSorted();

@@ -6,8 +6,9 @@ import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Held } from '../../worker/relay/shards.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { addWorkers, aloneRelay, shareOut } from '../support/relays.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 const RELAYS = 50;
 // With a number of their own they print what they read.
@@ -18,16 +19,14 @@ const MOST = 100;
 
 describe('claims of many relays', function () {
   this.timeout(600_000);
-  let database: OwnDatabase;
+  const { database } = useDatabase('shares');
   let hotPool: Pool;
   before(async () => {
-    database = await ownDatabase('shares');
     await database.pool.query('alter table outbox set (autovacuum_enabled = off)');
     hotPool = hot();
   });
   after(async () => {
     await hotPool.end();
-    await database.close();
   });
 
   const hot = () =>
@@ -61,7 +60,7 @@ describe('claims of many relays', function () {
   }
 
   it('find each delivery once, in the order of its destination', async () => {
-    await database.pool.query('truncate outbox');
+    await emptyOutbox(database.pool);
     await add(3000, 20);
     const claimed = new Map<string, OutboxRow>();
     for (const held of await shareOut(
@@ -87,7 +86,7 @@ describe('claims of many relays', function () {
   });
 
   it('are what one relay alone would claim of its shards', async () => {
-    await database.pool.query('truncate outbox');
+    await emptyOutbox(database.pool);
     await add(3000, 20);
     const all = await aloneRelay(database.pool, 'alone');
     const few = { owner: 'alone', shards: [7, 40] };
@@ -100,7 +99,7 @@ describe('claims of many relays', function () {
   });
 
   it('find their own behind any number of rows of another relay, whose places may all be taken', async () => {
-    await database.pool.query('truncate outbox');
+    await emptyOutbox(database.pool);
     const [idle, busy] = await shareOut(database.pool, ['idle', 'busy']);
     const insert = (id: string, priority: number, shard: number | undefined) =>
       database.pool.query(
@@ -116,7 +115,7 @@ describe('claims of many relays', function () {
   });
 
   it('leave out what another relay has in flight since it gave its shard up', async () => {
-    await database.pool.query('truncate outbox');
+    await emptyOutbox(database.pool);
     await add(100, 1);
     const held = await aloneRelay(database.pool, 'alone');
     const { rows } = await claimDeliveries(hotPool, claimOf(held));
@@ -136,7 +135,7 @@ describe('claims of many relays', function () {
         database.pool,
         Array.from({ length: RELAYS }, () => newId('req')),
       );
-      await database.pool.query('truncate outbox');
+      await emptyOutbox(database.pool);
       // Planned while nothing waits, as by a worker that has just started.
       for (const held of relays.slice(0, 2)) await claimDeliveries(hotPool, claimOf(held));
     });
@@ -148,7 +147,7 @@ describe('claims of many relays', function () {
       ['many destinations', DESTINATIONS],
     ] as const) {
       it(`read as many rows for each that they take as there are relays, for ${what}`, async () => {
-        await database.pool.query('truncate outbox');
+        await emptyOutbox(database.pool);
         await add(WAITING, destinations);
         for (const [planned, pool] of [
           ['on the empty table', hotPool],

@@ -3,27 +3,25 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay } from '../support/relays.ts';
 import { until } from '../support/until.ts';
 import { BackgroundTasks } from '../../worker/relay/loop.ts';
 import { createVacuum } from '../../worker/relay/round.ts';
 import type { Held } from '../../worker/relay/shards.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const WAITING = 3000;
 const CLAIMED = 10;
 
 describe('a claim', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('claim');
   let held: Held;
   const destinationIds = [newId('dst'), newId('dst')].toSorted();
   before(async () => {
-    database = await ownDatabase('claim');
     // What is to be shown with a vacuum must not be shown by one that comes by chance.
     await database.pool.query('alter table outbox set (autovacuum_enabled = off)');
     held = await aloneRelay(database.pool, newId('req'));
   });
-  after(() => database.close());
 
   const hotPool = () =>
     createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });

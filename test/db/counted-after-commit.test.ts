@@ -5,8 +5,10 @@ import { deliveriesFinished, circuitTransitions } from '../../core/metrics/deliv
 import { resetCircuit } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
-import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { setFailover } from '../support/rows.ts';
 
 const REASON = openError(ownWords`a test`);
 
@@ -15,14 +17,8 @@ const finished = (status: string) =>
 const closed = () => circuitTransitions.points().find(({ labels }) => labels.to === 'closed')?.value ?? 0;
 
 describe('Counters', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { pool } = useHistoryDatabase(1);
   let owner: HistoryOwner;
-  before(async () => {
-    database = await historyDatabase(1);
-    pool = database.pool;
-  });
-  after(() => database.close());
   beforeEach(async () => {
     owner = await makeOwner(pool, 1, 1);
   });
@@ -59,10 +55,7 @@ describe('Counters', () => {
         async () => {
           const { id, routeId } = await openDelivery();
           const [route] = owner.routes;
-          await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [
-            routeId,
-            route?.failoverId,
-          ]);
+          await setFailover(pool, routeId, route?.failoverId);
           await openCircuit(routeId);
           return (db) =>
             divertBlocked(db, [{ deliveryId: id, routeId, destinationId: '', inCircuit: true, hasWorkflow: false }]);

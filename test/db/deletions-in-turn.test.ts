@@ -3,20 +3,14 @@ import { expect } from 'chai';
 import { finishDeletions } from '../../activities/maintenance/deletions.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { deleteSource } from '../../db/delivery/deletions.ts';
 import { nextPurge } from '../../db/operations/source-purges.ts';
-import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 describe('what deletions leave', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { pool } = useHistoryDatabase(1);
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
-  before(async () => {
-    database = await historyDatabase(1);
-    pool = database.pool;
-  });
-  after(() => database.close());
   beforeEach(() => pool.query('delete from source_purges'));
 
   /** Owners with an event to each of their routes; the first one first. */

@@ -8,6 +8,7 @@ import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
 import { keepDestinationSlots } from '../../worker/relay/destination-slots.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { forgetWorkers } from '../support/rows.ts';
 
 const ID = 'dst_1';
 
@@ -126,7 +127,7 @@ describe('slots of destinations', () => {
       expect(most).to.equal(2);
     } finally {
       await Promise.all(workers.map(stop));
-      await database.pool.query('delete from workers');
+      await forgetWorkers(database.pool);
     }
   });
 });

@@ -3,18 +3,16 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { type DueKind, whatIsDue } from '../../db/operations/due.ts';
 import { queueDelivery } from '../support/outbox.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('what is due', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('due');
   before(async () => {
-    database = await ownDatabase('due');
     // Rows stand for themselves here.
     await database.pool.query('alter table event_replays drop constraint event_replays_organization_id_fkey');
   });
-  after(() => database.close());
 
   const look = () => whatIsDue(database.pool, { recoverySeconds: 60, gainSeconds: 1 });
   const kinds = async () => {

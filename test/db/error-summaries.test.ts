@@ -4,30 +4,19 @@ import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { resumePoints } from '../../db/delivery/reconciliation.ts';
-import {
-  attemptResult,
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  storeEvent,
-} from '../support/history.ts';
+import { attemptResult, type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const SECRET = { summary: ownWords`The transform Slim failed; the API tells why`, detail: 'cannot use 4711' };
 
 describe('summaries of errors', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { pool } = useHistoryDatabase(1);
   let owner: HistoryOwner;
   before(async () => {
-    database = await historyDatabase(1);
-    pool = database.pool;
     owner = await makeOwner(pool, 1, 1);
     await pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_failure = true`);
   });
-  after(() => database.close());
 
   async function newDelivery() {
     const [route] = owner.routes;

@@ -8,6 +8,7 @@ import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../../db/replay/event-replays.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 const LIMITS = {
   HOOKYARD_MAX_BACKLOG: 40,
@@ -23,7 +24,7 @@ describe('the pages of a replay and the backlog', () => {
   });
   after(() => db.close());
   beforeEach(async () => {
-    await db.pool.query('truncate outbox');
+    await emptyOutbox(db.pool);
     await db.renew();
     await limit({ replayedPerSecond: null });
   });
@@ -74,7 +75,7 @@ describe('the pages of a replay and the backlog', () => {
     expect(second.progress).to.include({ status: 'running', pages: 1, eventsReplayed: 2 });
     expect(second.progress.waitsFor).to.include('limit waitingDeliveries');
     expect(await waitsFor(key)).to.equal(second.progress.waitsFor);
-    await db.pool.query('truncate outbox');
+    await emptyOutbox(db.pool);
     expect((await page(key, 2)).progress).to.include({ pages: 2, eventsReplayed: 4 });
     expect(await waitsFor(key)).to.equal(null);
     await limit({ waitingDeliveries: null });

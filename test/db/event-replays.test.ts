@@ -6,6 +6,7 @@ import { countExpired, countMatching, endEventReplay, selectEvents } from '../..
 import { createPool } from '../../db/connections/pool.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 import { until } from '../support/until.ts';
+import { removeRoute } from '../support/rows.ts';
 
 const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
@@ -123,7 +124,7 @@ describe('pages of a replay', () => {
     expect([await countMatching(db.pool, selection), await countExpired(db.pool, selection)]).to.deep.equal([5, 2]);
     const key = await db.startReplay({}, 2);
     await makePage(db.pool, key, 1);
-    await db.pool.query('delete from routes where id = $1', [db.routeId]);
+    await removeRoute(db.pool, db.routeId);
     const end = (await db.run(key, 1)).at(-1);
     expect(end).to.include({ eventsReplayed: 1, eventsExpired: 2, eventsUnroutable: 2, status: 'completed' });
     expect(await db.replayedEvents()).to.deep.equal([events[0]]);

@@ -4,20 +4,17 @@ import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('the writer of events, when the connection to PostgreSQL breaks', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { database, pool } = useDatabase('writer');
   let proxy: TcpProxy;
   let behindProxy: string;
   let ingestPool: Pool;
   let owner: EventOwner;
   before(async () => {
-    database = await ownDatabase('writer');
-    ({ pool } = database);
     const url = new URL(database.databaseUrl);
     proxy = await startTcpProxy(url.host);
     url.host = proxy.address;
@@ -25,7 +22,6 @@ describe('the writer of events, when the connection to PostgreSQL breaks', () =>
   });
   after(async () => {
     await proxy.close();
-    await database.close();
   });
   beforeEach(async () => {
     ingestPool = createPool(behindProxy, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });

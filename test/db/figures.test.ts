@@ -6,19 +6,14 @@ import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { deleteDestinations, deleteSource } from '../../db/delivery/deletions.ts';
 import { type FigureQuestion, type Grouping, type Metric, readFigures } from '../../db/ledger/figures.ts';
-import type { Pool, Queryable } from '../../db/connections/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/history/refusals.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { mergeAll, rollUpAll } from '../support/roll-up.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';
-import {
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  recordOutcome,
-  storeEvent,
-} from '../support/history.ts';
+import { type HistoryOwner, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { setFailover } from '../support/rows.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -52,13 +47,7 @@ function timesOf(nowMs: number): Steps[] {
 }
 
 describe('Figures of organizations', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
-  before(async () => {
-    database = await historyDatabase(DAYS);
-    pool = database.pool;
-  });
-  after(() => database.close());
+  const { pool } = useHistoryDatabase(DAYS);
 
   /** All that can become of deliveries, at some age; what ends without an attempt ends now. @returns what filters refused */
   async function happen(owner: HistoryOwner, route: HistoryOwner['routes'][number], ageMs: number): Promise<Refusal[]> {
@@ -220,10 +209,7 @@ describe('Figures of organizations', () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
     if (!route) throw new Error('there is no route');
-    await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [
-      route.id,
-      route.failoverId,
-    ]);
+    await setFailover(pool, route.id, route.failoverId);
     await pool.query(
       `insert into circuits (route_id, organization_id, state, opened_at, version) values ($1, $2, 'open', now(), 1)`,
       [route.id, owner.organizationId],

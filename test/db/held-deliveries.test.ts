@@ -23,21 +23,18 @@ import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { holdOrFailOver } from '../../worker/relay/round.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('held deliveries', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { database, pool } = useDatabase('held');
   let organizationId: string;
   let sourceId: string;
   before(async () => {
-    database = await ownDatabase('held');
-    ({ pool } = database);
     ({ organizationId, sourceId } = await insertSource(pool));
   });
-  after(() => database.close());
 
   const destinationId = newId('dst');
   const load = async (id: string) => (await loadCircuits(pool, [id])).get(id) as StoredCircuit;

@@ -15,18 +15,11 @@ import { listDeliveries, type DeliveryFilter, deliverySelection } from '../../db
 import { findPart, SearchTooBroadError, searchPage } from '../../db/history/search.ts';
 import type { Selection } from '../../db/history/selection.ts';
 import { DAY_MS, dropPartitionsBefore } from '../../db/sql/partitions.ts';
-import { inSnapshot, type Pool } from '../../db/connections/pool.ts';
+import { inSnapshot } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import {
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  recordOutcome,
-  type StoredEvent,
-  storeEvent,
-} from '../support/history.ts';
+import { type HistoryOwner, makeOwner, recordOutcome, type StoredEvent, storeEvent } from '../support/history.ts';
 import { agrees, agreesByCursor, selections } from '../support/recount.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const HOUR = 3_600_000;
 const DAYS = 3;
@@ -40,19 +33,15 @@ const PAGES = [
 ];
 
 describe('Lists of history', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { pool } = useHistoryDatabase(DAYS);
   let owner: HistoryOwner;
   let other: HistoryOwner;
   const events: { event: StoredEvent; owner: HistoryOwner; route: HistoryOwner['routes'][number] }[] = [];
 
   before(async () => {
-    database = await historyDatabase(DAYS);
-    pool = database.pool;
     owner = await makeOwner(pool, 3, 2);
     other = await makeOwner(pool, 1, 1);
   });
-  after(() => database.close());
 
   it('agree with the rows while these are made and changed', async () => {
     let checks = 0;

@@ -8,21 +8,16 @@ import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } f
 import type { Pool } from '../../db/connections/pool.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import { type HistoryDatabase, historyDatabase, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
+import { makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
 import { mergeAll, rollUpAll } from '../support/roll-up.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const HOUR = 3_600_000;
 const DAY_HOURS = 24;
 const MONTH_HOURS = 720;
 
 describe('Statistics of history', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
-  before(async () => {
-    database = await historyDatabase(6);
-    pool = database.pool;
-  });
-  after(() => database.close());
+  const { pool } = useHistoryDatabase(6);
 
   /** What the rows say: finished deliveries by status, of a route or of a destination. */
   async function recount(column: 'route_id' | 'destination_id', id: string): Promise<Record<string, number>> {

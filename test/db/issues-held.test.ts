@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import type { Issue } from '../../core/messages/issues.ts';
 import { heldDeliveries } from '../../db/issues/held.ts';
-import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner } from '../support/history.ts';
+import { type HistoryOwner, makeOwner } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('failed deliveries that an issue holds', () => {
-  let database: HistoryDatabase;
+  const { database } = useHistoryDatabase(1);
   let owner: HistoryOwner;
   let issue: Issue;
   before(async () => {
-    database = await historyDatabase(1);
     owner = await makeOwner(database.pool, 1, 1);
     const [route] = owner.routes;
     const now = new Date();
@@ -24,7 +24,6 @@ describe('failed deliveries that an issue holds', () => {
       ...{ openedAt: now, resolvedAt: null, changedAt: now },
     };
   });
-  after(() => database?.close());
 
   afterEach(() => database.pool.query('delete from deliveries where organization_id = $1', [owner.organizationId]));
 

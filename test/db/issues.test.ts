@@ -16,25 +16,20 @@ import { CountedIssues } from '../../db/issues/counted.ts';
 import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.ts';
 import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';
 import { takeFigures } from '../../db/operations/figures.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
+import { createPool, inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/new-events.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { removeDestination } from '../support/rows.ts';
 
 const HOUR = 3600;
 const RETENTION = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
 
 describe('issues in PostgreSQL', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { database, pool } = useDatabase('issues', { connections: 12 });
   let owner: EventOwner;
   let routeId: string;
-  before(async () => {
-    database = await ownDatabase('issues', { connections: 12 });
-    ({ pool } = database);
-  });
-  after(() => database?.close());
   beforeEach(async () => {
     owner = await addOwner(pool);
     routeId = newId('rte');
@@ -334,7 +329,7 @@ describe('issues in PostgreSQL', () => {
       route: { id: routeId, name: 'Orders' },
       destination: { id, name: id },
     });
-    await pool.query('delete from destinations where id = $1', [id]);
+    await removeDestination(pool, id);
     const deleted = { destination: { id, name: null } };
     expect(await findIssue(pool, owner.organizationId, issue?.id ?? '')).to.deep.include(deleted);
     const ofOther = await listIssues(

@@ -4,19 +4,18 @@ import { knownRoutes } from '../../db/records/routes.ts';
 import { knownDestinations, takenSlugs } from '../../db/records/slugs.ts';
 import { createOrm, type EntityManager, type MikroORM, tenantEntityManager } from '../../db/records/orm.ts';
 import { makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const url = 'https://receiver.example/hooks';
 const LONG = 'x'.repeat(60);
 
 describe('Records that an import may conflict with', () => {
-  let organization: TestOrganization;
+  const organization = useOrganization();
   let orm: MikroORM;
   let em: EntityManager;
   let ids: Map<string, string>;
   before(async () => {
-    organization = await createOrganization();
     orm = createOrm(stackAddresses().databaseUrl, 1);
     em = tenantEntityManager(orm, organization.id);
     const slugs = ['crm', 'crm-2', 'crm-x', 'crm-2-3', 'cr', LONG, `${LONG}-2`, 'other'];

@@ -10,6 +10,7 @@ import { inSnapshot } from '../../db/connections/pool.ts';
 import type { Selection } from '../../db/history/selection.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
+import { removeDestination } from '../support/rows.ts';
 
 const ROWS = 126_000;
 const RARE = 60;
@@ -112,7 +113,7 @@ describe('totals of long lists', () => {
     const none = { ids: [], total: 0, totalIsExact: true };
     expect(await find(eventSelection(organizationId, { sourceId }))).to.deep.include(none);
     expect(await find(deliverySelection(organizationId, { destinationId }))).to.deep.include(none);
-    await database.pool.query('delete from destinations where id = $1', [destinationId]);
+    await removeDestination(database.pool, destinationId);
     expect(await find(deliverySelection(organizationId, { destinationId }))).to.deep.include(none);
     expect((await find(deliveries({ destinationId }))).total).to.be.above(MOST_COUNTED);
   });

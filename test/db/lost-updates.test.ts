@@ -19,15 +19,14 @@ import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { recordWritten } from '../../db/warehouse/members.ts';
 import {
   attemptResult,
-  type HistoryDatabase,
   type HistoryOwner,
-  historyDatabase,
   makeOwner,
   recordOutcome,
   type StoredEvent,
   storeEvent,
 } from '../support/history.ts';
 import { until } from '../support/until.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 // What is pruned must come first among the partitions: then those that are left have other numbers than before.
 const OLDER_DAYS = 3;
@@ -171,19 +170,15 @@ const cases: Record<string, Case> = {
 };
 
 describe('changes that had to wait', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { database, pool } = useHistoryDatabase(OLDER_DAYS + 1);
   let acting: Pool;
   before(async () => {
-    database = await historyDatabase(OLDER_DAYS + 1);
-    ({ pool } = database);
     await planAsIfLarge(pool, new URL(database.databaseUrl).pathname.slice(1));
     // As for the hot path: one plan for all values.
     acting = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
   });
   after(async () => {
     await acting.end();
-    await database.close();
   });
 
   for (const [name, { tables, prepare, act, afterwards }] of Object.entries(cases)) {

@@ -11,16 +11,12 @@ import {
 } from '../../db/operations/figures.ts';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { queueDelivery } from '../support/outbox.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const KEPT = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
 
 describe('the figures of the metrics', () => {
-  let database: OwnDatabase;
-  before(async () => {
-    database = await ownDatabase('figures', { connections: 12 });
-  });
-  after(() => database.close());
+  const { database } = useDatabase('figures', { connections: 12 });
   const refuse = (error: unknown) => {
     throw error;
   };

@@ -3,23 +3,17 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { listenForDeliveries } from '../../db/hot-path/outbox-listener.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { routedEvent } from '../support/new-events.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('news of the outbox', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard();
   let news = 0;
   let newsAt = 0;
   let listener: ReturnType<typeof listenForDeliveries>;
   before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
     listener = listenForDeliveries(stackAddresses().databaseUrl, {
       deliveries() {
         news += 1;
@@ -31,7 +25,7 @@ describe('news of the outbox', () => {
     });
     await until('the listener to be connected', () => news > 0);
   });
-  after(() => Promise.all([listener.close(), testInstance.close(), receiver.close()]));
+  after(() => listener.close());
 
   // Then the next commit is told at once: the API is silent for a moment after it has notified.
   beforeEach(() => until('a quiet moment', () => performance.now() - newsAt > 500));

@@ -8,19 +8,13 @@ import {
   ensurePartitions,
   type PartitionedTable,
 } from '../../db/sql/partitions.ts';
-import type { Pool } from '../../db/connections/pool.ts';
-import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { inOpenTransaction } from '../support/row-lock.ts';
 
 const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
 
 describe('partitions', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
-  before(async () => {
-    database = await historyDatabase(0);
-    ({ pool } = database);
-  });
-  after(() => database.close());
+  const { pool } = useHistoryDatabase(0);
 
   it('are made once, no matter who makes them at the same time, while somebody reads and somebody writes', async () => {
     const reader = await pool.connect();
@@ -76,18 +70,13 @@ describe('partitions', () => {
     const first = (await daysBefore(pool, 'attempts', today))[0] ?? 0;
     const gone = await dropPartitionsBefore(pool, 'attempts', first + 1);
     expect(gone.dropped).to.have.length(1);
-    const reader = await pool.connect();
-    try {
-      await reader.query('begin');
+    await inOpenTransaction(pool, async (reader) => {
       await reader.query('select count(*) from attempts');
       const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid');
       const { dropped, inUse } = await dropPartitionsBefore(pool, 'attempts', today - 30);
       expect(dropped).to.deep.equal([]);
       expect(inUse?.by?.pid).to.equal(rows[0]?.pid);
-    } finally {
-      await reader.query('rollback');
-      reader.release();
-    }
+    });
     const { inUse } = await dropPartitionsBefore(pool, 'attempts', today - 30);
     expect(inUse).to.equal(null);
     expect(await daysBefore(pool, 'attempts', today - 30)).to.deep.equal([]);

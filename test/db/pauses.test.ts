@@ -12,23 +12,20 @@ import {
 } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked, outlastPause, pause, pausesOf, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits, endRelease, forgetCircuit } from '../../db/circuits/wake-ups.ts';
-import type { Pool } from '../../db/connections/pool.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { circuitRows, removeDestination, removeRoute, setFailover } from '../support/rows.ts';
 
 const LASTING = { until: null, reason: null };
 
 describe('pauses in the database', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('pauses');
   let organizationId: string;
   let sourceId: string;
   before(async () => {
-    database = await ownDatabase('pauses');
-    ({ pool } = database);
     ({ organizationId, sourceId } = await insertSource(pool));
   });
-  after(() => database.close());
 
   async function destination(): Promise<string> {
     const id = newId('dst');
@@ -137,7 +134,7 @@ describe('pauses in the database', () => {
   it('hold deliveries under what is paused, the route first, and never hand one over', async () => {
     const { routeId, destinationId } = await made();
     const backup = await destination();
-    await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [routeId, backup]);
+    await setFailover(pool, routeId, backup);
     const [primary, failover, alone] = [
       await delivery(routeId, destinationId),
       await delivery(routeId, destinationId, newId('dlv')),
@@ -199,7 +196,7 @@ describe('pauses in the database', () => {
     expect((await circuit())?.probe?.deliveryId).to.equal(first);
     await claimDueCircuits(pool, 100);
     await pauseDestination(destinationId);
-    await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [routeId, backup]);
+    await setFailover(pool, routeId, backup);
     await claimDueCircuits(pool, 100);
     expect(await divert(first, destinationId)).to.deep.equal({ status: 'held', pausedBy: 'destination' });
     expect(await circuit()).to.include({ state: 'half_open', probe: null });
@@ -263,8 +260,7 @@ describe('pauses in the database', () => {
 
   it('of a destination leave no row behind, and are not forgotten while they last', async () => {
     const { destinationId } = await made();
-    const rows = async () =>
-      (await pool.query('select from circuits where route_id = $1', [destinationId])).rows.length;
+    const rows = async () => (await circuitRows(pool, destinationId)).length;
     await pauseDestination(destinationId);
     await forgetCircuit(pool, destinationId);
     expect(await rows()).to.equal(1);
@@ -281,8 +277,8 @@ describe('pauses in the database', () => {
     await divertBlocked(pool, [
       { deliveryId: held, routeId: null, destinationId, inCircuit: true, hasWorkflow: false },
     ]);
-    await pool.query('delete from routes where id = $1', [routeId]);
-    await pool.query('delete from destinations where id = $1', [destinationId]);
+    await removeRoute(pool, routeId);
+    await removeDestination(pool, destinationId);
     const { rows } = await pool.query(
       'select route_id as id, paused_since is not null as paused, wake_at is not null as wakes from circuits where route_id = any($1)',
       [[routeId, destinationId]],

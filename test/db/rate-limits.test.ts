@@ -2,18 +2,14 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { lookAtSlot, reserveSlot } from '../../db/delivery/rate-limits.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { Records } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('slots of a rate limit', () => {
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let destinationId: string;
-  before(async () => {
-    testInstance = await sharedHookyard();
-  });
-  after(() => testInstance.close());
   beforeEach(async () => {
     destinationId = (await new Records(testInstance).destination('http://127.0.0.1:9/')).id;
   });

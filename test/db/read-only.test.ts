@@ -3,24 +3,22 @@ import { expect } from 'chai';
 import { createOrm, type MikroORM } from '../../db/records/orm.ts';
 import { isReadOnlyServer, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const WRITE = `insert into organizations (id, slug, name, plan) values (gen_random_uuid(), gen_random_uuid(), 'Acme', 'free')`;
 
 describe('connections to a read-only server', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('read_only', { connections: 1 });
   let pool: Pool;
   let orm: MikroORM;
   before(async () => {
-    database = await ownDatabase('read_only', { connections: 1 });
     pool = createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
     orm = createOrm(database.databaseUrl, 1);
   });
   after(async () => {
     await Promise.all([pool.end(), orm.close()]);
-    await database.close();
   });
 
   const ways: [way: string, write: () => Promise<unknown>, read: () => Promise<unknown>][] = [

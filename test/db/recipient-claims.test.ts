@@ -8,23 +8,19 @@ import {
   waitingRecipients,
   withNeverAsked,
 } from '../../db/messages/recipient-claims.ts';
-import type { Pool } from '../../db/connections/pool.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('claiming recipients of notifications', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('recipients');
   let flooding: { organizationId: string; sourceId: string };
   const quiet = newId('org');
   before(async () => {
-    database = await ownDatabase('recipients');
-    ({ pool } = database);
     flooding = await insertSource(pool);
     await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'quiet', 'Quiet', 'business')`, [
       quiet,
     ]);
   });
-  after(() => database.close());
   beforeEach(() => pool.query('delete from notification_recipients'));
 
   const add = (organizationId: string, addresses: string[], secondsAgo: number) =>

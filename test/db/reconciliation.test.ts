@@ -5,7 +5,6 @@ import { idFloor, newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { removeQueued } from '../../db/hot-path/claim.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import {
   claimListing,
   countRepairs,
@@ -15,22 +14,19 @@ import {
   wakeForgottenBatches,
 } from '../../db/delivery/reconciliation.ts';
 import { claimFlushes } from '../../db/warehouse/flushes.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 describe('what the reconciliation reads', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('reconcile');
   let organizationId: string;
   let sourceId: string;
   before(async () => {
-    database = await ownDatabase('reconcile');
-    ({ pool } = database);
     ({ organizationId, sourceId } = await insertSource(pool));
   });
-  after(() => database.close());
 
   let count = 0;
   /** A delivery that was made so long ago; ids of a moment are told apart by their last characters. */

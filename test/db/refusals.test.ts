@@ -14,10 +14,10 @@ import { createPool, inTransaction, type Pool, type Queryable } from '../../db/c
 import { readRefusals, recordRefusals } from '../../db/history/refusals.ts';
 import { forgetRefusals } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/new-events.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { arrivalTo } from '../support/refusals.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -42,14 +42,8 @@ function countOf(owner: EventOwner, count: number, at = Date.now()): RefusalCoun
 }
 
 describe('refused webhooks in PostgreSQL', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { database, pool } = useDatabase('refusals', { connections: 8 });
   let owner: EventOwner;
-  before(async () => {
-    database = await ownDatabase('refusals', { connections: 8 });
-    ({ pool } = database);
-  });
-  after(() => database?.close());
   beforeEach(async () => {
     owner = await addOwner(pool);
   });

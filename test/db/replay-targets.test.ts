@@ -4,20 +4,17 @@ import { inTransaction } from '../../db/connections/pool.ts';
 import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
 import { cannotValidate, EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
 import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql/rules.ts';
-import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { makeOwner, storeEvent } from '../support/history.ts';
 import { copyDelivery } from '../support/many-deliveries.ts';
 import { rowsRead } from '../support/rows-read.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const EVENTS = 20;
 const DESTINATIONS = 20;
 const TIMES = 6;
 
 describe('the targets of a replay', () => {
-  let database: HistoryDatabase;
-  before(async () => {
-    database = await historyDatabase(2);
-  });
-  after(() => database.close());
+  const { database } = useHistoryDatabase(2);
 
   it('are found by reading the deliveries of the events once, however often they were replayed', async () => {
     const { pool } = database;

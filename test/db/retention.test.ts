@@ -7,20 +7,18 @@ import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';
 import { forgetEarlierVersions } from '../../db/operations/expired.ts';
 import { DAY_MS, daysBefore } from '../../db/sql/partitions.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const DAYS_AGO = 10;
 const DAY_SECONDS = 86_400;
 
 describe('retention of payloads', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('kept');
   let volume: Volume;
   before(async () => {
-    database = await ownDatabase('kept');
     volume = await fillHour(database.pool, 3600, DAYS_AGO, 900);
   });
-  after(() => database?.close());
 
   const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 5, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
   const log = createLog({ LOG_LEVEL: 'silent' }, 'worker');

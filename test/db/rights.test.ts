@@ -4,24 +4,22 @@ import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime, findTenantRole, grantTenant } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const PROCESSES = 8;
 const ROUNDS = 5;
 
 describe('Rights of roles', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('rights');
   let processes: Pool[];
   before(async () => {
-    database = await ownDatabase('rights');
     processes = Array.from({ length: PROCESSES }, () =>
       createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 60_000, onError: () => {} }),
     );
   });
   after(async () => {
     await Promise.all(processes.map((pool) => pool.end()));
-    await database.close();
   });
 
   it('are given by several processes at once, while others bring the schema up to date', async () => {

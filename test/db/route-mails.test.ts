@@ -2,11 +2,12 @@
 import { expect } from 'chai';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
 import { newId } from '../../core/text/ids.ts';
-import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
+import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { claimMessages, finishMessage, loadMessage } from '../../db/messages/outbox.ts';
 import { createRouteMails } from '../../db/messages/route-mails.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 interface Outcome {
   route_id: string;
@@ -17,16 +18,12 @@ interface Outcome {
 }
 
 describe('mails of routes', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('route_mails', { connections: 6 });
   let owner: { organizationId: string; sourceId: string };
   before(async () => {
     // Of its own, so that no worker takes what is due.
-    database = await ownDatabase('route_mails', { connections: 6 });
-    ({ pool } = database);
     owner = await insertSource(pool);
   });
-  after(() => database.close());
   afterEach(() => pool.query('delete from routes'));
 
   async function makeRoute(): Promise<string> {

@@ -6,10 +6,10 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { freePorts } from '../../local/ports.ts';
 import { startMetrics } from '../../telemetry/index.ts';
 import { startSampler } from '../../telemetry/sampler.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { nextScrape, scrape } from '../support/scrape.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const settings = {
   HOOKYARD_PAYLOAD_RETENTION_DAYS: 30,
@@ -18,11 +18,10 @@ const settings = {
 };
 
 describe('the sampler of a process', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('sampler');
   let network: TcpProxy;
   let pool: Pool;
   before(async () => {
-    database = await ownDatabase('sampler');
     const { host } = new URL(database.databaseUrl);
     network = await startTcpProxy(host);
     const databaseUrl = Object.assign(new URL(database.databaseUrl), { host: network.address }).href;
@@ -31,7 +30,6 @@ describe('the sampler of a process', () => {
   after(async () => {
     await pool.end();
     await network.close();
-    await database.close();
   });
 
   it('asks PostgreSQL every five seconds at most, however many scrapes come', async () => {

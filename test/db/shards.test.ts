@@ -1,7 +1,6 @@
 // Shards of the outbox in the database: each has one owner, however workers come, go and die.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import {
   type Beat,
   beat,
@@ -13,23 +12,20 @@ import {
   SHARDS,
   takeShards,
 } from '../../db/hot-path/shards.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { forgetWorkers } from '../support/rows.ts';
 
 describe('shards', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { pool } = useDatabase('shards', { connections: 4 });
   let first: string;
   let second: string;
   before(async () => {
     // Of its own: no worker is there.
-    database = await ownDatabase('shards', { connections: 4 });
-    ({ pool } = database);
   });
-  after(() => database.close());
   beforeEach(async () => {
     [first, second] = [newId('req'), newId('req')].toSorted() as [string, string];
-    await pool.query('delete from workers');
+    await forgetWorkers(pool);
     await registerWorker(pool, first);
     expect(await round(first)).to.equal(SHARDS);
   });

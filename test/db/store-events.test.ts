@@ -13,22 +13,16 @@ import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { findFirstEvent, type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { createPool, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const OLD_DAY = Math.floor(Date.now() / DAY_MS) - 9;
 
 describe('a group of events', () => {
-  let database: OwnDatabase;
-  let pool: Pool;
+  const { database, pool } = useDatabase('store', { connections: 8 });
   const opened: Pool[] = [];
-  before(async () => {
-    database = await ownDatabase('store', { connections: 8 });
-    ({ pool } = database);
-  });
   after(async () => {
     await Promise.all(opened.map((each) => each.end()));
-    await database.close();
   });
 
   /** The pool of an ingest process of its own. */

@@ -2,33 +2,20 @@
 import { expect } from 'chai';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { dailyUse, loadUse } from '../../db/organizations/usage.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
-import {
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  recordOutcome,
-  storeEvent,
-  type StoredEvent,
-} from '../support/history.ts';
+import { type HistoryOwner, makeOwner, recordOutcome, storeEvent, type StoredEvent } from '../support/history.ts';
 import { mergeAll, rollUpAll } from '../support/roll-up.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { removeOrganization } from '../support/rows.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS = 3;
 
 describe('Usage of organizations', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { pool } = useHistoryDatabase(DAYS + 1);
   let owner: HistoryOwner;
-  before(async () => {
-    database = await historyDatabase(DAYS + 1);
-    pool = database.pool;
-  });
-  after(() => database.close());
   beforeEach(async () => {
     owner = await makeOwner(pool, 2, 2);
   });
@@ -112,7 +99,7 @@ describe('Usage of organizations', () => {
     expect((await days())[0]).to.include({ events: 1, deliveries: made, attempts: 1 });
     await rollUpAll(pool);
     expect((await days())[0]).to.include({ events: 1, deliveries: made, attempts: 1 });
-    await pool.query('delete from organizations where id = $1', [organizationId]);
+    await removeOrganization(pool, organizationId);
     await store(new Date(), '{}').catch(() => {});
     await pool.query('delete from rollups where organization_id = $1', [organizationId]);
     await pool.query(

@@ -6,26 +6,19 @@ import { createPool, inTransaction, type Pool, type Queryable } from '../../db/c
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
 import { noLongerWaiting } from '../../db/sql/rules.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import {
-  attemptResult,
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  type StoredEvent,
-  storeEvent,
-} from '../support/history.ts';
+import { attemptResult, type HistoryOwner, makeOwner, type StoredEvent, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 const WAITING = 3000;
 const GROUP = 20;
 
 describe('deliveries that wait no longer', () => {
-  let database: HistoryDatabase;
+  const { database } = useHistoryDatabase(1);
   let hotPool: Pool;
   let oncePool: Pool;
   let owner: HistoryOwner;
   before(async () => {
-    database = await historyDatabase(1);
     const { databaseUrl, pool } = database;
     // What it knows of an empty outbox must not be corrected by chance.
     for (const table of ['outbox', 'held_deliveries'])
@@ -38,7 +31,6 @@ describe('deliveries that wait no longer', () => {
   after(async () => {
     await hotPool.end();
     await oncePool.end();
-    await database.close();
   });
 
   const store = async (count: number): Promise<StoredEvent[]> => {
@@ -149,7 +141,7 @@ describe('deliveries that wait no longer', () => {
   }
 
   it('leave the rows of other deliveries of the same event in the outbox', async () => {
-    await database.pool.query('delete from outbox');
+    await emptyOutbox(database.pool);
     const [event] = await store(1);
     if (!event) throw new Error('nothing was stored');
     const unknown = { id: newId('dlv'), destinationId: event.deliveries[0]?.destinationId ?? '' };

@@ -20,19 +20,18 @@ import {
 import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { batchContent, openMembers } from '../../db/warehouse/members.ts';
-import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, storeEvent } from '../support/history.ts';
 import { aloneRelay } from '../support/relays.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { removeDestination } from '../support/rows.ts';
 
 const PARTITION = 'date=2026-11-21';
 
 describe('warehouse batches in PostgreSQL', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { pool } = useHistoryDatabase(1);
   let hotPool: Pool;
   let organizationId: string;
   before(async () => {
-    database = await historyDatabase(1);
-    ({ pool } = database);
     hotPool = createPool(String(pool.options.connectionString), {
       max: 2,
       statementTimeoutMs: 20_000,
@@ -44,7 +43,6 @@ describe('warehouse batches in PostgreSQL', () => {
   });
   after(async () => {
     await hotPool?.end();
-    await database?.close();
   });
 
   interface Line {
@@ -154,7 +152,7 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(await due()).to.deep.equal([{ destinationId, hasNews: true }]);
     expect(await due()).to.deep.equal([]);
     await freeze(warehouse);
-    await pool.query('delete from destinations where id = $1', [destinationId]);
+    await removeDestination(pool, destinationId);
     expect(await due(), 'also of a destination that was deleted').to.deep.equal([{ destinationId, hasNews: true }]);
     expect(await due()).to.deep.equal([]);
     await endFlush(pool, key);

@@ -9,25 +9,16 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { readEvents, recordWritten } from '../../db/warehouse/members.ts';
-import {
-  attemptResult,
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  type StoredEvent,
-  storeEvent,
-} from '../support/history.ts';
+import { attemptResult, type HistoryOwner, makeOwner, type StoredEvent, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { removePayload } from '../support/rows.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('the deliveries of a file in PostgreSQL', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { database, pool } = useHistoryDatabase(1);
   let hotPool: Pool;
   before(async () => {
-    database = await historyDatabase(1);
-    ({ pool } = database);
     hotPool = createPool(database.databaseUrl, {
       max: 2,
       statementTimeoutMs: 20_000,
@@ -37,7 +28,6 @@ describe('the deliveries of a file in PostgreSQL', () => {
   });
   after(async () => {
     await hotPool?.end();
-    await database?.close();
   });
 
   interface World {
@@ -160,7 +150,7 @@ describe('the deliveries of a file in PostgreSQL', () => {
     const events = await Promise.all(texts.map(store));
     const [bytes, removed, deleted] = await Promise.all(['x', 'y', 'z'].map(store));
     await pool.query(`update event_payloads set body = '\\x00ff', is_text = false where event_id = $1`, [bytes?.id]);
-    await pool.query('delete from event_payloads where event_id = $1', [removed?.id]);
+    await removePayload(pool, removed?.id);
     await deleteEvent(pool, owner.organizationId, deleted?.id ?? '');
     const ids = [...events, bytes, removed, deleted].map((event) => event?.id ?? '');
     const found = await readEvents(hotPool, [...ids, ...ids]);

@@ -7,6 +7,7 @@ import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { circuitRows, heldRows } from '../support/rows.ts';
 
 describe('what a circuit holds', () => {
   const { testInstance, records, receiver, circuits } = useHookyard();
@@ -126,7 +127,7 @@ describe('what a circuit holds', () => {
     await testInstance.client.delete(`/api/routes/${route.id}`);
     await untilStatus(eventId, 'delivered');
     await circuits.ended(route);
-    const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [route.id]);
+    const rows = await circuitRows(testInstance.pool, route.id);
     expect(rows).to.have.length(0);
   });
 
@@ -141,7 +142,7 @@ describe('what a circuit holds', () => {
     expect((refused.body as { message: string }).message).to.contain('reset-circuit');
     await testInstance.client.post(`/api/deliveries/${id}/cancel`);
     await records.eventWith('failed', eventId);
-    const { rows } = await testInstance.pool.query('select from held_deliveries where route_id = $1', [route.id]);
+    const rows = await heldRows(testInstance.pool, route.id);
     expect(rows).to.have.length(0);
     await circuits.reset(route);
   });

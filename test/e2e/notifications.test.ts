@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { BODY, firstMail, FROM, NotifiedRoutes } from '../support/notified-routes.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { removePayload } from '../support/rows.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -161,7 +162,7 @@ describe('notifications', () => {
     );
     const eventId = await routes.records.accepted(source, BODY);
     const { id } = await routes.records.deliveryWith('retrying', eventId);
-    await routes.testInstance.pool.query('delete from event_payloads where event_id = $1', [eventId]);
+    await removePayload(routes.testInstance.pool, eventId);
     await routes.testInstance.client.post(`/api/deliveries/${id}/retry`);
     expect((await firstMail(mails)).parts['text/plain']).to.contain('The payload was removed');
   });

@@ -7,6 +7,7 @@ import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { removePayload } from '../support/rows.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -169,7 +170,7 @@ describe('operations', () => {
       const { source } = await records.pipe(receiver.endpoint(200).url);
       const eventId = await records.accepted(source, '{}');
       const delivery = await records.deliveryWith('delivered', eventId);
-      await testInstance.pool.query('delete from event_payloads where event_id = $1', [eventId]);
+      await removePayload(testInstance.pool, eventId);
       const path = `${testInstance.base}/events/${eventId}`;
       const answers = [
         await replay(eventId),

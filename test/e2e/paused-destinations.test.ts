@@ -7,6 +7,7 @@ import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 import type { BatchView } from '../support/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { circuitRows, heldRows } from '../support/rows.ts';
 
 describe('a paused destination', () => {
   const { testInstance, records, receiver } = useHookyard();
@@ -66,7 +67,7 @@ describe('a paused destination', () => {
     await until('all to have arrived', () => endpoint.requests.length === 4);
     expect(endpoint.requests.filter(({ headers }) => headers['x-hookyard-failover'] === 'true')).to.have.length(1);
     await until('its row to be forgotten', async () => {
-      const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [destination.id]);
+      const rows = await circuitRows(testInstance.pool, destination.id);
       return rows.length === 0;
     });
   });
@@ -109,7 +110,7 @@ describe('a paused destination', () => {
     await pause(testInstance, routePath(route));
     await resume(testInstance, destinationPath(destination));
     await until('its route to hold it', async () => {
-      const { rows } = await testInstance.pool.query('select from held_deliveries where route_id = $1', [route.id]);
+      const rows = await heldRows(testInstance.pool, route.id);
       return rows.length === 1;
     });
     expect(endpoint.requests).to.have.length(0);
@@ -126,7 +127,7 @@ describe('a paused destination', () => {
     await testInstance.client.delete(destinationPath(destination));
     await records.deliveryWith('cancelled', eventId);
     await until('its row to be forgotten', async () => {
-      const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [destination.id]);
+      const rows = await circuitRows(testInstance.pool, destination.id);
       return rows.length === 0;
     });
   });

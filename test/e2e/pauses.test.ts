@@ -10,6 +10,7 @@ import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { circuitRows } from '../support/rows.ts';
 
 const EVENTS = 30;
 const PER_SECOND = 10;
@@ -275,7 +276,7 @@ describe('a paused route', () => {
     await testInstance.client.delete(routePath(route));
     await untilStatus('delivered', [eventId]);
     await circuits.ended(route);
-    const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [route.id]);
+    const rows = await circuitRows(testInstance.pool, route.id);
     expect(rows).to.have.length(0);
   });
 });

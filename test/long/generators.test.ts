@@ -6,20 +6,18 @@ import { expect } from 'chai';
 import { type Generator, GENERATORS, spectralFindings, storyOf } from '../support/generators.ts';
 import { COLD_START_MS } from '../support/go-program.ts';
 import { requirePython } from '../support/python.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const run = promisify(execFile);
 
 describe('Clients that generators make', function () {
   this.timeout(COLD_START_MS);
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
-    receiver = await startReceiver();
     await sharedService('worker');
   });
-  after(() => receiver.close());
 
   for (const name of GENERATORS) {
     it(`work: ${name}`, async function () {

@@ -6,6 +6,7 @@ import { makeSource } from '../support/api-records.ts';
 import { createOrganization } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { removeOrganization } from '../support/rows.ts';
 
 describe('The audit log, once written', () => {
   const { testInstance } = useHookyard({});
@@ -62,7 +63,7 @@ describe('The audit log, once written', () => {
          values ('aud_gone', $1, 'operator', 'deleteOrganization', 'organization', 'done')`,
         [gone.id],
       );
-      await testInstance.pool.query('delete from organizations where id = $1', [gone.id]);
+      await removeOrganization(testInstance.pool, gone.id);
       await testInstance.pool.query('select forget_audit_of($1, 1000)', [gone.id]);
       const { rows } = await testInstance.pool.query('select action from audit_records where organization_id = $1', [
         gone.id,

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sealConfirmation, SecretBox } from '../../db/encryption/secret-box.ts';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import type { Hookyard, OwnHookyard } from '../support/hookyard.ts';
 import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const key = randomBytes(32);
 const box = new SecretBox([{ id: 'k1', key }]);
@@ -21,7 +22,7 @@ interface RouteAnswer {
 }
 
 describe('Recipients of notifications, with several organizations', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({ settings: { HOOKYARD_ENCRYPTION_KEYS: `k1:${key.toString('base64')}` } });
   let server: MailServer;
   const receiver = useReceiver();
   let attacker: TestOrganization;
@@ -29,7 +30,6 @@ describe('Recipients of notifications, with several organizations', () => {
 
   before(async () => {
     server = await startMailServer();
-    testInstance = await startHookyard(undefined, { HOOKYARD_ENCRYPTION_KEYS: `k1:${key.toString('base64')}` });
     attacker = await organization();
     workerSettings = {
       SMTP_URL: server.url,
@@ -39,7 +39,6 @@ describe('Recipients of notifications, with several organizations', () => {
     await testInstance.startWorker(workerSettings);
   });
   after(async () => {
-    await testInstance?.close();
     await server?.close();
   });
 

@@ -15,6 +15,7 @@ import { createOrganization, type Service } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useHookyard, useReceiver } from '../support/use-hookyard.ts';
+import { removeOrganization } from '../support/rows.ts';
 
 const OWN = /belongs to Hookyard itself/;
 const HOOK = JSON.stringify({ attack: true });
@@ -192,7 +193,7 @@ describe('Loopback that is open for one organization', () => {
     const requests = endpoint.requests.length;
     await ends('failed');
     expect(endpoint.requests).to.have.length(requests);
-    await testInstance.pool.query('delete from organizations where id = $1', [id]);
+    await removeOrganization(testInstance.pool, id);
     await until('test sends to be taken', async () => (await test()).success);
   });
 });

@@ -6,6 +6,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import { expectDescribed } from './described.ts';
 import type { DeliveryView } from './records.ts';
 import { hasSharedWorker, type TestOrganization, testPool } from './service.ts';
+import { removePayload } from './rows.ts';
 
 let count = 0;
 
@@ -144,7 +145,7 @@ export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testP
 
 /** Removes the payload of an event, as the retention does. */
 export async function expirePayload(eventId: string): Promise<void> {
-  await testPool().query('delete from event_payloads where event_id = $1', [eventId]);
+  await removePayload(testPool(), eventId);
 }
 
 /** Takes an organization's deliveries out of the outbox, so that workers of later tests leave them alone. */

@@ -2,6 +2,7 @@
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { Held } from '../../worker/relay/shards.ts';
+import { forgetWorkers } from './rows.ts';
 
 /** A worker that is alone. */
 export async function aloneRelay(pool: Pool, owner: string): Promise<Held> {
@@ -11,7 +12,7 @@ export async function aloneRelay(pool: Pool, owner: string): Promise<Held> {
 
 /** Workers that share all shards. */
 export async function shareOut(pool: Pool, owners: string[]): Promise<Held[]> {
-  await pool.query('delete from workers');
+  await forgetWorkers(pool);
   await addWorkers(pool, owners);
   await pool.query('update shards set owner = ($1::text[])[1 + shard % $2::int]', [owners, owners.length]);
   return owners.map((owner, index) => ({

@@ -4,6 +4,7 @@ import { createRandom } from './random.ts';
 import type { Receiver } from './receivers.ts';
 import type { Fault, FaultKind } from './schedule.ts';
 import { type Instance, isProcess } from './instance.ts';
+import { forgetWorkers } from '../support/rows.ts';
 
 // The server allows 200; further connections are refused, as if all were taken.
 const MOST_CONNECTIONS = 250;
@@ -127,7 +128,7 @@ async function killBackend(databaseUrl: string, seed: number): Promise<void> {
 
 /** As if every worker had been taken for dead. */
 async function expireLeases(databaseUrl: string): Promise<void> {
-  await withClient(databaseUrl, (client) => client.query('delete from workers'));
+  await withClient(databaseUrl, (client) => forgetWorkers(client));
 }
 
 /** Takes every connection the server has left, each in a transaction that does nothing. */

@@ -5,18 +5,18 @@ import type { AttemptRequest } from '../../activities/types.ts';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
 import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 describe('the place of a retry', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('attempt_place');
   let sourceId: string;
   before(async () => {
-    database = await ownDatabase('attempt_place');
     ({ sourceId } = await insertSource(database.pool));
   });
-  after(() => database?.close());
-  afterEach(() => database.pool.query('delete from outbox'));
+  afterEach(() => emptyOutbox(database.pool));
 
   /** What a process has. */
   function worker() {

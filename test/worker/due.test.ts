@@ -3,18 +3,17 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type DueWork, lookAtDue, sharedRest } from '../../worker/loops/due.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('the work that is due', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('due_work');
   let hotPool: Pool;
   let due: DueWork;
   const warnings: unknown[] = [];
   const changes: boolean[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
   before(async () => {
-    database = await ownDatabase('due_work');
     hotPool = createPool(database.databaseUrl, {
       max: 2,
       statementTimeoutMs: 20_000,
@@ -24,7 +23,6 @@ describe('the work that is due', () => {
   });
   after(async () => {
     await hotPool.end();
-    await database.close();
   });
   beforeEach(async () => {
     due = await lookAtDue({

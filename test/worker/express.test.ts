@@ -9,9 +9,9 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { createExpress, type Express } from '../../worker/relay/attempt.ts';
 import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const policy = {
   retryPolicy: { maxRetries: 3, initialDelay: 1000, maxDelay: 1000, backoffMultiplier: 2 },
@@ -25,7 +25,7 @@ const retrying: AttemptOutcome = {
 };
 
 describe('first attempts of the express lane', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('express_rows');
   let pool: Pool;
   let express: Express;
   let outcome: AttemptOutcome | Error;
@@ -35,13 +35,11 @@ describe('first attempts of the express lane', () => {
   let asked: AttemptRequest | undefined;
   let starts: number;
   before(async () => {
-    database = await ownDatabase('express_rows');
     pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
     shareConnections(pool, 1);
   });
   after(async () => {
     await pool?.end();
-    await database?.close();
   });
   beforeEach(() => {
     [attempts, starts] = [0, 0];

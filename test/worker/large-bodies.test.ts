@@ -14,23 +14,24 @@ import { createLog } from '../../core/process/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import type { Endpoint } from '../support/receiver.ts';
 import { testThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
+import { useHistoryDatabase, useReceiver } from '../support/use-hookyard.ts';
+import { removePayload } from '../support/rows.ts';
 
 const LARGE = 100_000;
 
 describe('large payloads of attempts', () => {
-  let database: HistoryDatabase;
+  const { database } = useHistoryDatabase(1);
   let pool: Pool;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let shared: Pick<AttemptDeps, 'sender' | 'threads' | 'configs'>;
   let [greedy, other]: HistoryOwner[] = [];
   const issues = new IssueCounts();
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
   before(async () => {
-    [database, receiver] = await Promise.all([historyDatabase(1), startReceiver()]);
     pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
     shared = {
       sender: createSender({ allow: ['127.0.0.1'] }),
@@ -39,9 +40,8 @@ describe('large payloads of attempts', () => {
     };
   });
   after(async () => {
-    await Promise.all([shared?.sender.close(), shared?.threads.close(), receiver?.close()]);
+    await Promise.all([shared?.sender.close(), shared?.threads.close()]);
     await pool?.end();
-    await database?.close();
   });
   beforeEach(async () => {
     [greedy, other] = [await makeOwner(database.pool, 1, 1), await makeOwner(database.pool, 1, 1)];
@@ -183,7 +183,7 @@ describe('large payloads of attempts', () => {
     const error = await attemptDelivery(failing, lost, 'express').catch((reason: Error) => reason.message);
     expect(error).to.equal('away');
     expect(bodies.held).to.equal(0);
-    await database.pool.query('delete from event_payloads where event_id = $1', [lost.eventId]);
+    await removePayload(database.pool, lost.eventId);
     expect(await attemptDelivery(deps, lost, 'express')).to.include({ status: 'failed' });
     expect(bodies.held).to.equal(0);
   });

@@ -4,15 +4,15 @@ import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { DAY_MS, partitionName } from '../../db/sql/partitions.ts';
-import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { makeOwner, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const ROLE = 'hookyard_test_reader';
 
 describe('loading deliveries together', () => {
-  let database: HistoryDatabase;
+  const { database } = useHistoryDatabase(1);
   let pool: Pool;
   before(async () => {
-    database = await historyDatabase(1);
     await database.pool.query(`create role ${ROLE}; grant select on all tables in schema public to ${ROLE}`);
     const url = new URL(database.databaseUrl);
     url.searchParams.set('options', `-c role=${ROLE}`);
@@ -21,7 +21,6 @@ describe('loading deliveries together', () => {
   after(async () => {
     await pool.end();
     await database.pool.query(`drop owned by ${ROLE}; drop role ${ROLE}`);
-    await database.close();
   });
 
   it('of which PostgreSQL refuses one gives the others what they need', async () => {

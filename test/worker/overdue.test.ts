@@ -10,23 +10,25 @@ import { lookUp } from '../../temporal-config/workflows.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { lookAfterOverdue, signalTurn } from '../../worker/relay/overdue.ts';
 import { cancel, status } from '../../workflows/messages.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
 import { queueDelivery } from '../support/outbox.ts';
 import { failed, inQueue, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 describe('deliveries that a relay has not heard of', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('overdue');
   let worker: ScriptedWorker;
   let sourceId: string;
   let now = 0;
   const inFlight = new InFlight({ total: 10, concurrency: new DestinationConcurrency(5) }, { now: () => now });
   before(async () => {
-    [database, worker] = await Promise.all([ownDatabase('overdue'), startScriptedWorker('test-overdue')]);
+    worker = await startScriptedWorker('test-overdue');
     ({ sourceId } = await insertSource(database.pool));
   });
   after(async () => {
-    await Promise.all([worker?.stop(), database?.close()]);
+    await worker?.stop();
   });
 
   const queue = (deliveryId: string, resume: Resume | null = null) => queueDelivery(database.pool, deliveryId, resume);
@@ -56,7 +58,7 @@ describe('deliveries that a relay has not heard of', () => {
   }
   afterEach(async () => {
     for (const id of inFlight.deliveryIds()) inFlight.delete(id);
-    await database.pool.query('delete from outbox');
+    await emptyOutbox(database.pool);
   });
 
   it('keep their place while an attempt may take so long, and are left to their workflows after that', async () => {
@@ -102,7 +104,7 @@ describe('deliveries that a relay has not heard of', () => {
     now += 300;
     await look((deliveryId) => deliveryId === own.deliveryId);
     expect(inFlight.deliveryIds()).to.have.members([left.deliveryId, own.deliveryId]);
-    await database.pool.query('delete from outbox');
+    await emptyOutbox(database.pool);
     now += 300;
     await look();
     expect(inFlight.deliveryIds()).to.deep.equal([]);

@@ -6,23 +6,15 @@ import type { Lane } from '../../core/delivery/delivery.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import {
-  attemptResult,
-  type HistoryDatabase,
-  type HistoryOwner,
-  historyDatabase,
-  makeOwner,
-  type RecordedOutcome,
-  storeEvent,
-} from '../support/history.ts';
+import { attemptResult, type HistoryOwner, makeOwner, type RecordedOutcome, storeEvent } from '../support/history.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 describe('results of attempts', () => {
-  let database: HistoryDatabase;
+  const { database } = useHistoryDatabase(1);
   let hotPool: Pool;
   let owner: HistoryOwner;
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
   before(async () => {
-    database = await historyDatabase(1);
     hotPool = createPool(database.databaseUrl, {
       max: 4,
       statementTimeoutMs: 10_000,
@@ -33,7 +25,6 @@ describe('results of attempts', () => {
   });
   after(async () => {
     await hotPool.end();
-    await database.close();
   });
 
   async function made(lane: Lane, outcome: RecordedOutcome) {

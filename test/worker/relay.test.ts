@@ -13,13 +13,16 @@ import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choic
 import { startRelay } from '../../worker/relay/relay.ts';
 import { repairs } from '../../worker/relay/overdue.ts';
 import { Shards } from '../../worker/relay/shards.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { insertSource } from '../support/own-database.ts';
 import { queuedDeliveries } from '../support/outbox.ts';
 import { closed } from '../support/scripted-attempts.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { inOpenTransaction } from '../support/row-lock.ts';
+import { emptyOutbox } from '../support/rows.ts';
 
 const MOST_WORKFLOWS = 20;
 // Three quarters of them: what an organization may have while others have none.
@@ -36,17 +39,15 @@ interface Way extends Owner {
 }
 
 describe('a relay', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('relay');
   let hotPool: Pool;
   let owner: Owner;
   before(async () => {
-    database = await ownDatabase('relay');
     owner = await insertSource(database.pool);
     hotPool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {}, hotPath: true });
   });
   after(async () => {
     await hotPool?.end();
-    await database?.close();
   });
 
   let atEnd: (() => Promise<unknown>)[];
@@ -64,7 +65,7 @@ describe('a relay', () => {
   });
   afterEach(async () => {
     for (const end of atEnd.toReversed()) await end();
-    await database.pool.query('delete from outbox');
+    await emptyOutbox(database.pool);
   });
 
   async function way(lane: Lane, { organizationId, sourceId } = owner): Promise<Way> {
@@ -180,17 +181,12 @@ describe('a relay', () => {
   it('holds no place for what it has claimed and could not start: it claims that again, also while Temporal is away', async () => {
     const express = await way('express');
     await start();
-    const blocker = await database.pool.connect();
-    try {
-      await blocker.query('begin');
+    await inOpenTransaction(database.pool, async (blocker) => {
       // It reads destinations when it has claimed.
       await blocker.query('lock table destinations in access exclusive mode');
       await queue(express);
       await until('a round to fail', () => messages.includes('the relay waits: its last round failed'));
-    } finally {
-      await blocker.query('rollback');
-      blocker.release();
-    }
+    });
     await untilEmpty(20_000);
     expect(attempted).to.have.length(1);
   });

@@ -6,8 +6,8 @@ import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { Shards } from '../../worker/relay/shards.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const log = pino({ level: 'silent' });
 const PATIENCE_MS = 120_000;
@@ -48,12 +48,8 @@ interface Relay {
 }
 
 describe('the shards of a worker', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('shards');
   let relays: Relay[];
-  before(async () => {
-    database = await ownDatabase('shards');
-  });
-  after(() => database.close());
   beforeEach(() => {
     relays = [];
   });

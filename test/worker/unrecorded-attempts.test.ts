@@ -20,23 +20,23 @@ import { createLog } from '../../core/process/log.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Answer } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { testThreads } from '../support/threads.ts';
+import { useHistoryDatabase, useReceiver } from '../support/use-hookyard.ts';
 
 describe('an attempt whose result the database does not take', () => {
-  let database: HistoryDatabase;
+  const { database } = useHistoryDatabase(1);
   let pool: Pool;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let shared: Pick<AttemptDeps, 'sender' | 'threads' | 'configs' | 'contexts' | 'bodies' | 'bodyWaitMs'>;
   let owner: HistoryOwner;
   let refused = 0;
   const issues = new IssueCounts();
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
   before(async () => {
-    [database, receiver] = await Promise.all([historyDatabase(1), startReceiver()]);
     pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
     shared = {
       sender: createSender({ allow: ['127.0.0.1'] }),
@@ -48,9 +48,8 @@ describe('an attempt whose result the database does not take', () => {
     };
   });
   after(async () => {
-    await Promise.all([shared.sender.close(), shared.threads.close(), receiver.close()]);
+    await Promise.all([shared.sender.close(), shared.threads.close()]);
     await pool.end();
-    await database.close();
   });
   beforeEach(async () => {
     owner = await makeOwner(database.pool, 1, 1);
