@@ -1,5 +1,5 @@
 // What a provider is: data. A new one is a file beside this one, a line in all.ts, and a signer in
-// test/support/provider-signers.ts. Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
+// test/support/providers/provider-signers.ts. Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
 import type { SourceAnswer } from '../core/ingest/source-answer.ts';
 import type { Handshake } from '../core/verification/handshakes.ts';
 import type { Scheme } from '../core/verification/index.ts';

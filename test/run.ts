@@ -14,9 +14,9 @@ import { ensureBinaries } from '../local/temporal/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { lockDataDir, stopLeftovers } from '../local/lock.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
-import { makeTables } from './support/make-tables.ts';
+import { makeTables } from './support/database/make-tables.ts';
 import { chooseParts, type Part } from './support/parts.ts';
-import { chosenPostgres } from './support/postgres-versions.ts';
+import { chosenPostgres } from './support/servers/postgres-versions.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
 

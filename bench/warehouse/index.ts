@@ -3,7 +3,7 @@
 // time, as quickly as they are answered, and sender and ingest share the cores with what is measured.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
-import { type ProviderCase, providerCases } from '../../test/support/warehouse-targets.ts';
+import { type ProviderCase, providerCases } from '../../test/support/warehouse/warehouse-targets.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { type Cost, costPer, totalCpuMs } from '../support/cost.ts';
 import { cpuMs, median } from '../support/measure.ts';

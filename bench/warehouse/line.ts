@@ -1,9 +1,9 @@
 // A source with a route to a warehouse destination of its own, and what became of the events that went there.
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../core/text/ids.ts';
-import type { StoreServer } from '../../test/support/object-stores.ts';
-import type { ProviderCase } from '../../test/support/warehouse-targets.ts';
-import { allRowsOf, readObjects } from '../../test/support/warehouse-objects.ts';
+import type { StoreServer } from '../../test/support/warehouse/object-stores.ts';
+import type { ProviderCase } from '../../test/support/warehouse/warehouse-targets.ts';
+import { allRowsOf, readObjects } from '../../test/support/warehouse/warehouse-objects.ts';
 import { createRoute, type Service } from '../support/service.ts';
 
 const DEADLINE_MS = 300_000;

@@ -5,7 +5,7 @@ import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { type Answer, type ApiClient, createClient, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
 import { testPool } from '../support/service.ts';
-import { makeWarehouse, warehouseConfigs, type WarehouseRecord } from '../support/warehouse-records.ts';
+import { makeWarehouse, warehouseConfigs, type WarehouseRecord } from '../support/warehouse/warehouse-records.ts';
 import type { ImportResult } from './exchange/destination-files.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 

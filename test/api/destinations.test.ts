@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { holdOrganization, waitingFor } from '../support/row-lock.ts';
+import { holdOrganization, waitingFor } from '../support/database/row-lock.ts';
 import { testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization } from '../support/use-hookyard.ts';

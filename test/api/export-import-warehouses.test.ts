@@ -10,7 +10,7 @@ import {
   warehouseConfigs,
   warehouseDefaults,
   type WarehouseRecord,
-} from '../support/warehouse-records.ts';
+} from '../support/warehouse/warehouse-records.ts';
 
 const REDACTED = '***REDACTED***';
 

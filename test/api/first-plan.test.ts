@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { createClient } from '../support/api-client.ts';
-import { commandLine } from '../support/cli.ts';
-import { logLines } from '../support/log-lines.ts';
-import { type CreatedDatabase, createMigratedDatabase } from '../support/own-database.ts';
+import { commandLine } from '../support/programs/cli.ts';
+import { logLines } from '../support/telemetry/log-lines.ts';
+import { type CreatedDatabase, createMigratedDatabase } from '../support/database/own-database.ts';
 import { startService } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 

@@ -1,7 +1,7 @@
 // What every request of the management API passes (HTTP, LIST, AUTH).
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
-import { managementEndpoints, pathOf } from '../support/endpoints.ts';
+import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';
 import { createOrganization, type Service, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization, useService } from '../support/use-hookyard.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import { type Answer, createClient, expectError, type Json } from '../support/api-client.ts';
-import { managementEndpoints, pathOf } from '../support/endpoints.ts';
+import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';
 import { createOrganization, startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization, useReceiver } from '../support/use-hookyard.ts';

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { readIgnored } from '../../client/ignored.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';
 import { makePipeline, makeSource } from '../support/api-records.ts';
-import { managementEndpoints, pathOf } from '../support/endpoints.ts';
+import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { makeWarehouse } from '../support/warehouse-records.ts';
+import { makeWarehouse } from '../support/warehouse/warehouse-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const header = (answer: Answer): string | null => answer.headers.get('x-ignored');

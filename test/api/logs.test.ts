@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type LogLine, logLines } from '../support/log-lines.ts';
+import { type LogLine, logLines } from '../support/telemetry/log-lines.ts';
 import { createOrganization, runToEnd, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

@@ -12,8 +12,8 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { copyDelivery } from '../support/many-deliveries.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { copyDelivery } from '../support/workflows/many-deliveries.ts';
+import { rowsRead } from '../support/database/rows-read.ts';
 import { testPool } from '../support/service.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 

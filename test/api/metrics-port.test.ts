@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { freePorts } from '../../local/ports.ts';
 import { type Listener, startListener } from '../../telemetry/listener.ts';
-import { listeningPorts } from '../support/listening.ts';
+import { listeningPorts } from '../support/servers/listening.ts';
 import { sharedService, startService } from '../support/service.ts';
 
 describe('the port for metrics', () => {

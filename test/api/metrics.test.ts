@@ -11,7 +11,7 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

@@ -9,9 +9,9 @@ import { CachedProbe } from '../../core/process/poll-loop.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import type { StatusDeps } from '../../api/resources/organization/status.ts';
 import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
-import { describedOperations, expectDescribed } from '../support/described.ts';
-import { managementEndpoints } from '../support/endpoints.ts';
-import { send } from '../support/http-client.ts';
+import { describedOperations, expectDescribed } from '../support/providers/described.ts';
+import { managementEndpoints } from '../support/requests/endpoints.ts';
+import { send } from '../support/requests/http-client.ts';
 import { createOrganization, type Service, sharedService } from '../support/service.ts';
 
 /** Why a rule of Redocly's recommended set is off. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
-import { NOT_PAUSED } from '../support/pauses.ts';
+import { NOT_PAUSED } from '../support/workflows/pauses.ts';
 import { createOrganization } from '../support/service.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 

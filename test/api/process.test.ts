@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { deliveryOf, ingest, makePipeline, recordAttempt } from '../support/api-records.ts';
-import { logLines, problemsIn } from '../support/log-lines.ts';
+import { logLines, problemsIn } from '../support/telemetry/log-lines.ts';
 import { createOrganization, runToEnd, startService } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';

@@ -6,8 +6,8 @@ import { type LimitChanges, setLimits, suspendOrganization } from '../../db/orga
 import { openConnection } from '../security/raw-connection.ts';
 import type { Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type HttpAnswer, send } from '../support/http-client.ts';
-import { onlyRefusal } from '../support/refusals.ts';
+import { type HttpAnswer, send } from '../support/requests/http-client.ts';
+import { onlyRefusal } from '../support/organizations/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -4,8 +4,14 @@ import { newId } from '../../core/text/ids.ts';
 import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
-import { onlyRefusal, type RefusalsView, type RefusalView, refusalsOf, refusalsPath } from '../support/refusals.ts';
+import { send } from '../support/requests/http-client.ts';
+import {
+  onlyRefusal,
+  type RefusalsView,
+  type RefusalView,
+  refusalsOf,
+  refusalsPath,
+} from '../support/organizations/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

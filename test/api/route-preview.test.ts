@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
-import { auditRecordsOf } from '../support/audit-log.ts';
+import { auditRecordsOf } from '../support/organizations/audit-log.ts';
 import { createOrganization, testPool } from '../support/service.ts';
 import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 import { removePayload } from '../support/rows.ts';

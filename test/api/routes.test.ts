@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { NOT_PAUSED } from '../support/pauses.ts';
+import { NOT_PAUSED } from '../support/workflows/pauses.ts';
 import { createOrganization, testPool } from '../support/service.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 

@@ -18,7 +18,7 @@ import {
   warehouseConfigs,
   warehouseDefaults,
   type WarehouseRecord,
-} from '../support/warehouse-records.ts';
+} from '../support/warehouse/warehouse-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const mapping = [

@@ -4,7 +4,7 @@ import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
 import { createOrganization, testPool } from '../support/service.ts';
-import { makeWarehouse, warehouseConfigs } from '../support/warehouse-records.ts';
+import { makeWarehouse, warehouseConfigs } from '../support/warehouse/warehouse-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 /** A 400 about the config or mapping. */

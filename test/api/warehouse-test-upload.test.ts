@@ -15,7 +15,7 @@ import {
   S3_SECRET_KEY,
   startS3Server,
   type StoreServer,
-} from '../support/object-stores.ts';
+} from '../support/warehouse/object-stores.ts';
 import {
   createOrganization,
   type Service,
@@ -23,11 +23,11 @@ import {
   startService,
   type TestOrganization,
 } from '../support/service.ts';
-import { startTakingStore } from '../support/taking-store.ts';
+import { startTakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
-import { makeWarehouse, type WarehouseRecord } from '../support/warehouse-records.ts';
-import { allRowsOf, readObjects, rowsOf } from '../support/warehouse-objects.ts';
-import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+import { makeWarehouse, type WarehouseRecord } from '../support/warehouse/warehouse-records.ts';
+import { allRowsOf, readObjects, rowsOf } from '../support/warehouse/warehouse-objects.ts';
+import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 interface Uploaded extends Json {

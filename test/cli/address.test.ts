@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDataDir, recordUrl } from '../../local/lock.ts';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('the address of the service', () => {

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/alert-receiver.ts';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/messages/alert-receiver.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { createOrganization } from '../support/service.ts';
 
 describe('hookyard alert-channels', () => {

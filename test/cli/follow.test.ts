@@ -1,7 +1,7 @@
 // hookyard events follow: what arrives, as it arrives.
 import { expect } from 'chai';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
-import { commandLine } from '../support/cli.ts';
+import { commandLine } from '../support/programs/cli.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

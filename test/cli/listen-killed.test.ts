@@ -1,7 +1,7 @@
 // hookyard listen that was killed: the next one on this machine removes what it has left, as it would have done itself.
 // Rules: AUDIT-01.
 import { expect } from 'chai';
-import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
+import { type CommandLine, commandLine, type Running } from '../support/programs/cli.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';

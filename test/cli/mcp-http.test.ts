@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
-import { callsOf, startMcp } from '../support/mcp.ts';
+import { type CommandLine, commandLine, type Running } from '../support/programs/cli.ts';
+import { callsOf, startMcp } from '../support/programs/mcp.ts';
 import { until } from '../support/until.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 

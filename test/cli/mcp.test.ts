@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { bounded } from '../../cli/mcp/bounded.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
 import { ingest, makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type McpClient, startMcp } from '../support/mcp.ts';
+import { type McpClient, startMcp } from '../support/programs/mcp.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';

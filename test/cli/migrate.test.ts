@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { SCHEMA } from '../../db/schema/migrate.ts';
 import { createClient } from '../support/api-client.ts';
-import { commandLine } from '../support/cli.ts';
-import { problemsIn } from '../support/log-lines.ts';
-import { type CreatedDatabase, createDatabase } from '../support/own-database.ts';
+import { commandLine } from '../support/programs/cli.ts';
+import { problemsIn } from '../support/telemetry/log-lines.ts';
+import { type CreatedDatabase, createDatabase } from '../support/database/own-database.ts';
 import { runToEnd, startService } from '../support/service.ts';
 
 describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', () => {

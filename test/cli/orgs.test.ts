@@ -1,7 +1,7 @@
 // What an operator does with organizations from the command line, on the database of the service.
 import { expect } from 'chai';
 import { makePipeline } from '../support/api-records.ts';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
 interface Shown {

@@ -4,9 +4,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CommandLine, commandLine } from '../support/cli.ts';
-import { signers } from '../support/provider-signers.ts';
-import { publishedSigners } from '../support/published-signers.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
+import { signers } from '../support/providers/provider-signers.ts';
+import { publishedSigners } from '../support/providers/published-signers.ts';
 import { createOrganization } from '../support/service.ts';
 
 describe('hookyard providers', () => {

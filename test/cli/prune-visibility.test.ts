@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { expect } from 'chai';
 import { dropUnusedIndexes } from '../../local/temporal/schema.ts';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { createOrganization } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { ingest, makeSource } from '../support/api-records.ts';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { createOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization } from '../support/use-hookyard.ts';

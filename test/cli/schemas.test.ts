@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ingest, makeSource } from '../support/api-records.ts';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const ORDER = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const SECRET = 'whsec_whispered_on';

@@ -1,6 +1,6 @@
 // The whole story from the command line alone: set up, see a delivery fail, mend the receiver, replay, see it delivered.
 import { expect } from 'chai';
-import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';

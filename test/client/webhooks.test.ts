@@ -1,7 +1,7 @@
 // The verification of webhooks in the client: published vectors, forgeries, and what Hookyard sends.
 import { expect } from 'chai';
 import { verifyWebhook, WebhookVerificationError } from '../../client/index.ts';
-import { VERIFICATION_CASES } from '../support/standard-webhooks.ts';
+import { VERIFICATION_CASES } from '../support/providers/standard-webhooks.ts';
 
 describe('verifyWebhook of the client', () => {
   for (const { what, body, headers, secrets, now, isGood } of VERIFICATION_CASES) {

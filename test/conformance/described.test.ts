@@ -1,5 +1,5 @@
 // What every scheme must do that an owner can describe: genuine webhooks are taken, and nothing else. The signer of each row is written
-// apart from the scheme (test/support/described-signers.ts).
+// apart from the scheme (test/support/providers/described-signers.ts).
 import { expect } from 'chai';
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import fc from 'fast-check';
@@ -19,11 +19,11 @@ import {
 } from '../../core/verification/index.ts';
 import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import type { Json } from '../support/api-client.ts';
-import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/described-signers.ts';
-import { oddPublicKey } from '../support/odd-keys.ts';
-import type { SentMessage } from '../support/signer.ts';
+import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/providers/described-signers.ts';
+import { oddPublicKey } from '../support/attacks/odd-keys.ts';
+import type { SentMessage } from '../support/providers/signer.ts';
 import { rawRequest } from '../support/raw-request.ts';
-import { ADDRESS, useKeyWorld } from '../support/verified.ts';
+import { ADDRESS, useKeyWorld } from '../support/providers/verified.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.250Z');
 const BODY = Buffer.from('{"order":{"id":1042},"note":"a \u00e9"}');

@@ -6,7 +6,7 @@ import { readKeySet } from '../../core/verification/published-keys.ts';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { createProviderKeys } from '../../outbound/provider-keys.ts';
-import { oddPublicKey } from '../support/odd-keys.ts';
+import { oddPublicKey } from '../support/attacks/odd-keys.ts';
 import {
   googleClaims,
   type PublishedSigner,
@@ -14,9 +14,9 @@ import {
   snsCertificateUrl,
   snsMessage,
   tokenOf,
-} from '../support/published-signers.ts';
+} from '../support/providers/published-signers.ts';
 import { until } from '../support/until.ts';
-import { ADDRESS, expectAway, expectRefused, useKeyWorld, verifiedAs } from '../support/verified.ts';
+import { ADDRESS, expectAway, expectRefused, useKeyWorld, verifiedAs } from '../support/providers/verified.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 const signerOf = (name: string) => publishedSigners[name] as PublishedSigner;

@@ -6,10 +6,10 @@ import { mock } from 'node:test';
 import { NO_KEYS, type PublishedKeys } from '../../core/verification/published-keys.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
-import { signers } from '../support/provider-signers.ts';
-import { type PublishedSigner, publishedSigners } from '../support/published-signers.ts';
-import { type Received, type SecondVerifier, secondVerifiers } from '../support/second-verifiers.ts';
-import { ADDRESS, useKeyWorld, verifiedAs } from '../support/verified.ts';
+import { signers } from '../support/providers/provider-signers.ts';
+import { type PublishedSigner, publishedSigners } from '../support/providers/published-signers.ts';
+import { type Received, type SecondVerifier, secondVerifiers } from '../support/providers/second-verifiers.ts';
+import { ADDRESS, useKeyWorld, verifiedAs } from '../support/providers/verified.ts';
 
 /** What both say of a webhook that comes now. */
 async function opinions(name: string, received: Received, keys: PublishedKeys = NO_KEYS) {

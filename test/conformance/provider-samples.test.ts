@@ -6,9 +6,9 @@ import { replyTo } from '../../core/verification/handshakes.ts';
 import { isSigned, type RawRequest } from '../../core/verification/index.ts';
 import { type Place, type Provider, providers } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
-import { signers } from '../support/provider-signers.ts';
-import { publishedSigners } from '../support/published-signers.ts';
-import { ADDRESS } from '../support/verified.ts';
+import { signers } from '../support/providers/provider-signers.ts';
+import { publishedSigners } from '../support/providers/published-signers.ts';
+import { ADDRESS } from '../support/providers/verified.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.250Z');
 // Of those that have several common events.

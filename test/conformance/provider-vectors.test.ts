@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { verify } from '../../core/verification/index.ts';
 import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
-import { type Vector, vectors } from '../support/provider-vectors.ts';
+import { type Vector, vectors } from '../support/providers/provider-vectors.ts';
 import { rawRequest } from '../support/raw-request.ts';
-import { stripeVector } from '../support/signature-vectors.ts';
+import { stripeVector } from '../support/providers/signature-vectors.ts';
 import { pageOfToday } from './providers-page.ts';
 
 function verified({ provider, secret, body, headers, nowMs, url = 'https://example.com/' }: Vector) {

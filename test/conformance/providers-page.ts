@@ -4,10 +4,10 @@ import type { Scheme } from '../../core/verification/index.ts';
 import type { SignatureTemplate } from '../../core/verification/template.ts';
 import { TWILIO_HEADER } from '../../core/verification/signed-requests.ts';
 import { type Place, type Provider, providers } from '../../providers/index.ts';
-import { signers } from '../support/provider-signers.ts';
-import { vectors } from '../support/provider-vectors.ts';
-import { publishedSigners } from '../support/published-signers.ts';
-import { secondVerifiers } from '../support/second-verifiers.ts';
+import { signers } from '../support/providers/provider-signers.ts';
+import { vectors } from '../support/providers/provider-vectors.ts';
+import { publishedSigners } from '../support/providers/published-signers.ts';
+import { secondVerifiers } from '../support/providers/second-verifiers.ts';
 
 const PAGE = new URL('../../docs/providers.md', import.meta.url);
 const BEGIN = '| provider | ';

@@ -1,5 +1,5 @@
 // What every provider of the registry must do: genuine webhooks are taken, and nothing else. The signer beside each is written from
-// the provider's documentation, or is its own library (test/support/library-signers.ts).
+// the provider's documentation, or is its own library (test/support/providers/library-signers.ts).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Verification } from '../../core/verification/scheme.ts';
@@ -7,10 +7,10 @@ import { isSigned, secretProblem, signAs, verify } from '../../core/verification
 import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import { type Provider, providerNamed, providers } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
-import { signers } from '../support/provider-signers.ts';
+import { signers } from '../support/providers/provider-signers.ts';
 import { rawRequest } from '../support/raw-request.ts';
-import { publishedSigners } from '../support/published-signers.ts';
-import type { SentMessage } from '../support/signer.ts';
+import { publishedSigners } from '../support/providers/published-signers.ts';
+import type { SentMessage } from '../support/providers/signer.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.250Z');
 const ADDRESS = 'https://hooks.example.com/ingest/acme/shop';

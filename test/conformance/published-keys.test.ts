@@ -5,8 +5,15 @@ import { isSigned, secretProblem } from '../../core/verification/index.ts';
 import { signAs } from '../../core/verification/index.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
-import { otherSecret, publishedSigners, type SigningKey } from '../support/published-signers.ts';
-import { ADDRESS, type Arriving, expectAway, expectRefused, useKeyWorld, verifiedAs } from '../support/verified.ts';
+import { otherSecret, publishedSigners, type SigningKey } from '../support/providers/published-signers.ts';
+import {
+  ADDRESS,
+  type Arriving,
+  expectAway,
+  expectRefused,
+  useKeyWorld,
+  verifiedAs,
+} from '../support/providers/verified.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.250Z');
 const ASKER = { organizationId: 'org_1', sourceId: 'src_1' };

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { VERIFICATION_TYPES, type VerificationConfig } from '../../core/verification/config.ts';
-import { describedSigners } from '../support/described-signers.ts';
-import { expectRefused, signatureVectors, signedWith, verifyVector } from '../support/signature-vectors.ts';
+import { describedSigners } from '../support/providers/described-signers.ts';
+import { expectRefused, signatureVectors, signedWith, verifyVector } from '../support/providers/signature-vectors.ts';
 
 const TOLERANCE_SECONDS = 300;
 const YEAR_MS = 365 * 86_400_000;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { TransformType } from '../../core/config/transform-types.ts';
-import { anyJson, numbersIn } from '../support/json-numbers.ts';
+import { anyJson, numbersIn } from '../support/requests/json-numbers.ts';
 import { testThreads } from '../support/threads.ts';
 
 /** Code that gives the same in each language. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const PROGRAM = fileURLToPath(new URL('../support/transform-process.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../support/workflows/transform-process.ts', import.meta.url));
 // Longer than a run may take that is not interrupted.
 const STOP_MS = 1500;
 

@@ -15,8 +15,8 @@ import { azureIdentity } from '../../outbound/warehouses/azure-blob.ts';
 import { identityTokens } from '../../outbound/warehouses/gcs.ts';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
 import { closeAll, httpServer } from '../http/servers.ts';
-import { type Cloud, ROLE, startCloud, STS_WORDS } from '../support/cloud-identity.ts';
-import { withEnvironment } from '../support/environment.ts';
+import { type Cloud, ROLE, startCloud, STS_WORDS } from '../support/warehouse/cloud-identity.ts';
+import { withEnvironment } from '../support/programs/environment.ts';
 import {
   AZURE_ACCOUNT,
   AZURE_KEY,
@@ -24,8 +24,8 @@ import {
   S3_ACCESS_KEY,
   S3_SECRET_KEY,
   type StoreServer,
-} from '../support/object-stores.ts';
-import { type ProviderCase, providerCases, targetOf } from '../support/warehouse-targets.ts';
+} from '../support/warehouse/object-stores.ts';
+import { type ProviderCase, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 const DEADLINE_MS = 30_000;
 const KEYS = { accessKeyId: S3_ACCESS_KEY, secretAccessKey: S3_SECRET_KEY };

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Compression, FileFormat } from '../../core/warehouse/file.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
-import { INSTALL_MS, requirePython } from '../support/python.ts';
-import { installClickHouse, installReaders, runRecipe } from '../support/readers.ts';
-import { bucketWithMore, type Engine, expectLoads, formOf, ofTheDay, sectionOf } from '../support/recipes.ts';
+import { INSTALL_MS, requirePython } from '../support/programs/python.ts';
+import { installClickHouse, installReaders, runRecipe } from '../support/warehouse/readers.ts';
+import { bucketWithMore, type Engine, expectLoads, formOf, ofTheDay, sectionOf } from '../support/warehouse/recipes.ts';
 import { testThreads } from '../support/threads.ts';
 
 describe('The recipes of warehouses', () => {

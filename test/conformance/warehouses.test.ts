@@ -1,4 +1,4 @@
-// What every object store must do, run against real servers. A provider is a row in test/support/warehouse-targets.ts.
+// What every object store must do, run against real servers. A provider is a row in test/support/warehouse/warehouse-targets.ts.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +7,11 @@ import { createWarehouses, type StoreResult, type Warehouses } from '../../outbo
 import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/files.ts';
 import type { StoredObject, StoreProblem } from '../../outbound/warehouses/store.ts';
 import { freePorts } from '../../local/ports.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { readObjects } from '../support/warehouse-objects.ts';
-import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+import { readObjects } from '../support/warehouse/warehouse-objects.ts';
+import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 const DEADLINE_MS = 30_000;
 const SHORT_MS = 500;

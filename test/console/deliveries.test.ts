@@ -1,7 +1,7 @@
 // The work of an operator: a first webhook, yesterday's failures, a destination that fails.
 import { expect } from 'chai';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
-import { failingHarbour } from '../support/harbour.ts';
+import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { failingHarbour } from '../support/requests/harbour.ts';
 import { until } from '../support/until.ts';
 
 describe('the console', () => {

@@ -11,7 +11,7 @@ import {
   onPage,
   requireChromium,
   seen,
-} from '../support/console.ts';
+} from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -1,8 +1,8 @@
 // The repair of docs/console.md with nothing but a keyboard: each step is reached by Tab, and done with Enter.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
-import { failingHarbour } from '../support/harbour.ts';
+import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { failingHarbour } from '../support/requests/harbour.ts';
 
 /** More than any page of the console has. */
 const MOST_STEPS = 200;

@@ -1,7 +1,7 @@
 // Events that are followed live: as they arrive, paused, while the API is away, and where no stream is to be had.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
+import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 interface Usage {

@@ -9,7 +9,7 @@ import {
   onPage,
   requireChromium,
   seen,
-} from '../support/console.ts';
+} from '../support/programs/console.ts';
 
 describe('the pages of the organization', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.

@@ -1,6 +1,6 @@
 // The overview: what needs somebody, where figures lead, and what an empty installation begins with.
 import { expect } from 'chai';
-import { breaker } from '../support/circuits.ts';
+import { breaker } from '../support/workflows/circuits.ts';
 import {
   consoleWorld,
   emptyOrganization,
@@ -10,7 +10,7 @@ import {
   onPage,
   requireChromium,
   seen,
-} from '../support/console.ts';
+} from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const MANY = 100;

@@ -11,8 +11,8 @@ import {
   JOURNEY_MS,
   onPage,
   requireChromium,
-} from '../support/console.ts';
-import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/console-pages.ts';
+} from '../support/programs/console.ts';
+import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/programs/console-pages.ts';
 
 const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'console');
 /** Of all pictures together. */

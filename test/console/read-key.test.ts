@@ -1,8 +1,8 @@
 // A key that may only look: no page of the console has a button for it that changes something, however it comes there.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { JOURNEY_MS, keyWith, onPage, requireChromium, seen } from '../support/console.ts';
-import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/console-pages.ts';
+import { JOURNEY_MS, keyWith, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/programs/console-pages.ts';
 
 /** Buttons that change nothing. A new one is either added here, or is not there for this key. */
 const LOOKS = [

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { consoleFolder } from '../../api/console/folder.ts';
 import { buildConsole } from '../../local/first-steps.ts';
-import { consoleWorld, onPage, requireChromium } from '../support/console.ts';
+import { consoleWorld, onPage, requireChromium } from '../support/programs/console.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

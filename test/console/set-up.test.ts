@@ -2,7 +2,7 @@
 // event, corrected and deleted in the browser.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { breaker } from '../support/circuits.ts';
+import { breaker } from '../support/workflows/circuits.ts';
 import {
   consoleWorld,
   copied,
@@ -12,7 +12,7 @@ import {
   onPage,
   requireChromium,
   seen,
-} from '../support/console.ts';
+} from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Disable|Enable|Close it|Rotate|Replay|Deliver this)\b/;

@@ -1,7 +1,7 @@
 // Getting in: a key, a link, a key that ends, an API that ends.
 import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
-import { consoleWorld, onPage, requireChromium, seen } from '../support/console.ts';
+import { consoleWorld, onPage, requireChromium, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const UNAUTHORIZED = /Failed to load resource.* 401/;

@@ -10,7 +10,7 @@ import {
   onPage,
   requireChromium,
   seen,
-} from '../support/console.ts';
+} from '../support/programs/console.ts';
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 

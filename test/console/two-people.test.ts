@@ -1,7 +1,7 @@
 // Two people who change the same record at the same time do not overwrite each other, each in a tab of their own.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
+import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const TOLD = { expected: /Failed to load resource.* 412/ };

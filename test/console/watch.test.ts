@@ -9,8 +9,8 @@ import {
   onPage,
   requireChromium,
   seen,
-} from '../support/console.ts';
-import { Issues } from '../support/issues.ts';
+} from '../support/programs/console.ts';
+import { Issues } from '../support/messages/issues.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

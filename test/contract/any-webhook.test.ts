@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { forgetQueued, makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { logLines } from '../support/log-lines.ts';
+import { logLines } from '../support/telemetry/log-lines.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useService } from '../support/use-hookyard.ts';
 

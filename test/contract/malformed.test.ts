@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import pMap from 'p-map';
 import { makePipeline } from '../support/api-records.ts';
-import { heldBytes, INSPECTED } from '../support/heap.ts';
+import { heldBytes, INSPECTED } from '../support/attacks/heap.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { rawRequests, sendRaw } from './malformed/raw.ts';
 import { type Malformed, malformedRequests } from './malformed/requests.ts';

@@ -1,9 +1,9 @@
 // Schemathesis makes requests of the API's description (its examples, the edges of every schema, random ones within and
 // outside of them, and chains along its links) and compares the answers with it.
 import { expect } from 'chai';
-import { askedOperations, createConfig, linkedOperations } from '../support/schemathesis/config.ts';
-import { INSTALL_MS } from '../support/python.ts';
-import { installSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
+import { askedOperations, createConfig, linkedOperations } from '../support/programs/schemathesis/config.ts';
+import { INSTALL_MS } from '../support/programs/python.ts';
+import { installSchemathesis, runSchemathesis } from '../support/programs/schemathesis.ts';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useService } from '../support/use-hookyard.ts';

@@ -15,7 +15,7 @@ import {
 import { pagerDutyBody, slackBody, teamsBody, webhookBody } from '../../core/messages/bodies.ts';
 import { newId } from '../../core/text/ids.ts';
 import { ISSUE_KINDS, type IssueKind } from '../../core/messages/issues.ts';
-import { formProblems } from '../support/alert-schemas.ts';
+import { formProblems } from '../support/messages/alert-schemas.ts';
 
 const AT = new Date('2026-11-23T10:00:00.000Z');
 const HOSTILE = [

@@ -12,7 +12,7 @@ import {
   parseExact,
 } from '../../core/text/exact-json.ts';
 import { viewPayload } from '../../core/text/payload.ts';
-import { anyJson, numbersIn } from '../support/json-numbers.ts';
+import { anyJson, numbersIn } from '../support/requests/json-numbers.ts';
 
 const requestOf = (json: string) => ({
   method: 'POST',

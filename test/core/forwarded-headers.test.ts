@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { forwardableHeaders, isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { providerNamed, providers } from '../../providers/index.ts';
-import { signers } from '../support/provider-signers.ts';
+import { signers } from '../support/providers/provider-signers.ts';
 
 describe('forwardableHeaders', () => {
   it('keeps what describes the webhook and drops what belongs to the connection, to proxies and to this service', () => {

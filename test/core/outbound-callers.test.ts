@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SOURCE_FOLDERS } from '../support/source-folders.ts';
+import { SOURCE_FOLDERS } from '../support/programs/source-folders.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 

@@ -9,9 +9,9 @@ import { parquetColumns } from '../../core/warehouse/field-mapping.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import { encodeFooter, encodeRowGroup } from '../../outbound/warehouses/parquet-rows.ts';
 import { openFile } from '../../outbound/warehouses/files.ts';
-import { anyJson } from '../support/json-numbers.ts';
-import { KeptFile } from '../support/kept-file.ts';
-import { parquetEnd, parquetRows } from '../support/parquet.ts';
+import { anyJson } from '../support/requests/json-numbers.ts';
+import { KeptFile } from '../support/requests/kept-file.ts';
+import { parquetEnd, parquetRows } from '../support/warehouse/parquet.ts';
 import { testThreads } from '../support/threads.ts';
 
 const RECEIVED_AT = Date.parse('2026-11-21T15:45:10.123Z');

@@ -15,7 +15,7 @@ import {
   stripeVector,
   verifyAs,
   verifyVector,
-} from '../support/signature-vectors.ts';
+} from '../support/providers/signature-vectors.ts';
 
 describe('signed timestamps', () => {
   it('of slack must be there and a number', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCE_FOLDERS } from '../support/source-folders.ts';
+import { SOURCE_FOLDERS } from '../support/programs/source-folders.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 // Those that may import db/.

@@ -8,7 +8,7 @@ import {
   redactWarehouseConfig,
   WAREHOUSE_SECRET_FIELD,
 } from '../../core/warehouse/credentials.ts';
-import { oddPrivateKey } from '../support/odd-keys.ts';
+import { oddPrivateKey } from '../support/attacks/odd-keys.ts';
 
 const pem = (type: 'rsa' | 'ed25519') => {
   const { privateKey } =

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
-import { anyJson, numbersIn } from '../support/json-numbers.ts';
+import { anyJson, numbersIn } from '../support/requests/json-numbers.ts';
 import {
   contentTypeOf,
   fileLimit,
@@ -13,7 +13,7 @@ import {
   TextFile,
   type TextFormat,
 } from '../../core/warehouse/file.ts';
-import { KeptFile } from '../support/kept-file.ts';
+import { KeptFile } from '../support/requests/kept-file.ts';
 
 function event(
   id: string,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
-import { anyJson } from '../support/json-numbers.ts';
+import { anyJson } from '../support/requests/json-numbers.ts';
 
 const RECEIVED_AT = '2026-11-21T15:45:10.123Z';
 const WRITTEN_AT = '2026-11-22T00:01:02.003Z';

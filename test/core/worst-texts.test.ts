@@ -33,8 +33,8 @@ import { payloadText } from '../../core/warehouse/rows.ts';
 import { parseAllowList } from '../../outbound/http/address-guard.ts';
 import { describeStoreError } from '../../outbound/warehouses/errors.ts';
 import { providers } from '../../providers/index.ts';
-import { verifyAs } from '../support/signature-vectors.ts';
-import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
+import { verifyAs } from '../support/providers/signature-vectors.ts';
+import { LONGEST_TURN_MS } from '../support/attacks/loop-watch.ts';
 import { temporalLogger } from '../../worker/temporal/log.ts';
 
 // As long as the headers and the address of a request may be together; bodies are longer.

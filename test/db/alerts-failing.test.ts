@@ -9,7 +9,7 @@ import {
   noteStarted,
 } from '../../db/messages/outbox.ts';
 import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
-import { alertRows } from '../support/alert-rows.ts';
+import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);

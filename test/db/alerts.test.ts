@@ -8,7 +8,7 @@ import { noteArrived } from '../../db/messages/channel-failures.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { LOCKS } from '../../db/sql/rules.ts';
 import { announcements } from '../../worker/loops/due-workflows.ts';
-import { alertRows } from '../support/alert-rows.ts';
+import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const inAnHour = () => new Date(Date.now() + 3_600_000);

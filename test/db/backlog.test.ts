@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { backlogBounds, countWaiting } from '../../db/organizations/backlog.ts';
-import { queueDelivery } from '../support/outbox.ts';
+import { queueDelivery } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('the backlog', () => {

@@ -14,7 +14,7 @@ import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { changeIssue } from '../../db/issues/list-issues.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
-import { insertSource } from '../support/own-database.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const PARALLEL = 16;

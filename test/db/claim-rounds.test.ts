@@ -6,7 +6,7 @@ import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { Claims } from '../../worker/relay/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
-import { aloneRelay, shareOut } from '../support/relays.ts';
+import { aloneRelay, shareOut } from '../support/workflows/relays.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 

@@ -6,7 +6,7 @@ import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Held } from '../../worker/relay/shards.ts';
-import { addWorkers, aloneRelay, shareOut } from '../support/relays.ts';
+import { addWorkers, aloneRelay, shareOut } from '../support/workflows/relays.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 

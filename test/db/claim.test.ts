@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
-import { aloneRelay } from '../support/relays.ts';
+import { aloneRelay } from '../support/workflows/relays.ts';
 import { until } from '../support/until.ts';
 import { BackgroundTasks } from '../../worker/relay/loop.ts';
 import { createVacuum } from '../../worker/relay/round.ts';

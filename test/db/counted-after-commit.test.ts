@@ -6,7 +6,7 @@ import { resetCircuit } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { setFailover } from '../support/rows.ts';
 

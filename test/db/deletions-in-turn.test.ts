@@ -5,7 +5,7 @@ import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
 import { deleteSource } from '../../db/delivery/deletions.ts';
 import { nextPurge } from '../../db/operations/source-purges.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 describe('what deletions leave', () => {

@@ -6,7 +6,7 @@ import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
 import { keepDestinationSlots } from '../../worker/relay/destination-slots.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 import { forgetWorkers } from '../support/rows.ts';
 

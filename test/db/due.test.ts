@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { type DueKind, whatIsDue } from '../../db/operations/due.ts';
-import { queueDelivery } from '../support/outbox.ts';
+import { queueDelivery } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;

@@ -5,7 +5,7 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { resumePoints } from '../../db/delivery/reconciliation.ts';
-import { attemptResult, type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { attemptResult, type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const SECRET = { summary: ownWords`The transform Slim failed; the API tells why`, detail: 'cannot use 4711' };

@@ -8,7 +8,7 @@ import {
   forgetEventReplays,
   selectEvents,
 } from '../../db/replay/event-replays.ts';
-import { many, ReplayDatabase } from '../support/replay-database.ts';
+import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 
 describe('records of replays', () => {
   let db: ReplayDatabase;

@@ -7,7 +7,7 @@ import { setLimits, setPlan } from '../../db/organizations/organizations.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../../db/replay/event-replays.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
-import { many, ReplayDatabase } from '../support/replay-database.ts';
+import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
 
 const LIMITS = {

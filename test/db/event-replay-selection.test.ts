@@ -10,7 +10,7 @@ import {
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { many, MAX_REPLAYS, ReplayDatabase } from '../support/replay-database.ts';
+import { many, MAX_REPLAYS, ReplayDatabase } from '../support/database/replay-database.ts';
 
 const MIB = 1024 * 1024;
 const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };

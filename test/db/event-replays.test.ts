@@ -4,7 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { countExpired, countMatching, endEventReplay, selectEvents } from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { many, ReplayDatabase } from '../support/replay-database.ts';
+import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 import { removeRoute } from '../support/rows.ts';
 

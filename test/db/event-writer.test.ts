@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../support/database/new-events.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

@@ -9,9 +9,9 @@ import { type FigureQuestion, type Grouping, type Metric, readFigures } from '..
 import type { Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/history/refusals.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
-import { mergeAll, rollUpAll } from '../support/roll-up.ts';
-import { recount, type Refusal, told } from '../support/figure-recount.ts';
-import { type HistoryOwner, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
+import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
+import { recount, type Refusal, told } from '../support/database/figure-recount.ts';
+import { type HistoryOwner, makeOwner, recordOutcome, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { setFailover } from '../support/rows.ts';
 

@@ -23,7 +23,7 @@ import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { holdOrFailOver } from '../../worker/relay/round.ts';
-import { insertSource } from '../support/own-database.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { maintain } from '../../activities/maintenance/index.ts';
-import { unusedTemporal } from '../support/unused-temporal.ts';
+import { unusedTemporal } from '../support/servers/unused-temporal.ts';
 import { createLog } from '../../core/process/log.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { TUNING } from '../../core/config/tuning.ts';
@@ -17,8 +17,14 @@ import type { Selection } from '../../db/history/selection.ts';
 import { DAY_MS, dropPartitionsBefore } from '../../db/sql/partitions.ts';
 import { inSnapshot } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import { type HistoryOwner, makeOwner, recordOutcome, type StoredEvent, storeEvent } from '../support/history.ts';
-import { agrees, agreesByCursor, selections } from '../support/recount.ts';
+import {
+  type HistoryOwner,
+  makeOwner,
+  recordOutcome,
+  type StoredEvent,
+  storeEvent,
+} from '../support/database/history.ts';
+import { agrees, agreesByCursor, selections } from '../support/database/recount.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const HOUR = 3_600_000;

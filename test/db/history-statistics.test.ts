@@ -8,8 +8,8 @@ import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } f
 import type { Pool } from '../../db/connections/pool.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import { makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
-import { mergeAll, rollUpAll } from '../support/roll-up.ts';
+import { makeOwner, recordOutcome, storeEvent } from '../support/database/history.ts';
+import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const HOUR = 3_600_000;

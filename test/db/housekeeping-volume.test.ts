@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { HousekeepingError, maintain } from '../../activities/maintenance/index.ts';
-import { unusedTemporal } from '../support/unused-temporal.ts';
+import { unusedTemporal } from '../support/servers/unused-temporal.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/sql/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { mergeAll } from '../support/roll-up.ts';
-import { fillHour, type Volume } from '../support/volume.ts';
+import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
+import { mergeAll } from '../support/database/roll-up.ts';
+import { fillHour, type Volume } from '../support/database/volume.ts';
 
 const ROWS = Number(process.env.VOLUME ?? 100_000);
 const DEADLINE_MS = 50;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import type { Issue } from '../../core/messages/issues.ts';
 import { heldDeliveries } from '../../db/issues/held.ts';
-import { type HistoryOwner, makeOwner } from '../support/history.ts';
+import { type HistoryOwner, makeOwner } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const MINUTE_MS = 60_000;

@@ -18,7 +18,7 @@ import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts
 import { takeFigures } from '../../db/operations/figures.ts';
 import { createPool, inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/operations/expired.ts';
-import { addOwner, type EventOwner } from '../support/new-events.ts';
+import { addOwner, type EventOwner } from '../support/database/new-events.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { removeDestination } from '../support/rows.ts';

@@ -8,8 +8,8 @@ import { MOST_COUNTED, PageTooDeepError, type Part } from '../../db/sql/list-par
 import { eventSelection } from '../../db/history/events.ts';
 import { inSnapshot } from '../../db/connections/pool.ts';
 import type { Selection } from '../../db/history/selection.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { fillHour, type Volume } from '../support/volume.ts';
+import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
+import { fillHour, type Volume } from '../support/database/volume.ts';
 import { removeDestination } from '../support/rows.ts';
 
 const ROWS = 126_000;

@@ -24,7 +24,7 @@ import {
   recordOutcome,
   type StoredEvent,
   storeEvent,
-} from '../support/history.ts';
+} from '../support/database/history.ts';
 import { until } from '../support/until.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 

@@ -10,7 +10,7 @@ import {
   writeSnapshot,
 } from '../../db/operations/figures.ts';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
-import { queueDelivery } from '../support/outbox.ts';
+import { queueDelivery } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const KEPT = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { applyMigrations, missingMigrations, type Migration, SCHEMA } from '../../db/schema/migrate.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
-import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
+import { createDatabase, type CreatedDatabase } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 
 const MADE = `create table parcels (id text primary key);

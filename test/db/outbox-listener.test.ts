@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { listenForDeliveries } from '../../db/hot-path/outbox-listener.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
-import { routedEvent } from '../support/new-events.ts';
+import { routedEvent } from '../support/database/new-events.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -9,7 +9,7 @@ import {
   type PartitionedTable,
 } from '../../db/sql/partitions.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
-import { inOpenTransaction } from '../support/row-lock.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 
 const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
 

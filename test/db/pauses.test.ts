@@ -12,7 +12,7 @@ import {
 } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked, outlastPause, pause, pausesOf, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits, endRelease, forgetCircuit } from '../../db/circuits/wake-ups.ts';
-import { insertSource } from '../support/own-database.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { circuitRows, removeDestination, removeRoute, setFailover } from '../support/rows.ts';

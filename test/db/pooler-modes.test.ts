@@ -4,9 +4,9 @@ import { readSettings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
 import { findDatabase } from '../../db/connections/client.ts';
 import { migrate } from '../../db/schema/migrate.ts';
-import { commandLine } from '../support/cli.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { commandLine } from '../support/programs/cli.ts';
+import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
+import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';
 import { createOrganization } from '../support/service.ts';
 
 describe('a pooler before PostgreSQL', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createOrm, type MikroORM } from '../../db/records/orm.ts';
 import { isReadOnlyServer, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
-import { readOnlySwitch } from '../support/read-only.ts';
+import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

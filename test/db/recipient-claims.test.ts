@@ -8,7 +8,7 @@ import {
   waitingRecipients,
   withNeverAsked,
 } from '../../db/messages/recipient-claims.ts';
-import { insertSource } from '../support/own-database.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('claiming recipients of notifications', () => {

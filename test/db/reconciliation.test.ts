@@ -14,7 +14,7 @@ import {
   wakeForgottenBatches,
 } from '../../db/delivery/reconciliation.ts';
 import { claimFlushes } from '../../db/warehouse/flushes.ts';
-import { insertSource } from '../support/own-database.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const MINUTE_MS = 60_000;

@@ -13,9 +13,9 @@ import { removeOfOrganization } from '../../db/organizations/deletion.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { readRefusals, recordRefusals } from '../../db/history/refusals.ts';
 import { forgetRefusals } from '../../db/operations/expired.ts';
-import { addOwner, type EventOwner } from '../support/new-events.ts';
-import { arrivalTo } from '../support/refusals.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { addOwner, type EventOwner } from '../support/database/new-events.ts';
+import { arrivalTo } from '../support/organizations/refusals.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

@@ -4,9 +4,9 @@ import { inTransaction } from '../../db/connections/pool.ts';
 import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
 import { cannotValidate, EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
 import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql/rules.ts';
-import { makeOwner, storeEvent } from '../support/history.ts';
-import { copyDelivery } from '../support/many-deliveries.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { makeOwner, storeEvent } from '../support/database/history.ts';
+import { copyDelivery } from '../support/workflows/many-deliveries.ts';
+import { rowsRead } from '../support/database/rows-read.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const EVENTS = 20;

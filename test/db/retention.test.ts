@@ -7,7 +7,7 @@ import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';
 import { forgetEarlierVersions } from '../../db/operations/expired.ts';
 import { DAY_MS, daysBefore } from '../../db/sql/partitions.ts';
-import { fillHour, type Volume } from '../support/volume.ts';
+import { fillHour, type Volume } from '../support/database/volume.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const DAYS_AGO = 10;

@@ -5,7 +5,7 @@ import { newId } from '../../core/text/ids.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { claimMessages, finishMessage, loadMessage } from '../../db/messages/outbox.ts';
 import { createRouteMails } from '../../db/messages/route-mails.ts';
-import { insertSource } from '../support/own-database.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

@@ -6,8 +6,8 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { freePorts } from '../../local/ports.ts';
 import { startMetrics } from '../../telemetry/index.ts';
 import { startSampler } from '../../telemetry/sampler.ts';
-import { nextScrape, scrape } from '../support/scrape.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { nextScrape, scrape } from '../support/telemetry/scrape.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

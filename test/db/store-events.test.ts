@@ -1,7 +1,7 @@
 // Groups of events that are stored in one statement: what one event or one process does to the others.
 import { expect } from 'chai';
 import { maintain } from '../../activities/maintenance/index.ts';
-import { unusedTemporal } from '../support/unused-temporal.ts';
+import { unusedTemporal } from '../support/servers/unused-temporal.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
@@ -12,7 +12,14 @@ import { DAY_MS, dropPartitionsBefore, ensurePartitions } from '../../db/sql/par
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { findFirstEvent, type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { createPool, type Pool, type Queryable } from '../../db/connections/pool.ts';
-import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
+import {
+  addOwner,
+  configVersion,
+  type EventOwner,
+  keyOf,
+  routedEvent,
+  storedOf,
+} from '../support/database/new-events.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { storedParts } from '../../db/organizations/usage.ts';
-import { many, ReplayDatabase } from '../support/replay-database.ts';
+import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 
 describe('the parts of organizations in what is stored', () => {
   let db: ReplayDatabase;

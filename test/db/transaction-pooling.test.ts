@@ -11,8 +11,8 @@ import { isStatementTimeout, isUniqueViolation } from '../../db/connections/data
 import { vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createOrm, type MikroORM } from '../../db/records/orm.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
-import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
+import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';
 import { asServices } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

@@ -8,10 +8,10 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { applyMigrations, type Migration, migrations, SCHEMA } from '../../db/schema/migrate.ts';
 import { newId } from '../../core/text/ids.ts';
-import { createDatabase } from '../support/own-database.ts';
+import { createDatabase } from '../support/database/own-database.ts';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
-import { quietLogger } from '../support/quiet-temporal.ts';
-import { replayHistories } from '../support/replay-histories.ts';
+import { quietLogger } from '../support/servers/quiet-temporal.ts';
+import { replayHistories } from '../support/workflows/replay-histories.ts';
 
 const BEFORE = '0.1.0';
 const project = join(import.meta.dirname, '..', '..');

@@ -4,8 +4,14 @@ import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { dailyUse, loadUse } from '../../db/organizations/usage.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
-import { type HistoryOwner, makeOwner, recordOutcome, storeEvent, type StoredEvent } from '../support/history.ts';
-import { mergeAll, rollUpAll } from '../support/roll-up.ts';
+import {
+  type HistoryOwner,
+  makeOwner,
+  recordOutcome,
+  storeEvent,
+  type StoredEvent,
+} from '../support/database/history.ts';
+import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { removeOrganization } from '../support/rows.ts';
 

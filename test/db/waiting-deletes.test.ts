@@ -6,7 +6,13 @@ import { createPool, inTransaction, type Pool, type Queryable } from '../../db/c
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
 import { noLongerWaiting } from '../../db/sql/rules.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import { attemptResult, type HistoryOwner, makeOwner, type StoredEvent, storeEvent } from '../support/history.ts';
+import {
+  attemptResult,
+  type HistoryOwner,
+  makeOwner,
+  type StoredEvent,
+  storeEvent,
+} from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 

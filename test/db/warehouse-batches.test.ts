@@ -20,8 +20,8 @@ import {
 import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { batchContent, openMembers } from '../../db/warehouse/members.ts';
-import { type HistoryOwner, storeEvent } from '../support/history.ts';
-import { aloneRelay } from '../support/relays.ts';
+import { type HistoryOwner, storeEvent } from '../support/database/history.ts';
+import { aloneRelay } from '../support/workflows/relays.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { removeDestination } from '../support/rows.ts';
 

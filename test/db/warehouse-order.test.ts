@@ -6,7 +6,7 @@ import { isWrittenCursor, listBatches, listWrittenBatches } from '../../db/histo
 import type { Pool } from '../../db/connections/pool.ts';
 import { beginUpload, inOrder, noteUploaded } from '../../db/warehouse/batches.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
-import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
+import { type HistoryDatabase, historyDatabase } from '../support/database/history.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;

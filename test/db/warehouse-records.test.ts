@@ -9,7 +9,13 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { readEvents, recordWritten } from '../../db/warehouse/members.ts';
-import { attemptResult, type HistoryOwner, makeOwner, type StoredEvent, storeEvent } from '../support/history.ts';
+import {
+  attemptResult,
+  type HistoryOwner,
+  makeOwner,
+  type StoredEvent,
+  storeEvent,
+} from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { removePayload } from '../support/rows.ts';
 

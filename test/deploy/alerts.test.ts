@@ -11,8 +11,8 @@ import {
   testsIn,
   textOf,
   unknownIn,
-} from '../support/observability.ts';
-import { promtool, requirePrometheus } from '../support/prometheus.ts';
+} from '../support/telemetry/observability.ts';
+import { promtool, requirePrometheus } from '../support/telemetry/prometheus.ts';
 
 const alerts = RULE_FILES.flatMap((file) => alertsIn(textOf(file)));
 const names = alerts.map(({ name }) => name);

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { readSettings } from '../../core/config/config.ts';
-import { composeModel, type ComposeModel } from '../support/compose/model.ts';
-import { COLD_START_MS } from '../support/go-program.ts';
+import { composeModel, type ComposeModel } from '../support/programs/compose/model.ts';
+import { COLD_START_MS } from '../support/programs/go-program.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const text = readFileSync(join(project, 'docker-compose.yml'), 'utf8');

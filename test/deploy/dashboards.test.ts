@@ -5,11 +5,17 @@ import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Dashboard, dashboards, PROMETHEUS_FOLDER, RULE_FILES, unknownIn } from '../support/observability.ts';
-import { type Prometheus, promtool, requirePrometheus, startPrometheus } from '../support/prometheus.ts';
+import {
+  type Dashboard,
+  dashboards,
+  PROMETHEUS_FOLDER,
+  RULE_FILES,
+  unknownIn,
+} from '../support/telemetry/observability.ts';
+import { type Prometheus, promtool, requirePrometheus, startPrometheus } from '../support/telemetry/prometheus.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 
 /** Between webhooks, so that every scrape sees some. */

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
-import { START_DEADLINE_MS } from '../support/npm-start.ts';
+import { START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 import { stackAddresses } from '../support/stack.ts';
 
 const project = join(import.meta.dirname, '..', '..');

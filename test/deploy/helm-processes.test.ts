@@ -10,7 +10,7 @@ import { newToken } from '../../core/config/api-token.ts';
 import { freePorts } from '../../local/ports.ts';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { createClient } from '../support/api-client.ts';
-import { COLD_START_MS } from '../support/go-program.ts';
+import { COLD_START_MS } from '../support/programs/go-program.ts';
 import {
   type Container,
   containerOf,
@@ -18,10 +18,10 @@ import {
   manifest,
   manifestsOf,
   podOf,
-} from '../support/kubernetes/manifests.ts';
-import { template } from '../support/kubernetes/tools.ts';
-import { type CreatedDatabase, createDatabase } from '../support/own-database.ts';
-import { quietLogger } from '../support/quiet-temporal.ts';
+} from '../support/programs/kubernetes/manifests.ts';
+import { template } from '../support/programs/kubernetes/tools.ts';
+import { type CreatedDatabase, createDatabase } from '../support/database/own-database.ts';
+import { quietLogger } from '../support/servers/quiet-temporal.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

@@ -6,9 +6,9 @@ import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { readSettings } from '../../core/config/config.ts';
 import { classifyAddress } from '../../outbound/http/address-guard.ts';
-import { containerOf, type Manifest, manifest, manifestsOf, podOf } from '../support/kubernetes/manifests.ts';
-import { lint, template, validate } from '../support/kubernetes/tools.ts';
-import { COLD_START_MS } from '../support/go-program.ts';
+import { containerOf, type Manifest, manifest, manifestsOf, podOf } from '../support/programs/kubernetes/manifests.ts';
+import { lint, template, validate } from '../support/programs/kubernetes/tools.ts';
+import { COLD_START_MS } from '../support/programs/go-program.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const values = join(import.meta.dirname, 'helm');

@@ -5,11 +5,11 @@ import { availableParallelism } from 'node:os';
 import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
 import { status } from '../../workflows/messages.ts';
 import { freePorts } from '../../local/ports.ts';
-import { MetricGrowth } from '../support/metric-growth.ts';
+import { MetricGrowth } from '../support/telemetry/metric-growth.ts';
 import { type DeliveryView, onceMore, type SourceView } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -5,14 +5,19 @@ import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
 import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
 import { newId } from '../../core/text/ids.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type AlertReceiver, jsonOf, type ReceivedAlert, startAlertReceiver } from '../support/alert-receiver.ts';
-import { formProblems } from '../support/alert-schemas.ts';
-import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
+import {
+  type AlertReceiver,
+  jsonOf,
+  type ReceivedAlert,
+  startAlertReceiver,
+} from '../support/messages/alert-receiver.ts';
+import { formProblems } from '../support/messages/alert-schemas.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { scrape } from '../support/scrape.ts';
+import { scrape } from '../support/telemetry/scrape.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';

@@ -10,7 +10,7 @@ import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespac
 import { createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { reconcileNow } from '../support/reconcile.ts';
+import { reconcileNow } from '../support/workflows/reconcile.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { resetCircuit } from '../../workflows/messages.ts';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
-import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

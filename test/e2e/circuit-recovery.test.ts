@@ -1,6 +1,6 @@
 // A route that notifies of recoveries does so when its circuit has closed, through a real mail server.
 import { expect } from 'chai';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
 import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';

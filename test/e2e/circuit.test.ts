@@ -2,8 +2,8 @@
 // which probes find out, everything arrives.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
-import { destinationPath, NOT_PAUSED, pause, resume } from '../support/pauses.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { destinationPath, NOT_PAUSED, pause, resume } from '../support/workflows/pauses.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -1,7 +1,7 @@
 // Retry, replay and cancel of all deliveries that match a filter.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { commandLine } from '../support/cli.ts';
+import { commandLine } from '../support/programs/cli.ts';
 import { onceMore } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';

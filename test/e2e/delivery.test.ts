@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type AddressInfo, createServer } from 'node:net';
 import { onceMore, type Records } from '../support/records.ts';
-import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
+import { describeNoTraces, PLANTED } from '../support/attacks/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const KIBIBYTE = 1024;

@@ -4,9 +4,14 @@ import { expect } from 'chai';
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type DescribedSigner, describedSigners, JWKS_ADDRESS, keySetOf } from '../support/described-signers.ts';
-import { send } from '../support/http-client.ts';
-import { type KeyServer, startKeyServer } from '../support/key-server.ts';
+import {
+  type DescribedSigner,
+  describedSigners,
+  JWKS_ADDRESS,
+  keySetOf,
+} from '../support/providers/described-signers.ts';
+import { send } from '../support/requests/http-client.ts';
+import { type KeyServer, startKeyServer } from '../support/providers/key-server.ts';
 import type { Accepted } from '../support/records.ts';
 import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';

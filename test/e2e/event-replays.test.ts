@@ -6,7 +6,7 @@ import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import type { Answer, Endpoint } from '../support/receiver.ts';
 import { Records, type SourceView } from '../support/records.ts';
-import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
+import { describeNoTraces, PLANTED } from '../support/attacks/secrecy.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

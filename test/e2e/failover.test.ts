@@ -1,6 +1,6 @@
 // A failing destination is handled without anyone: its deliveries go to the route's failover destinations, in order.
 import { expect } from 'chai';
-import { answerLater, type CircuitStatus } from '../support/circuits.ts';
+import { answerLater, type CircuitStatus } from '../support/workflows/circuits.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type DeliveryView, onceMore, relayMayAttempt } from '../support/records.ts';
 import { until } from '../support/until.ts';

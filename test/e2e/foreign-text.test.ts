@@ -2,12 +2,12 @@
 // is shown as far as that goes, and keeps nothing from continuing.
 import { expect } from 'chai';
 import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { inExpressLane, onceMore } from '../support/records.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { until } from '../support/until.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const UNKNOWN = `export default ({ payload }) => {

@@ -3,8 +3,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { hashPayload } from '../../core/text/payload.ts';
-import { send } from '../support/http-client.ts';
-import { signers } from '../support/provider-signers.ts';
+import { send } from '../support/requests/http-client.ts';
+import { signers } from '../support/providers/provider-signers.ts';
 import type { Accepted, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

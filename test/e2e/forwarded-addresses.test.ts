@@ -1,7 +1,7 @@
 // The query of a webhook, and the path below its source, on their way to a destination that takes them.
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';
-import { type HttpAnswer, send } from '../support/http-client.ts';
+import { type HttpAnswer, send } from '../support/requests/http-client.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type Accepted, onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 // What the ingest endpoint accepts, refuses and stores, and that the accepted bytes arrive unchanged.
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
-import { breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
-import { commandLine } from '../support/cli.ts';
-import { send } from '../support/http-client.ts';
-import { type IssueView, Issues } from '../support/issues.ts';
+import { breaker, Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { commandLine } from '../support/programs/cli.ts';
+import { send } from '../support/requests/http-client.ts';
+import { type IssueView, Issues } from '../support/messages/issues.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
-import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -2,7 +2,7 @@
 // of the route and of the transform afterwards. What was masked never arrives as it was received.
 // Rules: ROUTE-45, ROUTE-71, RPL-18.
 import { expect } from 'chai';
-import { pause, routePath } from '../support/pauses.ts';
+import { pause, routePath } from '../support/workflows/pauses.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -6,11 +6,11 @@ import { setLimits } from '../../db/organizations/organizations.ts';
 import { freePorts } from '../../local/ports.ts';
 import { openConnection } from '../security/raw-connection.ts';
 import { makeSource } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Action, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
+import { type Action, MetricGrowth, moves, type Series } from '../support/telemetry/metric-growth.ts';
 import { Records, type SourceView } from '../support/records.ts';
-import type { Scrape } from '../support/scrape.ts';
+import type { Scrape } from '../support/telemetry/scrape.ts';
 import { createOrganization } from '../support/service.ts';
 
 const SIGNED = { verificationConfig: { type: 'github', secret: 'a secret of the test' } };

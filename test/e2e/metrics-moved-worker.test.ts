@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { freePorts } from '../../local/ports.ts';
-import { Circuits } from '../support/circuits.ts';
-import { disagreements } from '../support/disagreements.ts';
+import { Circuits } from '../support/workflows/circuits.ts';
+import { disagreements } from '../support/workflows/disagreements.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type MailServer, REFUSED_DOMAIN, startMailServer } from '../support/mail-server.ts';
-import { type Action, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
-import { makeOverdue, reconcileNow } from '../support/reconcile.ts';
+import { type MailServer, REFUSED_DOMAIN, startMailServer } from '../support/messages/mail-server.ts';
+import { type Action, MetricGrowth, moves, type Series } from '../support/telemetry/metric-growth.ts';
+import { makeOverdue, reconcileNow } from '../support/workflows/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { scrape } from '../support/scrape.ts';
-import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
-import { startTlsReceiver, type TlsReceiver } from '../support/tls-receiver.ts';
+import { scrape } from '../support/telemetry/scrape.ts';
+import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
+import { startTlsReceiver, type TlsReceiver } from '../support/servers/tls-receiver.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
 const JAVASCRIPT = { language: 'javascript' };

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { instruments } from '../../core/metrics/index.ts';
 import { freePorts } from '../../local/ports.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { listeningPorts } from '../support/listening.ts';
+import { listeningPorts } from '../support/servers/listening.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { nextScrape, type Scrape, scrape } from '../support/scrape.ts';
+import { nextScrape, type Scrape, scrape } from '../support/telemetry/scrape.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

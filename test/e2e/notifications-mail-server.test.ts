@@ -2,9 +2,9 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'chai';
 import { sharedHookyard } from '../support/hookyard.ts';
-import { Issues } from '../support/issues.ts';
-import { REFUSED_DOMAIN } from '../support/mail-server.ts';
-import { BODY, firstMail, NotifiedRoutes } from '../support/notified-routes.ts';
+import { Issues } from '../support/messages/issues.ts';
+import { REFUSED_DOMAIN } from '../support/messages/mail-server.ts';
+import { BODY, firstMail, NotifiedRoutes } from '../support/messages/notified-routes.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';

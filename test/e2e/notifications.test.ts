@@ -1,6 +1,6 @@
 // Notifications: what a route sends by mail, and what it does not.
 import { expect } from 'chai';
-import { BODY, firstMail, FROM, NotifiedRoutes } from '../support/notified-routes.ts';
+import { BODY, firstMail, FROM, NotifiedRoutes } from '../support/messages/notified-routes.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { removePayload } from '../support/rows.ts';

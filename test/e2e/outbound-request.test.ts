@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { onceMore, type Records } from '../support/records.ts';
-import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
+import { describeNoTraces, PLANTED } from '../support/attacks/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });

@@ -1,11 +1,11 @@
 // A paused destination: all that would go to it waits, whatever brings it there; other destinations notice nothing.
 import { expect } from 'chai';
-import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/pauses.ts';
-import { storeAged } from '../support/aged-events.ts';
+import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';
+import { storeAged } from '../support/database/aged-events.ts';
 import { type DestinationView, onceMore, type SourceView } from '../support/records.ts';
-import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
-import type { BatchView } from '../support/warehouse-instance.ts';
+import type { BatchView } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { circuitRows, heldRows } from '../support/rows.ts';
 

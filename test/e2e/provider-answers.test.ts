@@ -1,8 +1,8 @@
 // What sources answer to the webhooks that they take: what their provider asks for, or what the owner has set.
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';
-import { type Ask, askSource, signedRequest } from '../support/provider-requests.ts';
-import { signers } from '../support/provider-signers.ts';
+import { type Ask, askSource, signedRequest } from '../support/providers/provider-requests.ts';
+import { signers } from '../support/providers/provider-signers.ts';
 import type { SourceView } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

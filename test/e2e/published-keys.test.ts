@@ -3,9 +3,9 @@
 import { expect } from 'chai';
 import { createClient, type Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type KeyServer, startKeyServer } from '../support/key-server.ts';
-import { signers } from '../support/provider-signers.ts';
-import { type PublishedSigner, publishedSigners, snsConfirmation } from '../support/published-signers.ts';
+import { type KeyServer, startKeyServer } from '../support/providers/key-server.ts';
+import { signers } from '../support/providers/provider-signers.ts';
+import { type PublishedSigner, publishedSigners, snsConfirmation } from '../support/providers/published-signers.ts';
 import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from '../security/raw-connection.ts';

@@ -8,15 +8,21 @@ import { readSettings } from '../../core/config/config.ts';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { PAYLOAD_REMOVED } from '../../db/operations/retention.ts';
 import { status } from '../../workflows/messages.ts';
-import { danglingReferences, partitionAges, pauseHousekeeping, type Pipe, storeAged } from '../support/aged-events.ts';
+import {
+  danglingReferences,
+  partitionAges,
+  pauseHousekeeping,
+  type Pipe,
+  storeAged,
+} from '../support/database/aged-events.ts';
 import { expectError } from '../support/api-client.ts';
-import type { StoredEvent } from '../support/history.ts';
-import { keepHouse } from '../support/housekeeping.ts';
-import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
+import type { StoredEvent } from '../support/database/history.ts';
+import { keepHouse } from '../support/database/housekeeping.ts';
+import { pauseReconciliation, reconcileNow } from '../support/workflows/reconcile.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { inOpenTransaction } from '../support/row-lock.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 
 const PAYLOAD_DAYS = 2;
 const EVENT_DAYS = 6;

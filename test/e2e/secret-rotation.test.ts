@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { createHmac, randomBytes } from 'node:crypto';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { keepHouse } from '../support/housekeeping.ts';
+import { keepHouse } from '../support/database/housekeeping.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
-import { leakedLines, PLANTED } from '../support/secrecy.ts';
+import { leakedLines, PLANTED } from '../support/attacks/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = '{"order":1}';

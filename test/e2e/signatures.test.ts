@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import type { SourceView } from '../support/records.ts';
-import { leakedLines, PLANTED } from '../support/secrecy.ts';
+import { leakedLines, PLANTED } from '../support/attacks/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const SECRET = `whsec_${PLANTED}_signing`;

@@ -1,16 +1,16 @@
 // A suspended organization: its webhooks and changes are refused and its deliveries wait, wherever they have come to. Nothing is lost
 // by it, and others do not notice.
 import { expect } from 'chai';
-import { storeMany } from '../support/many-events.ts';
+import { storeMany } from '../support/database/many-events.ts';
 import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { circuitStatus, progress, warehouseStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
-import { Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

@@ -4,10 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';
 import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
-import { type ReceivedSpan, SPAN_KIND, STATUS_ERROR, startTraceReceiver, type TraceReceiver } from '../support/otlp.ts';
+import {
+  type ReceivedSpan,
+  SPAN_KIND,
+  STATUS_ERROR,
+  startTraceReceiver,
+  type TraceReceiver,
+} from '../support/telemetry/otlp.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type EventView, onceMore, Records } from '../support/records.ts';
-import { startTlsReceiver, type TlsReceiver } from '../support/tls-receiver.ts';
+import { startTlsReceiver, type TlsReceiver } from '../support/servers/tls-receiver.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

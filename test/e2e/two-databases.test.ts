@@ -2,8 +2,8 @@
 // fixed id or finds by a query (schedules, housekeeping, the comparison with PostgreSQL) must stay with its database.
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { keepHouse } from '../support/housekeeping.ts';
-import { reconcileNow } from '../support/reconcile.ts';
+import { keepHouse } from '../support/database/housekeeping.ts';
+import { reconcileNow } from '../support/workflows/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';

@@ -1,9 +1,9 @@
 // Files that a mapping makes too large for one object: the batch is halved until they fit.
 import { expect } from 'chai';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
-import { allRowsOf } from '../support/warehouse-objects.ts';
-import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';
+import { type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;

@@ -1,10 +1,10 @@
 // A loader that asks a warehouse for what is new, while files are written: it finds every file, once, and in the order of the keys.
 import { expect } from 'chai';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { until } from '../support/until.ts';
-import { allRowsOf } from '../support/warehouse-objects.ts';
-import { type BatchView, expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
+import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';
+import { type BatchView, expectEachOnce, type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Loading what is new', () => {

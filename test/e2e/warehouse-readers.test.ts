@@ -1,13 +1,13 @@
 // A file of lines and one of Parquet, from the webhook to DuckDB, pyarrow, polars and pandas. Every form and store:
 // test/long/warehouse-matrix.test.ts.
 import { expect } from 'chai';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { oddPayloads } from '../support/odd-payloads.ts';
-import { INSTALL_MS, requirePython } from '../support/python.ts';
-import { installReaders, PROGRAMS, type Reader, readWith } from '../support/readers.ts';
-import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
-import { type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { oddPayloads } from '../support/attacks/odd-payloads.ts';
+import { INSTALL_MS, requirePython } from '../support/programs/python.ts';
+import { installReaders, PROGRAMS, type Reader, readWith } from '../support/warehouse/readers.ts';
+import { type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { type Row, rowsOf, type WrittenObject } from '../support/warehouse/warehouse-objects.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 /** By what they become in a column of 38 digits, 9 of them behind the point; null: it does not fit. */

@@ -4,15 +4,15 @@ import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { pause, routePath } from '../support/pauses.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { pause, routePath } from '../support/workflows/pauses.ts';
 import { onceMore } from '../support/records.ts';
-import { holdEvent } from '../support/row-lock.ts';
+import { holdEvent } from '../support/database/row-lock.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { rowsOf } from '../support/warehouse-objects.ts';
-import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
-import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
+import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 for (const provider of providerCases) {

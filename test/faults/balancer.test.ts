@@ -4,7 +4,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Balancer, requireHaproxy, startBalancer } from '../support/haproxy.ts';
+import { type Balancer, requireHaproxy, startBalancer } from '../support/servers/haproxy.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Records } from '../support/records.ts';
 import type { Service } from '../support/service.ts';

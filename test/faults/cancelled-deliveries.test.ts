@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { cancelOfDeletedDestination } from '../../db/delivery/deletions.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
 import { until } from '../support/until.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pMap from 'p-map';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
-import { breaker, type Switched, switchedEndpoint } from '../support/circuits.ts';
+import { breaker, type Switched, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

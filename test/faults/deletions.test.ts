@@ -1,11 +1,11 @@
 // Deleting what has thousands of events and deliveries: the request leaves the work to the background, which continues after a
 // worker was killed and is in nobody's way.
 import { expect } from 'chai';
-import { keepHouse } from '../support/housekeeping.ts';
-import { danglingReferences, pauseHousekeeping, type Pipe } from '../support/aged-events.ts';
+import { keepHouse } from '../support/database/housekeeping.ts';
+import { danglingReferences, pauseHousekeeping, type Pipe } from '../support/database/aged-events.ts';
 import { expectError } from '../support/api-client.ts';
-import { storeMany } from '../support/many-events.ts';
-import { holdEvent } from '../support/row-lock.ts';
+import { storeMany } from '../support/database/many-events.ts';
+import { holdEvent } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 import { newId } from '../../core/text/ids.ts';
 import { TASK_QUEUE } from '../../core/temporal/names.ts';

@@ -1,9 +1,9 @@
 // Replays by filter while processes are killed and servers are away: no event is lost, none is replayed twice.
 import { expect } from 'chai';
 import type { Endpoint } from '../support/receiver.ts';
-import { type HeldRow, holdEvent } from '../support/row-lock.ts';
+import { type HeldRow, holdEvent } from '../support/database/row-lock.ts';
 import { killPart, stackAddresses, startPart } from '../support/stack.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

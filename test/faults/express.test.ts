@@ -2,11 +2,11 @@
 // the attempts in flight are repeated.
 import { expect } from 'chai';
 import { useHookyard } from '../support/use-hookyard.ts';
-import type { Ledger } from '../support/ledger.ts';
+import type { Ledger } from '../support/workflows/ledger.ts';
 import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 // The lease of a stopped relay ends after 6 s. The rest is for slow machines.

@@ -9,7 +9,7 @@ import { createPool } from '../../db/connections/pool.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
-import { inOpenTransaction } from '../support/row-lock.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 
 describe('deleting organizations of which one cannot be deleted', () => {
   const { database } = useDatabase('deletions');

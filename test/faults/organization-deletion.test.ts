@@ -2,20 +2,20 @@
 // Temporal; and nothing of others.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
-import { storeMany } from '../support/many-events.ts';
+import { storeMany } from '../support/database/many-events.ts';
 import { newId } from '../../core/text/ids.ts';
 import { TASK_QUEUE } from '../../core/temporal/names.ts';
-import { pauseHousekeeping } from '../support/aged-events.ts';
-import { commandLine } from '../support/cli.ts';
-import { Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { pauseHousekeeping } from '../support/database/aged-events.ts';
+import { commandLine } from '../support/programs/cli.ts';
+import { Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
 import type { Hookyard } from '../support/hookyard.ts';
-import { keepHouse } from '../support/housekeeping.ts';
+import { keepHouse } from '../support/database/housekeeping.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { holdEvent } from '../support/row-lock.ts';
+import { holdEvent } from '../support/database/row-lock.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
+import { makeTenantRecords, type TenantRecords } from '../support/organizations/tenant-records.ts';
 import { until } from '../support/until.ts';
-import { wholeDatabase } from '../support/whole-database.ts';
+import { wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVENTS = 3000;

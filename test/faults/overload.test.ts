@@ -1,7 +1,7 @@
 // More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it has
 // acknowledged, delivers the oldest first, and opens again by itself.
 import { expect } from 'chai';
-import type { Ledger } from '../support/ledger.ts';
+import type { Ledger } from '../support/workflows/ledger.ts';
 import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';

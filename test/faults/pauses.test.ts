@@ -1,7 +1,7 @@
 // A pause survives whatever dies, and so does its end.
 import { expect } from 'chai';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
-import { pause, resume, routePath } from '../support/pauses.ts';
+import { pause, resume, routePath } from '../support/workflows/pauses.ts';
 import type { RouteView, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -2,8 +2,8 @@
 // a worker dies.
 import { expect } from 'chai';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
-import { SENDERS, startSenders } from '../support/senders.ts';
+import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';
+import { SENDERS, startSenders } from '../support/requests/senders.ts';
 import { asServices, killPart, stackAddresses, startPart } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

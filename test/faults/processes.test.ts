@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { request as httpRequest } from 'node:http';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -3,14 +3,14 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/ledger.ts';
-import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
+import { Ledger } from '../support/workflows/ledger.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/servers/own-postgres.ts';
 import type { Answer } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { SENDERS, startSenders } from '../support/senders.ts';
+import { SENDERS, startSenders } from '../support/requests/senders.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { type Standby, startStandby } from '../support/standby.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { type Standby, startStandby } from '../support/servers/standby.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OwnHookyard } from '../support/hookyard.ts';
-import { readOnlySwitch } from '../support/read-only.ts';
+import { readOnlySwitch } from '../support/servers/read-only.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -3,8 +3,8 @@
 // without work, and of circuits: reconciliation-workflows.test.ts.
 import { expect } from 'chai';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
-import { arrivals, disagreements, WORKFLOW } from '../support/disagreements.ts';
-import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
+import { arrivals, disagreements, WORKFLOW } from '../support/workflows/disagreements.ts';
+import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/workflows/reconcile.ts';
 import { type DeliveryView, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

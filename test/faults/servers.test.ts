@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';
 import { onceMore } from '../support/records.ts';
-import { SENDERS, startSenders } from '../support/senders.ts';
+import { SENDERS, startSenders } from '../support/requests/senders.ts';
 import { killPart, startPart, stopPart } from '../support/stack.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

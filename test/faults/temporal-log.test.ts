@@ -1,8 +1,8 @@
 // The log of a worker while Temporal is away: every line is JSON and names the cause; repeats are counted, not written.
 import { expect } from 'chai';
-import { type LogLine, logLines } from '../support/log-lines.ts';
+import { type LogLine, logLines } from '../support/telemetry/log-lines.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
-import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
-import { holdEvent } from '../support/row-lock.ts';
-import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
+import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { holdEvent } from '../support/database/row-lock.ts';
+import { type StoreGate, startStoreGate } from '../support/warehouse/store-gate.ts';
 import { until } from '../support/until.ts';
-import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
-import { rowsOf } from '../support/warehouse-objects.ts';
+import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const provider = firstProvider();

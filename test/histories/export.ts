@@ -28,9 +28,9 @@ import {
   type ScriptedWorker,
   startScriptedWorker,
   unrecorded,
-} from '../support/scripted-attempts.ts';
-import { type ScriptedMessages, startScriptedMessages } from '../support/scripted-messages.ts';
-import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/scripted-replay.ts';
+} from '../support/workflows/scripted-attempts.ts';
+import { type ScriptedMessages, startScriptedMessages } from '../support/workflows/scripted-messages.ts';
+import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/workflows/scripted-replay.ts';
 import {
   filling,
   frozen,
@@ -39,7 +39,7 @@ import {
   refused,
   type ScriptedWarehouses,
   startScriptedWarehouses,
-} from '../support/scripted-warehouse.ts';
+} from '../support/workflows/scripted-warehouse.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;

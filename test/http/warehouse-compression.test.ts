@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { CompressedSink, WHOLE_BYTES } from '../../outbound/warehouses/files.ts';
-import { KeptFile } from '../support/kept-file.ts';
+import { KeptFile } from '../support/requests/kept-file.ts';
 
 async function compressed(compression: 'gzip' | 'zstd', parts: Iterable<Buffer>): Promise<Buffer> {
   const kept = new KeptFile();

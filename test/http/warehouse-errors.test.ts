@@ -6,8 +6,8 @@ import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import { until } from '../support/until.ts';
-import { type Answer, answers, gcs } from '../support/warehouse-answers.ts';
-import { type ProviderCase, providerCases, targetOf } from '../support/warehouse-targets.ts';
+import { type Answer, answers, gcs } from '../support/warehouse/warehouse-answers.ts';
+import { type ProviderCase, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 describe('errors of object stores', () => {
   let warehouses: Warehouses;

@@ -19,8 +19,8 @@ import { cacheFolder } from '../../core/config/cache-folder.ts';
 import { StartupError } from '../../local/errors.ts';
 import { findServerUser } from '../../local/postgres/user.ts';
 import { waitFor } from '../../local/wait.ts';
-import { processesOf, Run, START_DEADLINE_MS } from '../support/npm-start.ts';
-import { SOURCE_FOLDERS } from '../support/source-folders.ts';
+import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
+import { SOURCE_FOLDERS } from '../support/programs/source-folders.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;

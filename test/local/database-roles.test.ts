@@ -12,7 +12,7 @@ import { ConfigError } from '../../core/config/config-error.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
-import { START_DEADLINE_MS } from '../support/npm-start.ts';
+import { START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');
 

@@ -13,7 +13,7 @@ import { findTenantRole } from '../../db/schema/roles.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
-import { START_DEADLINE_MS } from '../support/npm-start.ts';
+import { START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitFor } from '../../local/wait.ts';
-import { processesOf, Run, START_DEADLINE_MS } from '../support/npm-start.ts';
+import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 

@@ -3,9 +3,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { type Generator, GENERATORS, spectralFindings, storyOf } from '../support/generators.ts';
-import { COLD_START_MS } from '../support/go-program.ts';
-import { requirePython } from '../support/python.ts';
+import { type Generator, GENERATORS, spectralFindings, storyOf } from '../support/programs/generators.ts';
+import { COLD_START_MS } from '../support/programs/go-program.ts';
+import { requirePython } from '../support/programs/python.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';

@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { expect } from 'chai';
-import { processesOf } from '../support/npm-start.ts';
+import { processesOf } from '../support/programs/npm-start.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');

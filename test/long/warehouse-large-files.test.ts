@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { residentMiB } from '../../bench/support/measure.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { until } from '../support/until.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;

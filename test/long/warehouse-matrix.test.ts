@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
 import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/file.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
-import { INSTALL_MS, requirePython } from '../support/python.ts';
-import { installReaders, type Program, PROGRAMS, readWith, withMoments } from '../support/readers.ts';
-import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
-import { allRowsOf, type Row, type WrittenObject } from '../support/warehouse-objects.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { generatedPayloads, oddPayloads } from '../support/attacks/odd-payloads.ts';
+import { INSTALL_MS, requirePython } from '../support/programs/python.ts';
+import { installReaders, type Program, PROGRAMS, readWith, withMoments } from '../support/warehouse/readers.ts';
+import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { allRowsOf, type Row, type WrittenObject } from '../support/warehouse/warehouse-objects.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const TITLES: Record<WarehouseType, string> = {

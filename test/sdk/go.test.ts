@@ -1,6 +1,6 @@
 // The Go SDK, compiled, with the real API and with a server that answers by a script.
-import { COLD_START_MS } from '../support/go-program.ts';
-import { goSdk } from '../support/sdks.ts';
+import { COLD_START_MS } from '../support/programs/go-program.ts';
+import { goSdk } from '../support/programs/sdks.ts';
 import { describeSdk } from './suite.ts';
 
 describe('The Go SDK', () => {

@@ -1,11 +1,11 @@
 // What every SDK must do: a webhook from source to receiver, lists of more than a page, repeats, errors, and the verification of what
-// Hookyard sends. Each has a program that does it (test/support/sdk/).
+// Hookyard sends. Each has a program that does it (test/support/programs/sdk/).
 import { expect } from 'chai';
 import type { Answer, Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
-import type { Driver } from '../support/sdks.ts';
+import type { Driver } from '../support/programs/sdks.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
-import { VERIFICATION_CASES } from '../support/standard-webhooks.ts';
+import { VERIFICATION_CASES } from '../support/providers/standard-webhooks.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of this very test').toString('base64')}`;

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { type AuditRecord, auditRecordsOf } from '../support/audit-log.ts';
+import { type AuditRecord, auditRecordsOf } from '../support/organizations/audit-log.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { wholeDatabase } from '../support/whole-database.ts';
+import { wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('The audit log, read', () => {

@@ -4,12 +4,12 @@ import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { targets } from '../contract/malformed/targets.ts';
 import type { Json } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { auditRecordsOf } from '../support/audit-log.ts';
+import { auditRecordsOf } from '../support/organizations/audit-log.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
-import { OF_PATH, operations } from '../support/tenant-requests.ts';
-import { wholeDatabase } from '../support/whole-database.ts';
+import { makeTenantRecords, type TenantRecords } from '../support/organizations/tenant-records.ts';
+import { OF_PATH, operations } from '../support/organizations/tenant-requests.ts';
+import { wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const SIGN_IN = '/api/auth/sign-in';

@@ -4,8 +4,8 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 import { BodyMemory, bufferedBytes } from '../../api/http/receive-body.ts';
 import { expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { heldBytes, INSPECTED } from '../support/heap.ts';
-import { send } from '../support/http-client.ts';
+import { heldBytes, INSPECTED } from '../support/attacks/heap.ts';
+import { send } from '../support/requests/http-client.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 

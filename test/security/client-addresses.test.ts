@@ -8,7 +8,7 @@ import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http/c
 import { createHttpServer } from '../../api/http/http-server.ts';
 import { parseRange } from '../../core/http/address-ranges.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { BALANCER_ADDRESS, type Balancer, requireHaproxy, startBalancer } from '../support/haproxy.ts';
+import { BALANCER_ADDRESS, type Balancer, requireHaproxy, startBalancer } from '../support/servers/haproxy.ts';
 import { createOrganization, runToEnd, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection, type RawConnection } from './raw-connection.ts';

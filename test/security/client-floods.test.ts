@@ -2,7 +2,7 @@
 // operators get in.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { isRefused, type RawConnection, stalledWebhook } from './raw-connection.ts';

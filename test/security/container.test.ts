@@ -7,7 +7,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { quietLogger } from '../support/quiet-temporal.ts';
+import { quietLogger } from '../support/servers/quiet-temporal.ts';
 import { Records } from '../support/records.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection, type RawConnection } from './raw-connection.ts';

@@ -7,7 +7,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime, findTenantRole, grantTenant } from '../../db/schema/roles.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/sql/partitions.ts';
 import { vacuumOutbox } from '../../db/hot-path/claim.ts';
-import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
+import { createDatabase, type CreatedDatabase } from '../support/database/own-database.ts';
 
 const DAY_MS = 86_400_000;
 const PASSWORD = 'for-tests-only';

@@ -2,8 +2,8 @@
 // Rules: LIMIT-17.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { send } from '../support/http-client.ts';
-import { quotaTenant, type Tenant } from '../support/quotas.ts';
+import { send } from '../support/requests/http-client.ts';
+import { quotaTenant, type Tenant } from '../support/attacks/quotas.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

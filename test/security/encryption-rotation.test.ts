@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { SEALED_COLUMNS } from '../../db/encryption/keys.ts';
-import { problemsIn } from '../support/log-lines.ts';
+import { problemsIn } from '../support/telemetry/log-lines.ts';
 import { type Ended, runToEnd } from '../support/service.ts';
-import { keepHouse } from '../support/housekeeping.ts';
+import { keepHouse } from '../support/database/housekeeping.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type DestinationView, onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
-import { wholeDatabase } from '../support/whole-database.ts';
+import { wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const newKey = () => randomBytes(32).toString('base64');

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
-import { letters, slowPattern, sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
-import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
-import { send } from '../support/http-client.ts';
-import type { Neighbour } from '../support/neighbour.ts';
+import { letters, slowPattern, sourceWithRoutes, startAttacked } from '../support/attacks/budget-attacks.ts';
+import { LONGEST_TURN_MS } from '../support/attacks/loop-watch.ts';
+import { send } from '../support/requests/http-client.ts';
+import type { Neighbour } from '../support/attacks/neighbour.ts';
 import { createOrganization, type Service, type TestOrganization } from '../support/service.ts';
-import { times } from '../support/times.ts';
+import { times } from '../support/requests/times.ts';
 import { until } from '../support/until.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { providerNamed, providers } from '../../providers/index.ts';
 import { makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { exchanged, expectAlive, seed, tryFor, wireRequest } from '../support/fuzzing.ts';
-import { body, handshake, headers, path, query } from '../support/hostile-input.ts';
-import { LOOP_WATCH } from '../support/loop-watch.ts';
-import { signers } from '../support/provider-signers.ts';
-import { publishedSigners } from '../support/published-signers.ts';
-import type { SentMessage, Signer } from '../support/signer.ts';
+import { exchanged, expectAlive, seed, tryFor, wireRequest } from '../support/attacks/fuzzing.ts';
+import { body, handshake, headers, path, query } from '../support/attacks/hostile-input.ts';
+import { LOOP_WATCH } from '../support/attacks/loop-watch.ts';
+import { signers } from '../support/providers/provider-signers.ts';
+import { publishedSigners } from '../support/providers/published-signers.ts';
+import type { SentMessage, Signer } from '../support/providers/signer.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useService } from '../support/use-hookyard.ts';
 

@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { TRANSFORM_TYPES } from '../../core/config/transform-types.ts';
-import { expectAlive, seed, tryFor } from '../support/fuzzing.ts';
-import { body, headers, query } from '../support/hostile-input.ts';
-import { send } from '../support/http-client.ts';
-import { LOOP_WATCH } from '../support/loop-watch.ts';
+import { expectAlive, seed, tryFor } from '../support/attacks/fuzzing.ts';
+import { body, headers, query } from '../support/attacks/hostile-input.ts';
+import { send } from '../support/requests/http-client.ts';
+import { LOOP_WATCH } from '../support/attacks/loop-watch.ts';
 import { Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

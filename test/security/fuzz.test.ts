@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATOR_NAMES } from '../../core/filters/filter.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { exchanged, expectAlive, seed, statusOf, tryFor } from '../support/fuzzing.ts';
-import { body, headers, query, wire } from '../support/hostile-input.ts';
-import { LOOP_WATCH } from '../support/loop-watch.ts';
+import { exchanged, expectAlive, seed, statusOf, tryFor } from '../support/attacks/fuzzing.ts';
+import { body, headers, query, wire } from '../support/attacks/hostile-input.ts';
+import { LOOP_WATCH } from '../support/attacks/loop-watch.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useService } from '../support/use-hookyard.ts';
 

@@ -9,7 +9,7 @@ import { valueBytes } from '../../core/http/header-text.ts';
 import { asError, asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { httpServer, socketServer } from '../http/servers.ts';
 import { expectError } from '../support/api-client.ts';
-import { startMailServer } from '../support/mail-server.ts';
+import { startMailServer } from '../support/messages/mail-server.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVIL_VALUES = [

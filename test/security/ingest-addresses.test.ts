@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type HttpAnswer, send } from '../support/http-client.ts';
+import { type HttpAnswer, send } from '../support/requests/http-client.ts';
 import { createOrganization, testPool, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';

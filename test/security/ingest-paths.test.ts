@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
-import { onlyRefusal } from '../support/refusals.ts';
+import { send } from '../support/requests/http-client.ts';
+import { onlyRefusal } from '../support/organizations/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useService } from '../support/use-hookyard.ts';
 

@@ -1,14 +1,14 @@
 // Field mappings that search long in payloads: in the API (test uploads) and the worker (files), others are served meanwhile.
 import { expect } from 'chai';
-import { letters, slowRules } from '../support/budget-attacks.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { letters, slowRules } from '../support/attacks/budget-attacks.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { makeNeighbour } from '../support/neighbour.ts';
+import { makeNeighbour } from '../support/attacks/neighbour.ts';
 import { Records } from '../support/records.ts';
 import { sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
+import { type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
 // On a loop that is held the rows of the attack take more than 7 s.

@@ -1,6 +1,6 @@
 // What waits for one organization does not close ingest for another.
 import { expect } from 'chai';
-import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -1,6 +1,6 @@
 // An organization whose requests wait for a lock does not stop the management requests, nor the results, of another.
 import { expect } from 'chai';
-import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -1,7 +1,7 @@
 // How late the webhooks of an organization are beside another one that has hundreds waiting: counted in the attacker's deliveries that
 // are made before, so that a busy machine changes nothing.
 import { expect } from 'chai';
-import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/neighbours.ts';
+import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/attacks/neighbours.ts';
 import type { SourceView } from '../support/records.ts';
 import { busy, QUICK } from '../support/threads.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 // Destinations of one organization that answer slowly do not keep the webhooks and retries of another waiting.
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
 import { type Answering, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { type LimitChanges, setLimits } from '../../db/organizations/organizations.ts';
 import { newId } from '../../core/text/ids.ts';
-import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
-import { expectLimited } from '../support/quotas.ts';
+import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
+import { expectLimited } from '../support/attacks/quotas.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -5,9 +5,9 @@ import { availableParallelism } from 'node:os';
 import { freePorts } from '../../local/ports.ts';
 import { WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
 import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
-import { addNeighbour, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, type Neighbour } from '../support/attacks/neighbours.ts';
 import { onceMore } from '../support/records.ts';
-import { scrape } from '../support/scrape.ts';
+import { scrape } from '../support/telemetry/scrape.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

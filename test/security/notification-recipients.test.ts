@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { sealConfirmation, SecretBox } from '../../db/encryption/secret-box.ts';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import type { Hookyard, OwnHookyard } from '../support/hookyard.ts';
-import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
+import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/messages/mail-server.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';
 import { createClient } from '../support/api-client.ts';
-import { processesOf, Run } from '../support/npm-start.ts';
+import { processesOf, Run } from '../support/programs/npm-start.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 const OPERATOR_KEY = 'operator-key-of-thirty-two-letters';

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { createClient, expectError, type Json } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { COLD_START_MS, S3_ACCESS_KEY, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
+import { COLD_START_MS, S3_ACCESS_KEY, S3_SECRET_KEY, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
+import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
 
 const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { closeAll } from '../http/servers.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { lake, startOperatorR2 } from '../support/operator-r2.ts';
+import { lake, startOperatorR2 } from '../support/warehouse/operator-r2.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { createSender } from '../../outbound/http/sender.ts';
 import { type Resolve, systemResolve } from '../../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { request } from '../http/senders.ts';
-import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 export interface CallOptions {
   allow?: string[];

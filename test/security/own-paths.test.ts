@@ -1,6 +1,6 @@
 // A destination outside of HOOKYARD_PUBLIC_URL, to which a stranger adds the path by which it would lead back here.
 import { expect } from 'chai';
-import { type HttpAnswer, send } from '../support/http-client.ts';
+import { type HttpAnswer, send } from '../support/requests/http-client.ts';
 import type { Accepted } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

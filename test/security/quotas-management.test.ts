@@ -4,12 +4,12 @@ import { LIMIT_NAMES, type LimitName } from '../../core/fairness/limits.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
-import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
+import { send } from '../support/requests/http-client.ts';
+import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/attacks/quotas.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { inOpenTransaction } from '../support/row-lock.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 
 describe('Quotas of the management API', () => {
   const { testInstance } = useHookyard({});

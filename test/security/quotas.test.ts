@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
-import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
+import { send } from '../support/requests/http-client.ts';
+import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/attacks/quotas.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -1,7 +1,7 @@
 // A flood of webhooks that are refused: all are counted, and it makes few rows and hardly a write.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
+import { send } from '../support/requests/http-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

@@ -9,10 +9,10 @@ import { expect } from 'chai';
 import { closeAll, httpServer } from '../http/servers.ts';
 import { createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTemporalGateway, type TemporalGateway } from '../support/temporal-gateway.ts';
+import { startTemporalGateway, type TemporalGateway } from '../support/servers/temporal-gateway.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 

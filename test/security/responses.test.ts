@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { closeAll, handshakeServer, httpServer, socketServer } from '../http/servers.ts';
-import { certificateOf } from '../support/certificates.ts';
+import { certificateOf } from '../support/servers/certificates.ts';
 import { until } from '../support/until.ts';
 import { callers } from './outbound-callers.ts';
 

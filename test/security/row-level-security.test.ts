@@ -21,7 +21,7 @@ import {
   type Table,
   tenantIds,
   tried,
-} from '../support/tenant-rows.ts';
+} from '../support/organizations/tenant-rows.ts';
 import { useDatabase, useHookyard } from '../support/use-hookyard.ts';
 
 const REFUSED = '42501';

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { expectError } from '../support/api-client.ts';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
-import { largeSchema, sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
-import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
-import type { Neighbour } from '../support/neighbour.ts';
+import { largeSchema, sourceWithRoutes, startAttacked } from '../support/attacks/budget-attacks.ts';
+import { LONGEST_TURN_MS } from '../support/attacks/loop-watch.ts';
+import type { Neighbour } from '../support/attacks/neighbour.ts';
 import type { Service, TestOrganization } from '../support/service.ts';
 
 describe('Schemas that are too much work', () => {

@@ -10,7 +10,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { createClient } from '../support/api-client.ts';
-import { problemsIn } from '../support/log-lines.ts';
+import { problemsIn } from '../support/telemetry/log-lines.ts';
 import { Records } from '../support/records.ts';
 import { runToEnd, startService } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';

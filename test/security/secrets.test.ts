@@ -1,14 +1,21 @@
-// Secrets stay where they belong. After a full run (test/support/secret-run.ts) everything that it left is searched, each secret in
+// Secrets stay where they belong. After a full run (test/support/attacks/secret-run.ts) everything that it left is searched, each secret in
 // every form it could have: the logs of all processes at their most talkative, what Temporal knows, what the API and the command line
 // said, mails, and every row of the database.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PAYLOAD, SECRETS, SHOWN } from '../support/secret-markers.ts';
-import { SecretRun } from '../support/secret-run.ts';
-import { formsOf, leaks, type Place, type Secrets, temporalPlaces, withDecoded } from '../support/secret-search.ts';
+import { PAYLOAD, SECRETS, SHOWN } from '../support/attacks/secret-markers.ts';
+import { SecretRun } from '../support/attacks/secret-run.ts';
+import {
+  formsOf,
+  leaks,
+  type Place,
+  type Secrets,
+  temporalPlaces,
+  withDecoded,
+} from '../support/attacks/secret-search.ts';
 import { until } from '../support/until.ts';
-import { wholeDatabase } from '../support/whole-database.ts';
+import { wholeDatabase } from '../support/organizations/whole-database.ts';
 
 // The only columns in which contents of webhooks may be: the payload, and what a tenant's own transform or store said.
 const CONTENT = [

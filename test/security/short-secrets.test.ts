@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
-import { commandLine } from '../support/cli.ts';
+import { commandLine } from '../support/programs/cli.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const BODY = '{"kind":"order.paid"}';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createLog } from '../../core/process/log.ts';
 import { newToken } from '../../core/config/api-token.ts';
 import { createSignIns } from '../../api/auth/auth.ts';
-import { type Reply, sendFrom } from '../support/from-address.ts';
+import { type Reply, sendFrom } from '../support/requests/from-address.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

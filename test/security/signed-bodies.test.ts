@@ -3,8 +3,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { send } from '../support/http-client.ts';
-import { LONGEST_TURN_MS, LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
+import { send } from '../support/requests/http-client.ts';
+import { LONGEST_TURN_MS, LOOP_WATCH, longTurns } from '../support/attacks/loop-watch.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useService } from '../support/use-hookyard.ts';
 

@@ -1,9 +1,9 @@
 // A key is never the way to a stronger one: it neither makes nor revokes one with more scopes, from more addresses or for longer.
 import { expect } from 'chai';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { sendFrom } from '../support/from-address.ts';
+import { sendFrom } from '../support/requests/from-address.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
-import { wholeDatabase } from '../support/whole-database.ts';
+import { wholeDatabase } from '../support/organizations/whole-database.ts';
 
 interface NewKey {
   id: string;

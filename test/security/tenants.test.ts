@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { type Answer, createClient } from '../support/api-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
-import { operations, type TenantRequest } from '../support/tenant-requests.ts';
-import { type TableRow, wholeDatabase } from '../support/whole-database.ts';
+import { makeTenantRecords, type TenantRecords } from '../support/organizations/tenant-records.ts';
+import { operations, type TenantRequest } from '../support/organizations/tenant-requests.ts';
+import { type TableRow, wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 // In everything that the other organization has.

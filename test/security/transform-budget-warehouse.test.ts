@@ -1,10 +1,10 @@
 // The files of a warehouse whose transforms need more than the budget of the organization: they are late, and complete.
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
-import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { busy, testThreads } from '../support/threads.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse-targets.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVENTS = 20;

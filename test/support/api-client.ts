@@ -1,7 +1,7 @@
 // Sends requests to the API under test and reads its answers; each of them must be as the API's description says.
 import { expect } from 'chai';
 import { parseExact } from '../../core/text/exact-json.ts';
-import { expectDescribed } from './described.ts';
+import { expectDescribed } from './providers/described.ts';
 
 /** A JSON object as it came back. */
 export type Json = Record<string, unknown>;

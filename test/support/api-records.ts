@@ -3,7 +3,7 @@ import { named, openError } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { expectDescribed } from './described.ts';
+import { expectDescribed } from './providers/described.ts';
 import type { DeliveryView } from './records.ts';
 import { hasSharedWorker, type TestOrganization, testPool } from './service.ts';
 import { removePayload } from './rows.ts';

@@ -9,7 +9,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { newToken } from '../../core/config/api-token.ts';
 import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
-import { type CreatedDatabase, createDatabase, createMigratedDatabase } from './own-database.ts';
+import { type CreatedDatabase, createDatabase, createMigratedDatabase } from './database/own-database.ts';
 import {
   createOrganization,
   type ProcessSettings,

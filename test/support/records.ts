@@ -1,7 +1,7 @@
 // The records of the management API as tests read them, and the shortest way to make a source, destination and route.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { newId } from '../../core/text/ids.ts';
-import { type HttpAnswer, send } from './http-client.ts';
+import { type HttpAnswer, send } from './requests/http-client.ts';
 import type { Hookyard } from './hookyard.ts';
 import { until } from './until.ts';
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { lockDataDir } from '../../local/lock.ts';
 import type { Stack } from '../../local/stack.ts';
-import { makeTemplate } from './own-database.ts';
+import { makeTemplate } from './database/own-database.ts';
 
 // Temporal's ports are not among them: each server chooses its own.
 const COPIED = ['postgres', 'postgres-password', 'postgres-roles.json'];

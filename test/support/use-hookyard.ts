@@ -1,10 +1,10 @@
 // The set-up of a test file. What a hook makes can be used in hooks and tests that follow it.
 import type { Pool } from '../../db/connections/pool.ts';
-import { Circuits } from './circuits.ts';
+import { Circuits } from './workflows/circuits.ts';
 import { type CommonSettings, type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from './hookyard.ts';
-import { type HistoryDatabase, historyDatabase } from './history.ts';
-import { Ledger } from './ledger.ts';
-import { type OwnDatabase, ownDatabase } from './own-database.ts';
+import { type HistoryDatabase, historyDatabase } from './database/history.ts';
+import { Ledger } from './workflows/ledger.ts';
+import { type OwnDatabase, ownDatabase } from './database/own-database.ts';
 import { type Answer, type Endpoint, type Receiver, startReceiver } from './receiver.ts';
 import { Records } from './records.ts';
 import {

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Service } from '../../local/process.ts';
-import { type Standby, startStandby } from '../support/standby.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { type Standby, startStandby } from '../support/servers/standby.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 
 // The standby asks so often for a primary that is away; every commit waits until it has found it.
 const FINDS_AGAIN = `alter system set wal_retrieve_retry_interval = '500ms'`;

@@ -10,7 +10,7 @@ import { freePorts } from '../../local/ports.ts';
 import { type Service, startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
-import { makeTables } from '../support/make-tables.ts';
+import { makeTables } from '../support/database/make-tables.ts';
 import { Cluster } from './cluster.ts';
 import { Deployment } from './deployment.ts';
 import { Part } from './parts.ts';

@@ -1,7 +1,7 @@
 // What stands between the sender and the APIs, and between the processes and PostgreSQL, as docs/deploying.md and docs/poolers.md have it.
 import type { Service } from '../../local/process.ts';
-import { startBalancer, whyNoHaproxy } from '../support/haproxy.ts';
-import { startPgBouncer, whyNoPgBouncer } from '../support/pgbouncer.ts';
+import { startBalancer, whyNoHaproxy } from '../support/servers/haproxy.ts';
+import { startPgBouncer, whyNoPgBouncer } from '../support/servers/pgbouncer.ts';
 import type { Extra } from './schedule.ts';
 
 const POOLER = {

@@ -5,8 +5,8 @@ import type { AttemptRequest } from '../../activities/types.ts';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
-import { insertSource } from '../support/own-database.ts';
-import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
+import { insertSource } from '../support/database/own-database.ts';
+import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 

@@ -8,8 +8,8 @@ import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { createExpress, type Express } from '../../worker/relay/attempt.ts';
-import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
-import { readOnlySwitch } from '../support/read-only.ts';
+import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
+import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

@@ -14,7 +14,7 @@ import { createLog } from '../../core/process/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { testThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';

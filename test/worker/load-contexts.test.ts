@@ -4,7 +4,7 @@ import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { DAY_MS, partitionName } from '../../db/sql/partitions.ts';
-import { makeOwner, storeEvent } from '../support/history.ts';
+import { makeOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const ROLE = 'hookyard_test_reader';

@@ -4,7 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { createPacing } from '../../worker/relay/pacing.ts';
-import { ReplayDatabase } from '../support/replay-database.ts';
+import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 
 /** One delivery every 100 ms. */

@@ -6,8 +6,8 @@ import { type Parking, startParking } from '../../activities/parking.ts';
 import { newId } from '../../core/text/ids.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { cancel } from '../../workflows/messages.ts';
-import { failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
-import { hasStatus, timerLengths } from '../support/scripted-history.ts';
+import { failed, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { hasStatus, timerLengths } from '../support/workflows/scripted-history.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

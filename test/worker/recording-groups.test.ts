@@ -6,7 +6,13 @@ import type { Lane } from '../../core/delivery/delivery.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { attemptResult, type HistoryOwner, makeOwner, type RecordedOutcome, storeEvent } from '../support/history.ts';
+import {
+  attemptResult,
+  type HistoryOwner,
+  makeOwner,
+  type RecordedOutcome,
+  storeEvent,
+} from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 describe('results of attempts', () => {

@@ -13,15 +13,15 @@ import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choic
 import { startRelay } from '../../worker/relay/relay.ts';
 import { repairs } from '../../worker/relay/overdue.ts';
 import { Shards } from '../../worker/relay/shards.ts';
-import { insertSource } from '../support/own-database.ts';
-import { queuedDeliveries } from '../support/outbox.ts';
-import { closed } from '../support/scripted-attempts.ts';
+import { insertSource } from '../support/database/own-database.ts';
+import { queuedDeliveries } from '../support/database/outbox.ts';
+import { closed } from '../support/workflows/scripted-attempts.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
-import { inOpenTransaction } from '../support/row-lock.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
 
 const MOST_WORKFLOWS = 20;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
-import { ReplayDatabase } from '../support/replay-database.ts';
+import { ReplayDatabase } from '../support/database/replay-database.ts';
 
 describe('turns of retries', () => {
   let db: ReplayDatabase;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
-import { quietLogger } from '../support/quiet-temporal.ts';
+import { quietLogger } from '../support/servers/quiet-temporal.ts';
 
 describe('workflow bundle', () => {
   it('is made once and holds every workflow', async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { CircuitAdvice } from '../../activities/types.ts';
 import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/messages.ts';
-import { type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import { type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;

@@ -11,8 +11,8 @@ import {
   type ScriptedWorker,
   startScriptedWorker,
   unrecorded,
-} from '../support/scripted-attempts.ts';
-import { attemptNumbers, eventCounts, exportedEvents, policyOf, tells } from '../support/scripted-history.ts';
+} from '../support/workflows/scripted-attempts.ts';
+import { attemptNumbers, eventCounts, exportedEvents, policyOf, tells } from '../support/workflows/scripted-history.ts';
 import { until } from '../support/until.ts';
 
 // More than the events of a history that is cut.

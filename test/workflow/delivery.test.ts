@@ -13,7 +13,7 @@ import {
   retrying,
   type ScriptedWorker,
   startScriptedWorker,
-} from '../support/scripted-attempts.ts';
+} from '../support/workflows/scripted-attempts.ts';
 import {
   attemptNumbers,
   currentDetails,
@@ -24,7 +24,7 @@ import {
   policyOf,
   tells,
   timerLengths,
-} from '../support/scripted-history.ts';
+} from '../support/workflows/scripted-history.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { until } from '../support/until.ts';
 

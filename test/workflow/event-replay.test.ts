@@ -9,7 +9,7 @@ import {
   type ScriptedReplay,
   type ScriptedReplays,
   startScriptedReplays,
-} from '../support/scripted-replay.ts';
+} from '../support/workflows/scripted-replay.ts';
 import { until } from '../support/until.ts';
 
 const away = () => new Error('The database is away');

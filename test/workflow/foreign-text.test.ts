@@ -2,7 +2,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { expect } from 'chai';
 import { named } from '../../core/text/error-summary.ts';
-import { delivered, failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import { delivered, failed, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 
 // Short texts are written to Protocol Buffers by other code than long ones (protobufjs, Writer.string).
 const TEXTS = ['a\ud800b', `${'x'.repeat(100)}\udc00`, 'a\0b'];

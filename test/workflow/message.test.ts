@@ -3,7 +3,11 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import type { MessageOutcome } from '../../activities/types.ts';
-import { type ScriptedMessage, type ScriptedMessages, startScriptedMessages } from '../support/scripted-messages.ts';
+import {
+  type ScriptedMessage,
+  type ScriptedMessages,
+  startScriptedMessages,
+} from '../support/workflows/scripted-messages.ts';
 
 const HOUR_S = 3600;
 const sent: MessageOutcome = { status: 'sent' };

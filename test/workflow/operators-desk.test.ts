@@ -9,7 +9,7 @@ import {
   type ScriptedDelivery,
   type ScriptedWorker,
   startScriptedWorker,
-} from '../support/scripted-attempts.ts';
+} from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;

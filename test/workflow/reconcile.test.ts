@@ -2,7 +2,13 @@
 import { expect } from 'chai';
 import { ownWords } from '../../core/text/error-summary.ts';
 import { status } from '../../workflows/messages.ts';
-import { delivered, failed, retrying, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import {
+  delivered,
+  failed,
+  retrying,
+  type ScriptedWorker,
+  startScriptedWorker,
+} from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;

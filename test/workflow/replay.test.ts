@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
-import { quietLogger } from '../support/quiet-temporal.ts';
-import { replayHistories } from '../support/replay-histories.ts';
+import { quietLogger } from '../support/servers/quiet-temporal.ts';
+import { replayHistories } from '../support/workflows/replay-histories.ts';
 
 const folder = join(import.meta.dirname, '..', 'histories');
 const histories = readdirSync(folder)

@@ -12,7 +12,7 @@ import {
   type ScriptedFlush,
   type ScriptedWarehouses,
   startScriptedWarehouses,
-} from '../support/scripted-warehouse.ts';
+} from '../support/workflows/scripted-warehouse.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '../../../core/text/ids.ts';
-import { commandLine } from '../../support/cli.ts';
+import { commandLine } from '../../support/programs/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { exported, importInto, signingSecret, url } from './destination-files.ts';

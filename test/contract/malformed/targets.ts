@@ -1,6 +1,6 @@
 // What malformed requests are aimed at: every endpoint, with a body that would be right.
 import { managementOperations } from '../../../api/request/operations.ts';
-import { managementEndpoints } from '../../support/endpoints.ts';
+import { managementEndpoints } from '../../support/requests/endpoints.ts';
 
 export interface Target {
   method: string;

@@ -1,0 +1,381 @@
+// A full run with a marked secret wherever one can be: what succeeds, what fails in every way, tests, export, import, replay, refusals
+// and the command line. What it leaves is searched by test/security/secrets.test.ts.
+import { createHmac, randomUUID } from 'node:crypto';
+import { makeConsoleCode } from '../../../db/organizations/keys.ts';
+import { commandLine } from '../programs/cli.ts';
+import { newId } from '../../../core/text/ids.ts';
+import { keepHouse } from '../database/housekeeping.ts';
+import { type OwnHookyard, startHookyard } from '../hookyard.ts';
+import { type MailServer, startMailServer } from '../messages/mail-server.ts';
+import { type QuotingStore, startQuotingStore } from '../warehouse/quoting-store.ts';
+import { type Receiver, startReceiver } from '../receiver.ts';
+import { onceMore, Records } from '../records.ts';
+import { account, PAYLOAD, SECRETS, SHOWN } from './secret-markers.ts';
+import { recordAnswers, type RecordedAnswer } from './secret-search.ts';
+import { until } from '../until.ts';
+
+const body = (n: number) => JSON.stringify({ n, marker: PAYLOAD });
+
+export class SecretRun {
+  readonly testInstance: OwnHookyard;
+  readonly receiver: Receiver;
+  readonly mail: MailServer;
+  readonly records: Records;
+  readonly answers: RecordedAnswer[];
+  readonly stopRecording: () => void;
+  /** What the command line printed. */
+  readonly printed: string[] = [];
+  /** Tokens that the API has shown as it should. */
+  readonly createdTokens: string[] = [];
+  readonly destinationIds: string[] = [];
+  #store: QuotingStore | undefined;
+
+  private constructor(
+    testInstance: OwnHookyard,
+    receiver: Receiver,
+    mail: MailServer,
+    recording: ReturnType<typeof recordAnswers>,
+  ) {
+    this.testInstance = testInstance;
+    this.receiver = receiver;
+    this.mail = mail;
+    this.records = new Records(testInstance);
+    this.answers = recording.answers;
+    this.stopRecording = recording.stop;
+  }
+
+  static async start(): Promise<SecretRun> {
+    const mail = await startMailServer();
+    const receiver = await startReceiver();
+    const recording = recordAnswers();
+    try {
+      const testInstance = await startHookyard(undefined, {
+        HOOKYARD_API_KEY: SECRETS.apiKey,
+        HOOKYARD_ENCRYPTION_KEYS: `k1:${SECRETS.encryption}`,
+        // The wrong password: the mail server says so in its own words.
+        SMTP_URL: `smtp://hookyard:${SECRETS.smtp}@127.0.0.1:${mail.port}`,
+        HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
+        R2_SECRET_ACCESS_KEY: SECRETS.r2,
+        HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events',
+        // Nobody listens there.
+        HOOKYARD_PAGERDUTY_URL: 'http://127.0.0.1:9',
+        LOG_LEVEL: 'trace',
+      });
+      await testInstance.startWorker();
+      return new SecretRun(testInstance, receiver, mail, recording);
+    } catch (error) {
+      recording.stop();
+      await Promise.all([mail.close(), receiver.close()]);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.stopRecording();
+    await this.testInstance.close();
+    await this.receiver.close();
+    await this.mail.close();
+    await this.#store?.close();
+  }
+
+  async everything(): Promise<void> {
+    await this.signatures();
+    await this.credentials();
+    await this.failures();
+    await this.warehouses();
+    await this.exchange();
+    await this.alerts();
+    await this.refusals();
+    await this.commands();
+    await keepHouse(this.testInstance);
+  }
+
+  /** Each way of verification, with a right and a wrong signature. */
+  async signatures(): Promise<void> {
+    const now = Math.floor(Date.now() / 1000);
+    const sign = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
+    const text = body(1);
+    const ways: [object, (secret: string) => Record<string, string>, string][] = [
+      [{ type: 'github' }, (secret) => ({ 'x-hub-signature-256': `sha256=${sign(secret, text)}` }), SECRETS.github],
+      [
+        { type: 'stripe' },
+        (secret) => ({ 'stripe-signature': `t=${now},v1=${sign(secret, `${now}.${text}`)}` }),
+        SECRETS.stripe,
+      ],
+      [
+        { type: 'slack' },
+        (secret) => ({
+          'x-slack-request-timestamp': String(now),
+          'x-slack-signature': `v0=${sign(secret, `v0:${now}:${text}`)}`,
+        }),
+        SECRETS.slack,
+      ],
+      [
+        { type: 'hmac', algorithm: 'sha256', header: 'X-Sig', encoding: 'hex', prefix: '' },
+        (secret) => ({ 'x-sig': sign(secret, text) }),
+        SECRETS.hmac,
+      ],
+    ];
+    for (const [config, headers, secret] of ways) {
+      const source = await this.records.source({ verificationConfig: { ...config, secret } });
+      const json = { 'content-type': 'application/json' };
+      expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
+      expectStatus(await this.records.post(source, text, { ...json, ...headers('another') }), 401);
+      const path = `${this.testInstance.base}/sources/${source.id}`;
+      await this.testInstance.client.post(`${path}/rotate-secret`, { secret: SECRETS.rotated });
+      expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
+      await this.testInstance.client.get(path);
+    }
+  }
+
+  async #destination(url: string, fields: object = {}): Promise<string> {
+    const { id } = await this.records.destination(`${url}?token=${SHOWN.address}`, {
+      headers: { 'X-Api-Key': SHOWN.header },
+      signingSecret: `whsec_${Buffer.from(SECRETS.signing).toString('base64')}`,
+      ...fields,
+    });
+    this.destinationIds.push(id);
+    return id;
+  }
+
+  /** Channels of each type with a secret: tested, rotated, told of an issue, refused. */
+  async alerts(): Promise<void> {
+    const { client, pool, organizationId } = this.testInstance;
+    const secret = (text: string) => `whsec_${Buffer.from(text).toString('base64')}`;
+    const url = `${this.receiver.endpoint(404).url}/${SECRETS.alertAddress}`;
+    const kinds: [string, object][] = [
+      ['webhook', { url: this.receiver.endpoint(500).url, secret: secret(SECRETS.alertSecret) }],
+      ['slack', { url }],
+      ['teams', { url: `http://10.0.0.1/${SECRETS.alertAddress}` }],
+      ['pagerduty', { routingKey: SECRETS.alertRouting }],
+    ];
+    const ids: string[] = [];
+    for (const [type, config] of kinds) {
+      const { id } = await client.create('/api/alert-channels', { name: type, type, config });
+      ids.push(id);
+      await client.post(`/api/alert-channels/${id}/test`);
+      await client.patch(`/api/alert-channels/${id}`, { config });
+    }
+    const rotated = { secret: secret(SECRETS.alertRotated) };
+    await client.post(`/api/alert-channels/${ids[0]}/rotate-secret`, rotated);
+    await pool.query(
+      `insert into issues (id, organization_id, kind, cause, first_seen_at, last_seen_at, count) values ($1, $2, 'delivery_failing', 'HTTP_500', now(), now(), 1)`,
+      [newId('iss'), organizationId],
+    );
+    await until('the channels to fail', async () => {
+      const { data } = await client.list<{ type: string; failingSince: string | null }>('/api/alert-channels');
+      return ['slack', 'teams'].every((type) => data.some((each) => each.type === type && each.failingSince !== null));
+    });
+    for (const id of ids) await client.delete(`/api/alert-channels/${id}`);
+  }
+
+  /** Each way of authentication: tested, delivered to, replaced, replayed. */
+  async credentials(): Promise<void> {
+    const { client, base } = this.testInstance;
+    const ways: [string, object][] = [
+      ['bearer', { token: SECRETS.bearer }],
+      ['basic', { username: 'hookyard', password: SECRETS.password }],
+      ['api_key', { headerName: 'X-Key', key: SECRETS.apiKeyHeader }],
+      ['custom_header', { headerName: 'X-Custom', headerValue: SECRETS.customHeader }],
+    ];
+    const ids: string[] = [];
+    for (const [authType, authConfig] of ways) {
+      const id = await this.#destination(this.receiver.endpoint().url, { authType, authConfig });
+      await client.post(`/api/destinations/${id}/test`, { payload: { marker: PAYLOAD } });
+      ids.push(id);
+    }
+    const source = await this.records.source();
+    await this.records.route(source.id, ids, { notifyOnSuccess: true, notifyEmails: 'team@success.example' });
+    const eventId = await this.records.accepted(source, body(2));
+    await this.records.eventWith('delivered', eventId);
+    await client.patch(`/api/destinations/${ids[0]}`, { authConfig: { token: SECRETS.bearerReplaced } });
+    const next = `whsec_${Buffer.from(SECRETS.signingRotated).toString('base64')}`;
+    await client.post(`/api/destinations/${ids[0]}/rotate-secret`, { secret: next });
+    await client.post(`${base}/events/${eventId}/replay`);
+    await this.records.eventWith('delivered', eventId);
+    await client.post(`${base}/events/replay`, { sourceId: source.id });
+    await client.get(`${base}/events/${eventId}?includeDeliveries=true`);
+    await client.get(`${base}/events/${eventId}/timeline`);
+    await this.records.deliveries(eventId);
+  }
+
+  /** Every way in which a delivery fails, with notifications by mail, which fail as well. */
+  async failures(): Promise<void> {
+    const authConfig = { token: SECRETS.bearer };
+    const bearer = { authType: 'bearer', authConfig };
+    const to = async (url: string, ending: string, fields: { destination?: object; route?: object } = {}) => {
+      const source = await this.records.source();
+      const id = await this.#destination(url, { ...bearer, ...fields.destination });
+      await this.records.route(source.id, [id], {
+        ...{ notifyOnFailure: true, notifyEmails: 'team@failure.example' },
+        ...fields.route,
+      });
+      const eventId = await this.records.accepted(source, body(3));
+      await until(`an end of ${url}`, async () =>
+        (await this.records.deliveries(eventId)).some(({ status }) => status === ending),
+      );
+      return { source, eventId };
+    };
+    const { client } = this.testInstance;
+    await to(this.receiver.endpoint(500, 200).url, 'delivered', { destination: { retryPolicy: onceMore(2) } });
+    await to(this.receiver.endpoint(500).url, 'failed');
+    await to('http://127.0.0.1:1/', 'failed');
+    await to('https://169.254.169.254/', 'failed');
+    await to('https://nowhere.invalid/', 'failed');
+    const failover = await this.#destination(this.receiver.endpoint().url, bearer);
+    const route = { failoverDestinationIds: [failover], failoverAfterAttempts: 1, circuitFailureThreshold: 1 };
+    const { source } = await to(this.receiver.endpoint(500).url, 'failed_over', { route });
+    await this.records.accepted(source, body(4));
+    const waiting = await to(this.receiver.endpoint(500).url, 'retrying', {
+      destination: { retryPolicy: onceMore(5, 3_600_000) },
+    });
+    await client.post(`/api/deliveries/${(await this.records.deliveries(waiting.eventId))[0]?.id}/retry`);
+    const transformId = await this.#throwingTransform();
+    await to(this.receiver.endpoint().url, 'failed', { route: { transformId } });
+    const { id: schemaId } = await client.create('/api/schemas', {
+      ...{ name: 'Strict', schema: { type: 'object', properties: { marker: { type: 'number' } } } },
+    });
+    await to(this.receiver.endpoint().url, 'schema_failed', { route: { schemaId } });
+  }
+
+  /** An error that holds the whole event is what a tenant in search of a mistake would throw. */
+  async #throwingTransform(): Promise<string> {
+    const code = 'export default (event) => { throw new Error(JSON.stringify(event)) }';
+    const name = `Throws ${randomUUID()}`;
+    return (await this.testInstance.client.create('/api/transforms', { name, type: 'javascript', code })).id;
+  }
+
+  /** Warehouses that cannot be reached, and one that quotes what it refuses: tested, and written to. */
+  async warehouses(): Promise<void> {
+    const endpoint = 'http://127.0.0.1:1';
+    const configs: [string, object][] = [
+      ['s3', { bucket: 'events', region: 'eu-central-1', accessKeyId: 'id', secretAccessKey: SECRETS.s3, endpoint }],
+      ['r2', { bucket: 'events', accessKeyId: 'id', endpoint }],
+      ['gcs', { bucket: 'events', projectId: 'project', serviceAccountKey: account, endpoint }],
+      ['azure_blob', { ...azureConfig(SECRETS.azure), endpoint }],
+    ];
+    this.#store = await startQuotingStore();
+    configs.push(['s3', { ...configs[0]?.[1], endpoint: this.#store.url }]);
+    const { client } = this.testInstance;
+    const ids: string[] = [];
+    for (const [type, config] of configs) {
+      const { id } = await client.create('/api/destinations', {
+        ...{ name: `Lake ${type} ${ids.length}`, type, config: { ...config, batchWindowSeconds: 1 } },
+      });
+      await client.post(`/api/destinations/${id}/test`);
+      await client.get(`/api/destinations/${id}`);
+      ids.push(id);
+    }
+    const source = await this.records.source();
+    await this.records.route(source.id, ids);
+    await this.records.accepted(source, body(5));
+    const thrown = await this.records.source();
+    // Of its own: a file that cannot be written keeps those behind it waiting.
+    const { id: other } = await client.create('/api/destinations', {
+      ...{ name: 'Lake for errors', type: 's3', config: { ...configs[0]?.[1], batchWindowSeconds: 1 } },
+    });
+    await this.records.route(thrown.id, [other], { transformId: await this.#throwingTransform() });
+    const eventId = await this.records.accepted(thrown, body(6));
+    await this.records.deliveryWith('failed', eventId);
+    for (const id of ids) {
+      await until(`a file of ${id} that cannot be written`, async () => {
+        const { data } = await client.list<{ lastError: string | null }>(`/api/destinations/${id}/batches`);
+        return data.some(({ lastError }) => lastError !== null);
+      });
+    }
+  }
+
+  async exchange(): Promise<void> {
+    const { client } = this.testInstance;
+    for (const kind of ['destinations', 'routes']) {
+      const file = await client.get(`/api/${kind}/export`);
+      for (const conflictStrategy of ['skip', 'rename', 'overwrite']) {
+        await client.post(`/api/${kind}/import`, {
+          ...file,
+          conflictStrategy,
+          validateOnly: conflictStrategy === 'rename',
+        });
+      }
+    }
+    const secret = { name: 'New', type: 'http', url: 'https://new.example/', authType: 'bearer' };
+    await client.post('/api/destinations/import', {
+      ...{ conflictStrategy: 'rename', destinations: [{ ...secret, authConfig: { token: `${SECRETS.refused}\r\n` } }] },
+    });
+  }
+
+  /** Secrets where they are refused: the message must not quote them. */
+  async refusals(): Promise<void> {
+    const { client, base } = this.testInstance;
+    const url = 'https://receiver.example/';
+    const secret = SECRETS.refused;
+    const destination = (fields: object) => ({ name: 'x', url, ...fields });
+    const warehouse = (type: string, config: object) => ({ name: 'x', type, config });
+    const bad: [string, object][] = [
+      ['/api/destinations', destination({ authType: 'bearer', authConfig: { token: `${secret}\n` } })],
+      ['/api/destinations', destination({ authType: 'basic', authConfig: { username: 'a:b', password: [secret] } })],
+      ['/api/destinations', destination({ authType: 'api_key', authConfig: { headerName: 'Host', key: secret } })],
+      ['/api/destinations', destination({ authType: secret, authConfig: {} })],
+      ['/api/destinations', destination({ authType: 'none', authConfig: secret })],
+      ['/api/destinations', destination({ signingSecret: secret })],
+      ['/api/destinations', destination({ signingSecret: `whsec_${secret}` })],
+      ['/api/destinations', destination({ headers: { 'X-Token': `${secret}\n` } })],
+      ['/api/destinations', { name: 'x', url: `https://user:${secret}@receiver.example/` }],
+      ['/api/destinations', warehouse('s3', { bucket: 'x', region: 'r', accessKeyId: 'id', secretAccessKey: secret })],
+      [
+        '/api/destinations',
+        warehouse('gcs', { bucket: 'events', projectId: 'p', serviceAccountKey: `{"a":"${secret}"` }),
+      ],
+      ['/api/destinations', warehouse('gcs', { bucket: 'events', projectId: 'p', serviceAccountKey: secret })],
+      ['/api/destinations', warehouse('azure_blob', { ...azureConfig('x'), accountKey: `!${secret}!` })],
+      [`${base}/sources`, { name: 'x', slug: 'x', verificationConfig: { type: 'hmac', secret, algorithm: secret } }],
+      [`${base}/sources`, { name: 'x', slug: 'x', verificationConfig: { type: secret } }],
+      [`${base}/sources`, { name: 'x', slug: 'x', verificationConfig: { type: 'github', secret: [secret] } }],
+    ];
+    for (const [path, sent] of bad) expectStatus(await client.request('POST', path, sent), 400);
+    const raw = {
+      raw: `{"name": "x", "authConfig": {"token": "${secret}`,
+      headers: { 'Content-Type': 'application/json' },
+    };
+    expectStatus(await client.request('POST', '/api/destinations', undefined, raw), 400);
+    const wrong = { headers: { Authorization: `Bearer whr_${secret}` } };
+    expectStatus(await client.request('GET', '/api/destinations', undefined, wrong), 401);
+    const options = { headers: { 'Idempotency-Key': randomUUID() } };
+    for (let time = 0; time < 2; time += 1) {
+      const { body: created } = await client.request('POST', '/api/api-keys', { name: 'Shown once' }, options);
+      this.createdTokens.push(String(created.token));
+    }
+    const code = await makeConsoleCode(this.testInstance.pool, this.testInstance.organizationId, 'a start');
+    const { body: signedIn } = await client.request('POST', '/api/auth/sign-in', { code });
+    this.createdTokens.push(String(signedIn.token), code);
+    expectStatus(await client.request('POST', '/api/auth/sign-in', { code }), 401);
+    await client.list('/api/api-keys');
+    await client.get('/api/auth/me');
+  }
+
+  async commands(): Promise<void> {
+    const { run } = commandLine({ api: this.testInstance.client, token: SECRETS.apiKey });
+    const [id = ''] = this.destinationIds;
+    for (const args of [
+      ['destinations', 'list'],
+      ['destinations', 'show', id, '--json'],
+      ['destinations', 'test', id],
+      ['sources', 'list'],
+      ['deliveries', 'list'],
+      ['destinations', 'export'],
+      ['destinations', 'list', '--api-key', `whr_${SECRETS.refused}`],
+      ['destinations', 'create', 'x', `https://user:${SECRETS.refused}@receiver.example/`],
+    ]) {
+      const { stdout, stderr } = await run(args);
+      this.printed.push(`${stdout}\n${stderr}`);
+    }
+  }
+}
+
+function azureConfig(key: string): Record<string, string> {
+  return { accountName: 'hookyard', accountKey: Buffer.from(key).toString('base64'), containerName: 'events' };
+}
+
+function expectStatus(answer: { status: number; body: unknown }, status: number): void {
+  if (answer.status !== status)
+    throw new Error(`${answer.status} instead of ${status}: ${JSON.stringify(answer.body)}`);
+}

@@ -1,0 +1,24 @@
+// The roll-ups of the ledger, at once.
+import type { Pool } from '../../../db/connections/pool.ts';
+import { mergeRollups, rollUp } from '../../../db/ledger/roll-up.ts';
+import { until } from '../until.ts';
+
+export async function rollUpAll(pool: Pool): Promise<void> {
+  // Another one may be at it.
+  await until('the ledger to be rolled up', async () => {
+    while (await rollUp(pool));
+    const { rows } = await pool.query<{ isEmpty: boolean }>(
+      'select not exists (select from ledger_entries) as "isEmpty"',
+    );
+    return rows[0]?.isEmpty;
+  });
+}
+
+const HOUR_MS = 3_600_000;
+let hour = 0;
+
+/** Merges old buckets, as housekeeping does once an hour. */
+export async function mergeAll(pool: Pool): Promise<void> {
+  hour += 1;
+  while (await mergeRollups(pool, 20_000, Date.now() + hour * HOUR_MS));
+}

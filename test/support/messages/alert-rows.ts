@@ -1,0 +1,91 @@
+// Channels of alerts and issues as rows of a database that no worker looks at.
+import { newId } from '../../../core/text/ids.ts';
+import type { ToldChange } from '../../../core/messages/announcements.ts';
+import { createAnnouncements } from '../../../db/messages/announcements.ts';
+import { claimMessages, type DueMessage, finishMessage } from '../../../db/messages/outbox.ts';
+import type { Pool } from '../../../db/connections/pool.ts';
+
+/** A message that was claimed, with the changes that it is about. */
+export interface ClaimedMessage extends DueMessage {
+  changes: ToldChange[];
+}
+
+export interface ChannelRow {
+  id: string;
+  organizationId: string;
+}
+
+/** @param pool gives the pool of the database, once it is there */
+export const alertRows = (pool: () => Pool) => {
+  async function insert(table: string, columns: Record<string, unknown>): Promise<void> {
+    const names = Object.keys(columns);
+    await pool().query(
+      `insert into ${table} (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`)})`,
+      Object.values(columns),
+    );
+  }
+
+  async function organization(): Promise<string> {
+    const id = newId('org');
+    const slug = id.slice(-20).replaceAll('_', '-');
+    await insert('organizations', { id, slug, name: slug, plan: 'business' });
+    return id;
+  }
+
+  async function channel(rules: Record<string, unknown> = {}, organizationId?: string): Promise<ChannelRow> {
+    const made = { id: newId('alc'), organizationId: organizationId ?? (await organization()) };
+    const columns = {
+      id: made.id,
+      organization_id: made.organizationId,
+      name: 'On call',
+      type: 'slack',
+      throttle_minutes: 0,
+    };
+    await insert('alert_channels', { ...columns, ...rules });
+    return made;
+  }
+
+  async function issue(organizationId: string, members: Record<string, unknown> = {}): Promise<string> {
+    const id = newId('iss');
+    const now = new Date();
+    const columns = { id, organization_id: organizationId, kind: 'delivery_failing', cause: id, count: 1 };
+    await insert('issues', { ...columns, first_seen_at: now, last_seen_at: now, ...members });
+    return id;
+  }
+
+  const setState = (id: string, state: string) =>
+    pool().query(
+      `update issues set state = $2, changed_at = now(), resolved_at = case when $2 = 'resolved' then now() end where id = $1`,
+      [id, state],
+    );
+
+  /** One round over every channel, and what there is to start. */
+  async function round(): Promise<ClaimedMessage[]> {
+    let last = '';
+    do last = (await createAnnouncements(pool(), last))?.last ?? '';
+    while (last !== '');
+    return claim(1000);
+  }
+
+  async function claim(limit: number): Promise<ClaimedMessage[]> {
+    const { due } = await claimMessages(pool(), limit);
+    const { rows } = await pool().query<{ id: string; content: ToldChange[] }>(
+      'select id, content from messages where id = any($1::text[])',
+      [due.map(({ messageId }) => messageId)],
+    );
+    const contents = new Map(rows.map(({ id, content }) => [id, content]));
+    return due.map((each) => ({ ...each, changes: contents.get(each.messageId) ?? [] }));
+  }
+
+  const sent = ({ organizationId, messageId }: DueMessage) =>
+    finishMessage(pool(), { organizationId, messageId }, 'sent');
+
+  /** The changes of a round, all of which arrive. */
+  async function told(): Promise<string[]> {
+    const due = await round();
+    await Promise.all(due.map(sent));
+    return due.flatMap(({ changes }) => changes.map(({ change, issueId }) => `${change} ${issueId}`));
+  }
+
+  return { organization, channel, issue, setState, round, claim, sent, told };
+};

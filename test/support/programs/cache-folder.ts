@@ -1,0 +1,42 @@
+// Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cacheFolder as folderOfPrograms } from '../../../core/config/cache-folder.ts';
+import { phase } from '../../../local/errors.ts';
+
+export const cacheFolder = folderOfPrograms();
+
+/**
+ * Fills a folder of the cache unless it is there; it appears only when it is complete.
+ * @param what was done, for the log: `built versitygw`
+ */
+export async function fillOnce(
+  folder: string,
+  what: string,
+  log: (line: string) => void,
+  fill: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  if (existsSync(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  const unfinished = mkdtempSync(`${folder}.unfinished-`);
+  try {
+    await phase(log, what, () => fill(unfinished));
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another run was quicker.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+const OLD_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** Removes what was filled days ago for other versions of what changes often. @param prefix of the names of their folders */
+export function forgetOthers(prefix: string, folder: string): void {
+  for (const name of readdirSync(cacheFolder)) {
+    const other = join(cacheFolder, name);
+    if (name.startsWith(prefix) && other !== folder && Date.now() - statSync(other).mtimeMs > OLD_MS)
+      rmSync(other, { recursive: true, force: true });
+  }
+}

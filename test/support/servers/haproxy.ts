@@ -1,0 +1,161 @@
+// A real haproxy in front of API processes, as docs/deploying.md recommends it but without retries, so that every failure shows.
+// It is the machine's own (Debian: apt-get install haproxy); nothing is downloaded here.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { freePorts } from '../../../local/ports.ts';
+import { until } from '../until.ts';
+
+const HOW_TO_INSTALL = 'haproxy is not installed: "apt-get install haproxy" or "brew install haproxy" lets this run';
+// Not in everyone's PATH.
+const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
+// Columns of `show stat` (haproxy management guide, section 9.1).
+const SERVER_NAME = 1;
+const STATUS = 17;
+
+export interface Balancer {
+  url: string;
+  /** Of haproxy; undefined while it does not run. */
+  readonly pid: number | undefined;
+  /** Settles when the haproxy that runs now has ended. */
+  readonly exited: Promise<unknown>;
+  /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
+  states(): Promise<string[]>;
+  /** SIGKILL; clients find nobody until `start`. */
+  kill(): Promise<void>;
+  /** On the same port; resolves when at least one server is up. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @returns how to install it; null: it is there */
+export const whyNoHaproxy = (): string | null => (program() === undefined ? HOW_TO_INSTALL : null);
+
+/** Leaves a test out when there is no haproxy on this machine, and says so. @throws Error instead with `REQUIRE_HAPROXY` (.ci/run) */
+export function requireHaproxy(context: Mocha.Context): void {
+  const reason = whyNoHaproxy();
+  if (reason === null) return;
+  if (process.env.REQUIRE_HAPROXY) throw new Error(reason);
+  console.log(`    ${reason}`);
+  context.skip();
+}
+
+/** From which it connects when it names clients, so that it can be told from the tests' own connections. */
+export const BALANCER_ADDRESS = '127.0.0.3';
+
+/**
+ * Starts haproxy on a free port, with one server for each port on this machine; resolves when all of them are up.
+ * @param options.namesClients whether it adds X-Forwarded-For
+ */
+export async function startBalancer(ports: number[], options: { namesClients?: true } = {}): Promise<Balancer> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-haproxy-'));
+  const socket = join(folder, 'admin.sock');
+  const file = join(folder, 'haproxy.cfg');
+  const [port = 0] = await freePorts(1);
+  writeFileSync(file, configuration(port, ports, socket, options.namesClients ?? false));
+  let child: ChildProcess | undefined;
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  /** @param areUp what is waited for, of the states of all servers */
+  const launch = async (areUp: (states: string[]) => boolean) => {
+    const launched = spawn(program() ?? 'haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = launched;
+    let output = '';
+    for (const stream of [launched.stdout, launched.stderr]) {
+      stream.setEncoding('utf8').on('data', (part: string) => {
+        output += part;
+      });
+    }
+    await until('haproxy to find its servers up', async () => {
+      if (!isRunning()) throw new Error(`haproxy ended:\n${output}`);
+      return areUp(await statesOf(socket));
+    });
+  };
+  const balancer: Balancer = {
+    url: `http://127.0.0.1:${port}`,
+    get pid() {
+      return isRunning() ? child?.pid : undefined;
+    },
+    get exited() {
+      return isRunning() && child ? once(child, 'exit') : Promise.resolve();
+    },
+    states: () => statesOf(socket),
+    async kill() {
+      if (!isRunning() || !child) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+    start: () => launch((states) => states.some(isUp)),
+    async close() {
+      await balancer.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    // haproxy takes servers for up until it has asked them.
+    await launch((states) => states.every(isUp));
+  } catch (error) {
+    await balancer.close();
+    throw error;
+  }
+  return balancer;
+}
+
+const isUp = (state: string) => state === 'UP';
+
+function program(): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
+  return folders.map((folder) => join(folder, 'haproxy')).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// "timeout check": on a busy machine a process that is well may take a while to answer.
+function configuration(port: number, ports: number[], socket: string, namesClients: boolean): string {
+  const ofServer = namesClients ? `source ${BALANCER_ADDRESS}` : '';
+  return `global
+  stats socket ${socket} mode 600 level admin
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  timeout check 5s
+  option httpchk GET /readyz
+  retries 0
+  http-reuse always
+  ${namesClients ? 'option forwardfor' : ''}
+listen hookyard
+  bind 127.0.0.1:${port}
+  balance roundrobin
+  default-server check inter 500ms fall 2 rise 2 ${ofServer}
+${ports.map((server) => `  server api-${server} 127.0.0.1:${server}\n`).join('')}`;
+}
+
+async function statesOf(socket: string): Promise<string[]> {
+  return [...(await rowsOf(socket)).values()].map((row) => row[STATUS] ?? '');
+}
+
+/** The columns of each server, by its name. */
+async function rowsOf(socket: string): Promise<Map<string, string[]>> {
+  const lines = (await ask(socket, 'show stat')).trim().split('\n').slice(1);
+  const rows = lines.map((line) => line.split(','));
+  return new Map(rows.flatMap((row) => (row[SERVER_NAME]?.startsWith('api-') ? [[row[SERVER_NAME], row]] : [])));
+}
+
+function ask(socket: string, command: string): Promise<string> {
+  const connection = connect(socket);
+  connection.end(`${command}\n`);
+  return text(connection);
+}

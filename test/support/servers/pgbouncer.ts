@@ -1,0 +1,145 @@
+// A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is downloaded here.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+import { freePorts } from '../../../local/ports.ts';
+import { until } from '../until.ts';
+
+const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" lets this run';
+// Not in everyone's PATH.
+const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
+
+export interface PgBouncer {
+  /** Through it to the database it was started for. */
+  databaseUrl: string;
+  /** Through it to another database of the same server. */
+  urlOf(databaseUrl: string): string;
+  /** Undefined while it does not run. */
+  readonly pid: number | undefined;
+  /** Settles when the one that runs now has ended. */
+  readonly exited: Promise<unknown>;
+  /** SIGKILL; clients find nobody until `start`. */
+  kill(): Promise<void>;
+  /** On the same port. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @returns how to install it; null: it is there */
+export const whyNoPgBouncer = (): string | null => (program() === undefined ? HOW_TO_INSTALL : null);
+
+/** Leaves a test out when there is no PgBouncer on this machine, and says so. @throws Error instead with `REQUIRE_PGBOUNCER` (.ci/run) */
+export function requirePgBouncer(context: Mocha.Context): void {
+  const reason = whyNoPgBouncer();
+  if (reason === null) return;
+  if (process.env.REQUIRE_PGBOUNCER) throw new Error(reason);
+  console.log(`    ${reason}`);
+  context.skip();
+}
+
+/**
+ * Starts it on a free port.
+ * @param databaseUrl the database, with the user and password for all connections
+ * @param settings of its section `pgbouncer`; the others have its defaults
+ */
+export async function startPgBouncer(databaseUrl: string, settings: Record<string, string>): Promise<PgBouncer> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-pgbouncer-'));
+  const [port = 0] = await freePorts(1);
+  const file = join(folder, 'pgbouncer.ini');
+  writeFileSync(file, configuration(new URL(databaseUrl), port, settings));
+  // Whom it runs as must be able to read this.
+  chmodSync(folder, 0o755);
+  const urlOf = (url: string) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href;
+  let child: ChildProcess | undefined;
+  const pooler: PgBouncer = {
+    databaseUrl: urlOf(databaseUrl),
+    urlOf,
+    get pid() {
+      return child && isRunning(child) ? child.pid : undefined;
+    },
+    get exited() {
+      return child && isRunning(child) ? once(child, 'exit') : Promise.resolve();
+    },
+    kill: async () => void (child && (await end(child))),
+    async start() {
+      child = await launch(file, pooler.databaseUrl);
+    },
+    async stop() {
+      await pooler.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await pooler.start().catch(async (error: unknown) => {
+    await pooler.stop();
+    throw error;
+  });
+  return pooler;
+}
+
+async function launch(file: string, databaseUrl: string): Promise<ChildProcess> {
+  // It refuses to run as root.
+  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const child = spawn(program() ?? 'pgbouncer', [...asNobody, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      output += part;
+    });
+  }
+  try {
+    await until('PgBouncer to connect', async () => {
+      if (child.exitCode !== null) throw new Error(`PgBouncer ended:\n${output}`);
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      await client.end();
+      return true;
+    });
+  } catch (error) {
+    await end(child);
+    throw error;
+  }
+  return child;
+}
+
+function program(): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
+  return folders.map((folder) => join(folder, 'pgbouncer')).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function configuration(
+  { hostname, port: target, username, password }: URL,
+  port: number,
+  settings: Record<string, string>,
+): string {
+  const login = `user=${decodeURIComponent(username)} password='${decodeURIComponent(password)}'`;
+  return `[databases]
+* = host=${hostname} port=${target} ${login}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+${Object.entries(settings)
+  .map(([name, value]) => `${name} = ${value}\n`)
+  .join('')}`;
+}
+
+const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
+
+async function end(child: ChildProcess): Promise<void> {
+  if (!isRunning(child)) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}

@@ -1,0 +1,127 @@
+// A Temporal worker with the real replay workflow and pages that follow a script, on a real server.
+import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { ReplayActivities, ReplayReference } from '../../../activities/types.ts';
+import type { ReplayProgress } from '../../../core/delivery/event-replay.ts';
+import { newId } from '../../../core/text/ids.ts';
+import { bundleWorkflows } from '../../../worker/temporal/workflow-bundle.ts';
+import type { ReplayInput } from '../../../workflows/messages.ts';
+import { replayTaskQueue } from '../../../core/temporal/names.ts';
+import type { replay } from '../../../workflows/replay.ts';
+import { quietLogger } from '../servers/quiet-temporal.ts';
+import { stackAddresses } from '../stack.ts';
+
+/** What the next page makes of the replay; an Error means that our own side is away. */
+export type PageStep = Partial<ReplayProgress> | Error | Promise<Partial<ReplayProgress>>;
+
+export interface ScriptedReplay {
+  handle: WorkflowHandleWithFirstExecutionRunId<typeof replay>;
+  reference: ReplayReference;
+  /** Numbers of the pages that were asked for. */
+  pages: number[];
+  /** How often the replay was to be cancelled. */
+  cancels(): number;
+}
+
+export interface ScriptedReplays {
+  client: Client;
+  /** Starts a replay whose pages follow `steps`, and whose cancels fail with `cancelErrors` first. */
+  start(steps: Iterable<PageStep>, input?: Partial<ReplayInput>, cancelErrors?: Error[]): Promise<ScriptedReplay>;
+  stop(): Promise<void>;
+}
+
+interface Script {
+  steps: Iterator<PageStep>;
+  pages: number[];
+  cancels: number;
+  cancelErrors: Error[];
+  progress: ReplayProgress;
+}
+
+// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
+const IDENTITY = 'hookyard-test';
+
+/** @param taskQueue its own for each test file, so that files cannot take each other's tasks */
+export async function startScriptedReplays(taskQueue: string): Promise<ScriptedReplays> {
+  const { temporalAddress: address, namespace } = stackAddresses();
+  const connection = await NativeConnection.connect({ address });
+  const clientConnection = await Connection.connect({ address });
+  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
+  const scripts = new Map<string, Script>();
+  const common = { connection, namespace, identity: IDENTITY };
+  const workflowBundle = await bundleWorkflows(quietLogger);
+  const workers = await Promise.all([
+    Worker.create({ ...common, taskQueue, workflowBundle }),
+    Worker.create({ ...common, taskQueue: replayTaskQueue(taskQueue), activities: scriptedActivities(scripts) }),
+  ]);
+  const ended = Promise.all(workers.map((worker) => worker.run()));
+  return {
+    client,
+    async start(steps, changes = {}, cancelErrors = []) {
+      const input = { organizationId: newId('org'), replayId: newId('rpl'), ratePerSecond: 1000, ...changes };
+      const { organizationId, replayId } = input;
+      const script: Script = {
+        steps: steps[Symbol.iterator](),
+        pages: [],
+        cancels: 0,
+        cancelErrors: [...cancelErrors],
+        progress: runningProgress(0, 0),
+      };
+      scripts.set(replayId, script);
+      const handle = await client.workflow.start<typeof replay>('replay', {
+        taskQueue,
+        workflowId: replayId,
+        args: [input],
+        staticSummary: 'Replay of 5 events, 1000 per second',
+      });
+      return { handle, reference: { organizationId, replayId }, pages: script.pages, cancels: () => script.cancels };
+    },
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await ended;
+      await Promise.all([connection.close(), clientConnection.close()]);
+    },
+  };
+}
+
+/** A replay that is under way. */
+export function runningProgress(pages: number, eventsReplayed: number): ReplayProgress {
+  return {
+    status: 'running',
+    pages,
+    eventsTotal: 5,
+    eventsReplayed,
+    deliveriesCreated: eventsReplayed,
+    eventsExpired: 0,
+    eventsUnroutable: 0,
+    replayedUntil: '2026-11-21T10:00:00.000Z',
+  };
+}
+
+function scriptedActivities(scripts: Map<string, Script>): ReplayActivities {
+  const scriptOf = (replayId: string): Script => {
+    const script = scripts.get(replayId);
+    if (!script) throw new Error(`No script for ${replayId}`);
+    return script;
+  };
+  return {
+    async replayPage({ replayId, page }) {
+      const script = scriptOf(replayId);
+      script.pages.push(page);
+      const step = await script.steps.next().value;
+      if (step === undefined) throw new Error('The script has no further page');
+      if (step instanceof Error) throw step;
+      const { waitsFor: _past, ...before } = script.progress;
+      script.progress = { ...before, pages: page, ...step };
+      return script.progress;
+    },
+    async cancelReplay({ replayId }) {
+      const script = scriptOf(replayId);
+      script.cancels += 1;
+      const error = script.cancelErrors.shift();
+      if (error) throw error;
+      if (script.progress.status === 'running') script.progress = { ...script.progress, status: 'cancelled' };
+      return script.progress;
+    },
+  };
+}
