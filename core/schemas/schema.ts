@@ -1,11 +1,11 @@
 // JSON Schemas of users: checked when they are stored, compiled once for each version, evaluated within bounds.
-// Rules: SCH-03, SCH-04.
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { LRUCache } from 'lru-cache';
 import { TimeLimitError, withinTime } from '../fairness/time-limit.ts';
 import { holdsExactNumbers } from '../text/exact-json.ts';
 import { PatternError } from '../text/linear-regex.ts';
-import { dialectOf, evaluationCost, metaSchemaProblem, newValidator } from './validator.ts';
+import { addExactKeywords, hasExactNumbers, roundSchema } from './exact-numbers.ts';
+import { type Dialect, dialectOf, evaluationCost, metaSchemaProblem, newValidator } from './validator.ts';
 
 export type JsonSchema = Record<string, unknown> | boolean;
 
@@ -54,7 +54,7 @@ export function checkSchema(schema: JsonSchema): void {
   const dialect = requireDialect(schema);
   try {
     withinTime(COMPILE_LIMIT_MS, () => {
-      const rounded = withDoubles(schema);
+      const rounded = roundSchema(schema, false) as JsonSchema;
       const problem = metaSchemaProblem(dialect, rounded);
       if (problem !== null) throw new InvalidSchemaError(`is no JSON Schema (${dialect}): ${problem}`);
       compileWith(newValidator(dialect, false), rounded);
@@ -69,26 +69,18 @@ export function checkSchema(schema: JsonSchema): void {
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = requireDialect(schema);
   const cost = evaluationCost(schema);
-  const rounded = withDoubles(schema);
-  const firstError = compileWith(newValidator(dialect, false), rounded);
-  const isLarge = JSON.stringify(rounded).length > ALL_ERRORS_SCHEMA_BYTES;
-  let allErrors: ValidateFunction | undefined;
-
-  function errorsOf(payload: unknown, bytes: number): SchemaError[] {
-    const seen = holdsExactNumbers(payload) ? withDoubles(payload) : payload;
-    if (firstError(seen)) return [];
-    if (isLarge || bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
-    allErrors ??= compileWith(newValidator(dialect, true), rounded);
-    allErrors(seen);
-    return readErrors(allErrors.errors ?? []);
-  }
+  const isExact = hasExactNumbers(schema);
+  const doubles = isExact ? null : withDoubles(dialect, schema);
+  let exact: Validation | undefined;
 
   return {
     cost,
     validate(payload, bytes, limitMs = VALIDATE_LIMIT_MS) {
       try {
-        if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return errorsOf(payload, bytes);
-        return withinTime(Math.max(1, Math.ceil(Math.min(limitMs, VALIDATE_LIMIT_MS))), () => errorsOf(payload, bytes));
+        let validate = doubles;
+        if (validate === null || holdsExactNumbers(payload)) validate = exact ??= withExactNumbers(dialect, schema);
+        if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return validate(payload, bytes);
+        return withinTime(Math.max(1, Math.ceil(Math.min(limitMs, VALIDATE_LIMIT_MS))), () => validate(payload, bytes));
       } catch (error) {
         return [{ path: '', message: failureOf(error, limitMs) }];
       }
@@ -96,8 +88,28 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   };
 }
 
-/** A copy with the nearest double for each number: all that JSON Schema validators know. */
-const withDoubles = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
+type Validation = (payload: unknown, bytes: number) => SchemaError[];
+
+function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
+  const firstError = compileWith(newValidator(dialect, false), schema);
+  const isLarge = JSON.stringify(schema).length > ALL_ERRORS_SCHEMA_BYTES;
+  let allErrors: ValidateFunction | undefined;
+  return (payload, bytes) => {
+    if (firstError(payload)) return [];
+    if (isLarge || bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
+    allErrors ??= compileWith(newValidator(dialect, true), schema);
+    allErrors(payload);
+    return readErrors(allErrors.errors ?? []);
+  };
+}
+
+/** Slower, and only the first error. */
+function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
+  const ajv = newValidator(dialect, false);
+  const run = addExactKeywords(ajv);
+  const check = compileWith(ajv, roundSchema(schema, true) as JsonSchema);
+  return (payload) => (run.validate(payload, check) ? [] : readErrors(check.errors ?? []));
+}
 
 // Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed.
 function failureOf(error: unknown, limitMs: number): string {

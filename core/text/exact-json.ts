@@ -241,6 +241,27 @@ export function compareDecimals(a: string, b: string): number {
   return left.digits > right.digits ? left.sign : -left.sign;
 }
 
+/** Whether a number is whole: `10e-1` is, `1.5` is not. */
+export function isWhole(text: string): boolean {
+  const decimal = readDecimal(text);
+  return decimal !== null && decimal.digits.length - 1 <= Math.max(decimal.magnitude, -1);
+}
+
+// Limit of the digits of a quotient: beyond realistic input, and still cheap.
+const MAX_SPREAD = 5000;
+
+/** Whether a is a whole multiple of b. False when they are too many orders of magnitude apart to tell. */
+export function isMultiple(a: string, b: string): boolean {
+  const [value, factor] = [readDecimal(a), readDecimal(b)];
+  if (value === null || factor === null || factor.sign === 0) return false;
+  if (value.sign === 0) return true;
+  // The powers of ten of their last digits.
+  const [low, high] = [value, factor].map(({ magnitude, digits }) => magnitude - digits.length + 1) as [number, number];
+  if (Math.abs(low - high) > MAX_SPREAD || value.digits.length + factor.digits.length > MAX_SPREAD) return false;
+  const scaled = (digits: string, power: number) => BigInt(digits) * 10n ** BigInt(power - Math.min(low, high));
+  return scaled(value.digits, low) % scaled(factor.digits, high) === 0n;
+}
+
 /** A decimal number of a fixed form, as DECIMAL(precision, scale) of SQL has it. */
 export interface DecimalForm {
   /** Digits in all. */
