@@ -54,7 +54,7 @@ COPY --from=console /app/client ./client
 COPY --from=console /app/cli ./cli
 COPY --from=console /app/console/built ./console/built
 # Makes the bundle of the workflow code, so that a worker starts at once and needs no memory for it.
-RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/workflow-bundle.ts'; await bundleWorkflows();"
+RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/temporal/workflow-bundle.ts'; await bundleWorkflows();"
 USER node
 EXPOSE 3000 9464 9465
 # Of both roles. Whether the process lives, not whether it is ready: who restarts by it must not restart for an outage of PostgreSQL. A

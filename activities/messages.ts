@@ -71,7 +71,7 @@ async function sendMessage(deps: MessageDeps, request: MessageRequest): Promise<
     const result = await Promise.race([sending(), cancelled()]);
     noteInIssues(deps, loaded, result);
     if (!result.ok) await refuse(deps, request, loaded, result);
-    deps.log.info(line, 'message sent');
+    deps.log.info({ ...line, ...(result.ok && result.refused && { refused: result.refused }) }, 'message sent');
   }
   await finishMessage(deps.pool, request, 'sent');
   notifications.add({ channel: isLogged ? 'log' : type, result: isWithheld ? 'withheld' : 'sent' });
@@ -88,7 +88,8 @@ function lineOf({ messageId, organizationId }: MessageRequest, loaded: Loaded) {
     return { ...common, channelId: channel.id, type: channel.type, issueIds: changes.map(({ issue }) => issue.id) };
   }
   const { route, mail } = loaded;
-  return { ...common, routeId: route?.id, count: mail.count, deliveryId: mail.facts.delivery_id };
+  const { delivery_id: deliveryId, error_summary: error } = mail.facts;
+  return { ...common, routeId: route?.id, count: mail.count, deliveryId, ...(error && { error }) };
 }
 
 /** @returns what sends a message; null when nobody wants it any more, or what it was about is gone */

@@ -23,9 +23,10 @@ export interface Mail extends MailText {
 export interface Mailer {
   /**
    * Hands a mail to the server, which takes it for one recipient at least.
+   * @returns how many recipients it refused
    * @throws MailError
    */
-  send(mail: Mail): Promise<void>;
+  send(mail: Mail): Promise<number>;
   close(): void;
 }
 
@@ -48,13 +49,14 @@ export class MailError extends Error {
 /**
  * Sends a mail to its recipients together, or to each alone where each has a link that stops such mails. Then a recipient that the
  * server refuses stops no other; where the server fails, all of them are to be sent again.
+ * @returns how many recipients the server refused
  * @throws MailError when it was sent to nobody, or not to all because the server fails
  */
 export async function sendToEach(
   mailer: Mailer,
   mail: Mail,
   linkOf: (address: string) => string | null,
-): Promise<void> {
+): Promise<number> {
   const links = mail.to.map((address) => ({ address, stopLink: linkOf(address) }));
   if (links.every(({ stopLink }) => stopLink === null)) return mailer.send(mail);
   const tries = await pMap(
@@ -76,6 +78,7 @@ export async function sendToEach(
   if (ofServer) throw ofServer;
   const [first] = failed;
   if (first && failed.length === tries.length) throw failed.find(({ permanent }) => !permanent) ?? first;
+  return failed.length;
 }
 
 /** Who sends the mails of this installation, and with what. */
@@ -113,7 +116,7 @@ export function createMailer(url: () => string): Mailer {
   return {
     async send({ messageId, from, to, subject, text, html, stopLink }) {
       try {
-        await current().sendMail({
+        const { rejected } = await current().sendMail({
           messageId,
           from: { name: 'Hookyard', address: from },
           to: to.map((address) => ({ name: '', address })),
@@ -132,6 +135,7 @@ export function createMailer(url: () => string): Mailer {
           disableFileAccess: true,
           disableUrlAccess: true,
         });
+        return rejected.length;
       } catch (error) {
         throw mailError(error);
       }

@@ -27,8 +27,9 @@ type Measured = {
   responseBody: string | null;
 };
 export type SendResult = Measured &
+  /** `refused`: recipients of a mail that the server did not take; it took one at least. */
   (
-    | { ok: true }
+    | { ok: true; refused?: number }
     | {
         ok: false;
         summary: ErrorSummary;
@@ -191,8 +192,8 @@ export async function sendMail(
     responseBody: null,
   });
   try {
-    await sendToEach(mailer, mail, (address) => stopLink(organization, address));
-    return { ok: true, ...measured() };
+    const refused = await sendToEach(mailer, mail, (address) => stopLink(organization, address));
+    return { ok: true, refused, ...measured() };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     const { summary, permanent: isPermanent } = error;

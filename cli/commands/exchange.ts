@@ -1,5 +1,5 @@
 // hookyard export and import: destinations and routes on their way to another organization.
-import { appendFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
@@ -75,8 +75,14 @@ function save(file: string, text: string): void {
     }
     const target = known ? realpathSync(file) : file;
     const beside = `${target}.${process.pid}.part`;
-    writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
-    renameSync(beside, target);
+    try {
+      writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
+      renameSync(beside, target);
+    } catch (error) {
+      // It may hold credentials.
+      rmSync(beside, { force: true });
+      throw error;
+    }
   } catch (error) {
     throw usage(`${file} cannot be written: ${(error as Error).message}`);
   }

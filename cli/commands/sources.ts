@@ -107,5 +107,10 @@ function setVerification({ body, options }: Call): void {
   // What --verify has no option for stands in --data.
   if (verify || (described && secret))
     body.verificationConfig = { ...described, ...given({ type: verify, secret, header }) };
-  else if (body.provider) body.verificationConfig = given({ secret, verifyToken, confirmSubscriptions });
+  else if (body.provider) {
+    const wanted = given({ secret, verifyToken, confirmSubscriptions });
+    // Without any of them --data says it all: what it leaves out keeps its value.
+    if (described || Object.keys(wanted).length > 0 || options.provider)
+      body.verificationConfig = { ...described, ...wanted };
+  }
 }

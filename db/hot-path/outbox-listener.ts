@@ -52,6 +52,7 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
   async function connect(): Promise<void> {
     try {
       await connection.session();
+      if (closed) return;
       // For commits while nobody listened.
       deps.workers();
       deps.due();
@@ -64,7 +65,10 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
 
   function connectLater(): void {
     clearTimeout(retry);
-    if (!closed) retry = setTimeout(() => void connect(), RECONNECT_MS).unref();
+    if (closed) return;
+    retry = setTimeout(() => {
+      connecting = connect();
+    }, RECONNECT_MS).unref();
   }
 
   const query = async (...statement: Parameters<pg.Client['query']>): Promise<unknown> => {
@@ -79,14 +83,15 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
     }
   };
 
-  const connected = connect();
+  let connecting = connect();
   return {
     db: { query } as Queryable,
     hears: () => connection.isUp,
     async close() {
       closed = true;
       clearTimeout(retry);
-      await connected;
+      // Also one that is being made anew.
+      await connecting;
       await connection.close();
     },
   };

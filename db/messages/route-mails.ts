@@ -90,9 +90,11 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
 
 /** Makes the transaction the only one that makes messages. In a statement of its own: the next one sees what the last holder has committed. */
 export async function lockRound(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    LOCKS.messages,
-  ]);
+  // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
+  const { rows } = await db.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock($1) as locked, set_config('idle_in_transaction_session_timeout', '5s', true)`,
+    [LOCKS.messages],
+  );
   return rows[0]?.locked ?? false;
 }
 

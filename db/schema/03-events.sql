@@ -124,7 +124,8 @@ create table retrying_deliveries (
   delivery_id text collate "C" primary key, organization_id text collate "C" not null,
   destination_id text collate "C" not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
-        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
+        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000,
+        vacuum_truncate = off);  -- as of the outbox: a plan made while the table had no pages reads all of it
 
 create function note_retrying() returns trigger language plpgsql as $$
 begin

@@ -168,6 +168,8 @@ export class ThreadPool {
     const { running } = slot;
     if (!this.#slots.has(slot) || running === null) return;
     endWaits(slot);
+    // Node keeps a module that could not be loaded, so this thread would fail all its work.
+    if (message.type === 'failed' && !running.started) return this.#end(slot, new Error(message.error));
     if (message.type === 'started') {
       running.started = true;
       slot.unwatch = endInTime(slot.worker, running.deadline, message.cpuMs, () => this.#end(slot, overTime));
@@ -178,8 +180,7 @@ export class ThreadPool {
     this.#freed.resolve();
     this.#freed = Promise.withResolvers<void>();
     if (message.type === 'done') running.resolve({ result: message.result, cpuMs: message.cpuMs });
-    else if (running.started) running.reject(new WorkEndedError('error', message.error));
-    else running.reject(new NoThreadError(died(new Error(message.error))));
+    else running.reject(new WorkEndedError('error', message.error));
   }
 
   /**

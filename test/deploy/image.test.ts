@@ -55,6 +55,12 @@ describe('The image', () => {
     expect(new Set(stages)).to.deep.equal(new Set([`node:${node}-slim`]));
   });
 
+  it('is built and started from files that exist', () => {
+    const files = [...text.matchAll(/(?:\/app\/|"|node )([a-z][\w/-]*\.(?:ts|js))\b/g)].map(([, file = '']) => file);
+    expect(files).to.include('worker/temporal/workflow-bundle.ts');
+    for (const file of files) expect(existsSync(join(project, file)), file).to.equal(true);
+  });
+
   it('keeps the packages of its platform only, and lists what it has', () => {
     // As `npm ci` leaves them: the real packages, whose files the steps do not change.
     const modules = join(folder, 'node_modules');

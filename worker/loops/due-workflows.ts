@@ -125,19 +125,20 @@ async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promis
 /** Makes the messages that are due, and starts the workflow of each. @param everyMs between its rounds */
 export function dueMessages({ client, pool }: DueWorkflowDeps, everyMs: () => number): DuePart {
   const announce = announcements(pool);
-  const make = async () => ({ moreMails: await createRouteMails(pool), everyChannel: await announce() });
   return {
     what: 'messages',
     kinds: ['alerts', 'messages'],
     everyMs,
     async round() {
-      // What is there is started also when nothing new can be made.
-      const [made] = await Promise.allSettled([make()]);
+      // One after the other, because one transaction at a time makes messages. What is there is started also when nothing new can be
+      // made, and neither kind waits for the other to work again.
+      const [mails] = await Promise.allSettled([createRouteMails(pool)]);
+      const [alerts] = await Promise.allSettled([announce()]);
       const claimed = await startMessages(client, pool);
-      if (made.status === 'rejected') throw made.reason;
-      const { moreMails, everyChannel } = made.value;
-      if (moreMails || claimed === MAX_OTHERS) return 0;
-      return everyChannel ? null : everyMs();
+      if (mails.status === 'rejected') throw mails.reason;
+      if (alerts.status === 'rejected') throw alerts.reason;
+      if (mails.value || claimed === MAX_OTHERS) return 0;
+      return alerts.value ? null : everyMs();
     },
   };
 }
