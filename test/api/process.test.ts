@@ -58,7 +58,9 @@ describe('API process', () => {
         authType: 'bearer',
         authConfig: { token: 'secret-token' },
       });
-      const { code, output } = await runToEnd('api', { LOG_LEVEL: 'warn', ...env });
+      // Without a limit it warns of the other organizations first.
+      const settings = { LOG_LEVEL: 'warn', HOOKYARD_MAX_DATABASE_BYTES: '100000000000', ...env };
+      const { code, output } = await runToEnd('api', settings);
       expect(code).to.equal(1);
       expect(output.trim().split('\n')).to.have.length(1);
       expect(problemsIn(output)).to.match(line);

@@ -93,7 +93,7 @@ describe('the pages of the organization', function () {
   it('show what is used of each limit', async () => {
     await onPage('/usage', async (page) => {
       await page.getByRole('cell', { name: 'Webhooks this month' }).waitFor();
-      await page.getByRole('cell', { name: 'Alert channels' }).waitFor();
+      await page.getByRole('cell', { name: 'Alert channels', exact: true }).waitFor();
       await expectUsable(page);
       expect(await copied(page, 'These rows as CSV')).to.include('eventsPerMonth');
       expect(await copied(page, 'The API call (curl)')).to.include('/api/organization/usage');

@@ -14,7 +14,6 @@ import {
 import { until } from '../support/until.ts';
 
 const MANY = 100;
-const REFUSED = /Failed to load resource.* 400/;
 
 describe('the overview of the console', function () {
   this.timeout(JOURNEY_MS);
@@ -114,11 +113,6 @@ describe('the overview of the console', function () {
       await page.getByRole('combobox', { name: 'Who sends?' }).fill('GitHub');
       await page.getByRole('option', { name: 'GitHub', exact: true }).click();
       await page.getByLabel('Deliver to').fill(endpoint.url);
-      await page.getByLabel('Secret').fill('short');
-      await expectUsable(page);
-      // The secret is refused when the destination is there already.
-      await page.getByRole('button', { name: /Make source/ }).click();
-      await page.getByRole('alert').first().waitFor();
       await page.getByLabel('Secret').fill('a-secret-of-the-sender-0123456789');
       await page.getByRole('button', { name: /Make source/ }).click();
       await page.getByRole('textbox', { name: 'A sample payload' }).getByText('refs/heads/main').waitFor();
@@ -126,7 +120,7 @@ describe('the overview of the console', function () {
       await page.getByRole('link', { name: 'Answered 200' }).waitFor();
       await expectUsable(page);
     };
-    await onPage('/', work, { token, expected: REFUSED });
+    await onPage('/', work, { token });
     const { data } = await api.list<{ name: string }>('/api/destinations');
     expect(data.map(({ name }) => name)).to.deep.equal(['Orders receiver']);
     expect(endpoint.requests.map(({ headers }) => headers['x-github-event'])).to.deep.equal(['push']);

@@ -56,7 +56,6 @@ function describeProcesses(example: string): void {
     ];
     const values = join(import.meta.dirname, 'helm', `${example}.yaml`);
     manifests = manifestsOf(await template('--values', values, '--set', set.join(',')));
-    mkdirSync(join(folder, 'secrets'));
     // As the Secret holds them, by the names that the chart mounts them as.
     const secrets = {
       'database-url': asServices(database.databaseUrl),
@@ -70,9 +69,12 @@ function describeProcesses(example: string): void {
       secret: randomBytes(16).toString('hex'),
     };
     for (const pod of [of('Job', '-migrate'), of('Deployment', '-api'), of('Deployment', '-worker')]) {
+      // Two of them mount other secrets by the same name.
+      const mounted = join(folderOf(containerOf(pod)), 'secrets');
+      mkdirSync(mounted, { recursive: true });
       for (const { secret } of pod.volumes.flatMap(({ projected }) => projected?.sources ?? [])) {
         for (const { key, path } of secret.items)
-          writeFileSync(join(folder, 'secrets', path), secrets[key as keyof typeof secrets]);
+          writeFileSync(join(mounted, path), secrets[key as keyof typeof secrets]);
       }
     }
   });
@@ -82,6 +84,7 @@ function describeProcesses(example: string): void {
     rmSync(folder, { recursive: true });
   });
 
+  const folderOf = ({ name }: Container) => join(folder, name);
   const of = (kind: string, ending: string) => podOf(manifest(manifests, kind, ending));
 
   /** The container as a process: with its settings and nothing else, and a file system that it may only read, but for /tmp. */
@@ -93,7 +96,9 @@ function describeProcesses(example: string): void {
       cwd: project,
       env: {
         ...Object.fromEntries(ofImage.split(' ').map((pair) => pair.split('='))),
-        ...Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value.replace(MOUNTED, folder)])),
+        ...Object.fromEntries(
+          (container.env ?? []).map(({ name, value }) => [name, value.replace(MOUNTED, folderOf(container))]),
+        ),
         NODE_OPTIONS: '--permission --allow-fs-read=* --allow-fs-write=/tmp --allow-worker --allow-addons --allow-wasi',
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,20 +1,9 @@
-// A database that can be read and not written for a while, as after a failover to a standby: ingest says so, and no attempt is sent again
-// because its result could not be recorded.
+// A database that can be read and not written for a while, as after a failover to a standby: ingest says so. What becomes of attempts
+// under way is in test/long/read-only-attempts.test.ts.
 import { expect } from 'chai';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { OwnHookyard } from '../support/hookyard.ts';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
-import type { Endpoint } from '../support/receiver.ts';
-import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-
-const RECOVERY_MS = 180_000;
-const SENDERS = 4;
-const PAUSE_MS = 25;
-const HELD = 20;
-// By then leases have run out, and the first relay to renew could take those of the other.
-const RENEWALS_MISSED = 5;
 
 describe('a database that takes no writes', function () {
   this.timeout(900_000);
@@ -50,56 +39,4 @@ describe('a database that takes no writes', function () {
     await until('ingest to accept', async () => (await records.post(source, '{"n":99}')).status === 200);
     await until('readiness', async () => (await testInstance.client.request('GET', '/readyz')).status === 200);
   });
-
-  it('has no attempt sent twice, and everything delivered and recorded once afterwards', async () => {
-    const gate = Promise.withResolvers<void>();
-    const held = Array.from({ length: HELD }, (_, n) => ({ status: n % 2 === 0 ? 200 : 500, after: gate.promise }));
-    const { ledger, endpoint } = await line([...held, {}], {
-      destination: { retryPolicy: onceMore(5, 200) },
-      route: { circuitFailureThreshold: 100 },
-    });
-    const database = readOnlySwitch(testInstance.databaseUrl);
-    // The test before this one made them miss some.
-    const missedBefore = missedRenewals(testInstance);
-    let sending = true;
-    const senders = Array.from({ length: SENDERS }, async () => {
-      for (; sending; await pause(PAUSE_MS)) await ledger.post();
-    });
-    try {
-      await until('attempts under way', () => endpoint.requests.length > HELD);
-      await database.on();
-      gate.resolve();
-      await until(
-        'leases to run out',
-        () => missedRenewals(testInstance) - missedBefore >= RENEWALS_MISSED * testInstance.workers.length,
-      );
-    } finally {
-      await database.off();
-    }
-    const before = ledger.acknowledged.size;
-    await until('webhooks to be accepted again', () => ledger.acknowledged.size > before + SENDERS);
-    sending = false;
-    await Promise.all(senders);
-    await ledger.settle(RECOVERY_MS);
-    expect(sentTwice(endpoint)).to.deep.equal([]);
-    for (const eventId of ledger.acknowledged.keys()) {
-      const [delivery] = await records.deliveries(eventId);
-      expect(delivery?.attempts.map(({ attemptNumber }) => attemptNumber)).to.deep.equal(
-        Array.from({ length: ledger.arrivals(eventId) }, (_, n) => n + 1),
-      );
-      expect(await records.event(eventId)).to.include({ deliveriesSucceeded: 1, deliveriesFailed: 0 });
-    }
-  });
 });
-
-function missedRenewals(testInstance: OwnHookyard): number {
-  return testInstance.logs().split('shard leases could not be renewed').length - 1;
-}
-
-/** Attempts of deliveries that arrived more than once. */
-function sentTwice({ requests }: Endpoint): string[] {
-  const attempts = requests.map(
-    ({ headers }) => `${headers['x-hookyard-delivery-id']} ${headers['x-hookyard-attempt']}`,
-  );
-  return attempts.filter((attempt, index) => attempts.indexOf(attempt) !== index);
-}

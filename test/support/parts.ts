@@ -31,7 +31,6 @@ export const ALSO_IN_EXPRESS = [
   'test/e2e/delivery.test.ts',
   'test/e2e/failover.test.ts',
   'test/e2e/pauses.test.ts',
-  'test/e2e/rate-limit.test.ts',
   'test/e2e/routing.test.ts',
   'test/faults/processes.test.ts',
 ];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const { include } = JSON.parse(readFileSync(new URL('../../../../tsconfig.json', import.meta.url), 'utf8')) as {
+const { include } = JSON.parse(readFileSync(new URL('../../../tsconfig.json', import.meta.url), 'utf8')) as {
   include: string[];
 };
 
