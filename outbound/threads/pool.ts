@@ -169,7 +169,10 @@ export class ThreadPool {
     if (!this.#slots.has(slot) || running === null) return;
     endWaits(slot);
     // Node keeps a module that could not be loaded, so this thread would fail all its work.
-    if (message.type === 'failed' && !running.started) return this.#end(slot, new Error(message.error));
+    if (message.type === 'failed' && !running.started) {
+      this.#end(slot, new Error(message.error));
+      return;
+    }
     if (message.type === 'started') {
       running.started = true;
       slot.unwatch = endInTime(slot.worker, running.deadline, message.cpuMs, () => this.#end(slot, overTime));
