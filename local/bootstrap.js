@@ -45,7 +45,9 @@ function isClientStale() {
   // What is written last.
   const made = statSync(join(project, 'cli', 'operations.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const inputs = readdirSync(generators).map((name) => join(generators, name));
-  return [join(project, 'docs', 'openapi.json'), ...inputs].some((file) => statSync(file).mtimeMs > made);
+  // What is not there is no newer.
+  const changed = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return [join(project, 'docs', 'openapi.json'), ...inputs].some((file) => changed(file) > made);
 }
 
 function lockHash() {

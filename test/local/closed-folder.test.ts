@@ -83,7 +83,7 @@ describe('a folder that only its user may enter', function () {
     /** The programs that a start in the clone would take. */
     const programs = async (...places: string[]) => {
       const module: typeof import('../../local/postgres/programs.ts') = await import(
-        join(clone, 'local', 'postgres-programs.ts')
+        join(clone, 'local', 'postgres', 'programs.ts')
       );
       const log = () => {};
       return module.postgresPrograms(await findServerUser(log), log, places);
