@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { DatabaseUrl } from '../connections/client.ts';
+import { isReadOnlyServer } from '../connections/database-errors.ts';
 import { KeptConnection } from '../connections/kept-connection.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { CHANNEL, WAKE_RELAYS } from '../sql/rules.ts';
@@ -77,8 +78,9 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
     try {
       return await client.query(...statement);
     } catch (error) {
-      // An error of the server leaves the connection as it is.
-      if (!isOfServer(error)) connection.drop(client);
+      // An error of the server leaves the connection as it is. But a session that began while the server took no writes may never
+      // write, and this worker would count as dead for good.
+      if (!isOfServer(error) || isReadOnlyServer(error)) connection.drop(client);
       throw error;
     }
   };
