@@ -19,12 +19,12 @@ import type { InstallationClient } from '../../temporal-config/client.ts';
 import { isGrpcServiceError } from '@temporalio/client';
 import { organizationIdAttribute } from '../../core/temporal/names.ts';
 
-// The log tells of the progress of a deletion each time so many more events are gone.
+// Events removed between two log lines about the progress of a deletion.
 const TELL_EVERY = 100_000;
 
 /**
  * One round of some seconds.
- * @returns true when there is more to do right now; what has failed is told of and counted all the same
+ * @returns true when there is more to do right now; failures are logged and counted before it returns or throws
  * @throws a database error that a retry does not fix, or one that keeps coming, when nothing else is to be done now
  */
 export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
     }
     for (const [id, error] of failed) fail(error, id);
   }
-  // The one that is thrown is told of by the caller.
+  // The caller logs the error that is thrown.
   for (const error of hasMore ? errors : errors.slice(1)) await tellOfFailure({ pool, log }, 'deletions', error);
   if (errors.length > 0 && !hasMore) throw errors[0];
   return hasMore;
@@ -117,7 +117,7 @@ export async function finishOrganizations(deps: OrganizationDeletionDeps): Promi
       errors.push(error);
     }
   }
-  // The one that is thrown is told of by the caller.
+  // The caller logs the error that is thrown.
   const untold = hasMore ? errors : errors.slice(1);
   for (const error of untold) await tellOfFailure(deps, 'organizations', error);
   if (errors.length > 0 && !hasMore) throw errors[0];

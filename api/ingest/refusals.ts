@@ -69,7 +69,7 @@ export class Refusals {
       this.#pending.add(source, refusal, incoming.receivedAt.getTime(), describe);
       this.#deps.issues.refused(source, refusal, incoming.receivedAt.getTime());
     } catch (reason) {
-      // Nobody waits for it, so the error would end the process.
+      // Fire and forget: an unhandled rejection would end the process.
       this.#deps.log.error({ cause: causeOf(reason) }, 'a refused webhook could not be noted');
     }
   }

@@ -1,4 +1,4 @@
-// Who sends a webhook to a source, whether the source takes it, and what someone is told whom it refuses.
+// Verifies a webhook against its source, and makes the answer when it is refused.
 //
 // Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
 // signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,

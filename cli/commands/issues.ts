@@ -67,7 +67,7 @@ const MEMBERS = {
     kinds: ['--kind <kind>', 'only issues of this kind; may be repeated'],
     afterCount: ['--after <n>', 'tell of an issue from this count on (1)'],
     throttleMinutes: ['--throttle <minutes>', 'between two messages about an issue (15)'],
-    digestMinutes: ['--digest <minutes>', 'one message with all changes, every so many minutes'],
+    digestMinutes: ['--digest <minutes>', 'minutes between digests, one message with all changes each'],
   },
   extra: (command: Command) =>
     command
@@ -80,7 +80,7 @@ const MEMBERS = {
 
 export const alertChannels: Resource = {
   ...{ name: 'alert-channels', tag: 'Alerts', one: 'alert-channel' },
-  about: 'where the organization is told of its issues',
+  about: 'notification channels for issues',
   rows: [
     {
       operation: 'listAlertChannels',

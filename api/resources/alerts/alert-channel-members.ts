@@ -109,7 +109,10 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
       .min(1)
       .max(DAY_MINUTES)
       .nullable()
-      .meta({ description: 'One message with all changes, every so many minutes. Null: one each.', examples: [null] }),
+      .meta({
+        description: 'Minutes between digests, each of which has all changes. Null: one message per change.',
+        examples: [null],
+      }),
     null,
   ),
   withheldEmails: computed(

@@ -164,7 +164,7 @@ function When({ form }: { form: Form }) {
             error={errors.throttleMinutes}
           />
           <WholeField
-            label="All changes in one, every so many minutes"
+            label="Digest interval (minutes)"
             placeholder="one message each"
             value={values.digestMinutes}
             onChange={(value) => set('digestMinutes', value)}
