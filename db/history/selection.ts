@@ -42,16 +42,18 @@ export const KINDS = {
 const FAILED_EVENTS = ['failed', 'partial'];
 
 /**
- * The condition of a partial index (db/schema/03-events.sql) that has every row of a selection and few others, or null: events with
- * failed deliveries, events that were not routed, and deliveries that ended without being delivered.
+ * The statuses of a selection that has only what ended without being delivered, else null. An index has these rows, their statuses and
+ * all columns that `where` may name but `routed` (db/schema/03-events.sql).
  */
-function partialIndex({ kind, where: { status, routed } }: Selection): string | null {
-  if (kind === 'event' && routed === false) return 'not r.routed';
+function undeliveredStatuses({ kind, where: { status } }: Selection): string[] | null {
   const statuses = status === undefined ? [] : [status].flat();
-  if (statuses.length === 0) return null;
-  if (kind === 'event') return statuses.every((one) => FAILED_EVENTS.includes(one)) ? 'r.has_failed' : null;
-  return statuses.some((one) => one === 'delivered' || isOpenStatus(one)) ? null : 'r.is_undelivered';
+  const isUndelivered = (one: string) =>
+    kind === 'event' ? FAILED_EVENTS.includes(one) : one !== 'delivered' && !isOpenStatus(one);
+  return statuses.length > 0 && statuses.every(isUndelivered) ? statuses : null;
 }
+
+/** Whether it has only events that were not routed, which have an index. */
+const isNotRouted = ({ kind, where: { routed } }: Selection): boolean => kind === 'event' && routed === false;
 
 /** Rows of a deleted source are invisible. */
 export function rowsOf({ kind }: Selection): string {
@@ -86,9 +88,12 @@ function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range:
 /** The whole condition on rows `r` that were made in a range. */
 export function rowMatches(query: Parameters, selection: Selection, range: Range): string {
   const { also } = selection;
-  const index = partialIndex(selection);
-  const made = `${madeWithin(query, selection, range)}${index ? ` and ${index}` : ''}`;
-  return `${made} and ${matches(query, selection)}${also ? ` and ${also(query, range)}` : ''}`;
+  const undelivered = undeliveredStatuses(selection);
+  const conditions = [madeWithin(query, selection, range), matches(query, selection)];
+  if (undelivered) conditions.push(`r.undelivered_status = any(${query.add(undelivered)}::text[])`);
+  if (isNotRouted(selection)) conditions.push('not r.routed');
+  if (also) conditions.push(also(query, range));
+  return conditions.join(' and ');
 }
 
 /** The same without the time. */
@@ -115,9 +120,9 @@ export class Parameters {
   }
 }
 
-// Rows in the order of an index, of which nothing but the index is read: those of an organization, or of one source
-// (events) or destination (deliveries). Lists without another filter are read so; others go through these rows in steps
-// (search.ts).
+// Rows in the order of an index, of which nothing but the index is read: those of an organization, of one source
+// (events) or destination (deliveries), of those that were not delivered, and of events that were not routed. Lists without another
+// filter are read so; others go through these rows in steps (search.ts).
 
 const OWNER = {
   source_id: 'select organization_id from sources where id = $2',
@@ -139,11 +144,11 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   const { kind, organizationId, where, also, delivered } = selection;
   const { subject } = KINDS[kind];
   const { [subject]: id, routed, ...others } = where;
-  const isPlain =
-    !also &&
-    !delivered &&
-    (routed === undefined || (routed === false && kind === 'event' && id === undefined)) &&
-    Object.values(others).every((value) => value === undefined);
+  const hasNo = (values: unknown[]) => values.every((value) => value === undefined);
+  const isCovered = undeliveredStatuses(selection)
+    ? routed === undefined
+    : hasNo(Object.values(others)) && (routed === undefined || (isNotRouted(selection) && id === undefined));
+  const isPlain = !also && !delivered && isCovered;
   const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
   // Rows of a deleted source are invisible until they are gone.
   const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
@@ -158,12 +163,24 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
 function inIndex(query: Parameters, selection: Selection, range: Range): string {
   const { kind, organizationId, where } = selection;
   const { table, subject } = KINDS[kind];
+  const made = madeWithin(query, selection, range);
+  const undelivered = undeliveredStatuses(selection);
+  if (undelivered) {
+    const { source_id, route_id, destination_id } = where;
+    const of = `${matches(query, { organizationId, where: { source_id, route_id, destination_id } })} and ${made}`;
+    const parts = undelivered.map(
+      (status) => `from ${table} r where ${of} and r.undelivered_status = ${query.add(status)}`,
+    );
+    // The index has the ids of each status in order, and PostgreSQL merges them.
+    return parts.length === 1
+      ? (parts[0] ?? '')
+      : `from (${parts.map((part) => `select r.id ${part}`).join(' union all ')}) r`;
+  }
+  const organization = () => `r.organization_id = ${query.add(organizationId)}`;
+  if (isNotRouted(selection)) return `from ${table} r where ${organization()} and not r.routed and ${made}`;
   const id = where[subject];
-  const index = partialIndex(selection);
-  const isSubject = id !== undefined && index === null;
-  const owner = isSubject ? `r.${subject} = ${query.add(id)}` : `r.organization_id = ${query.add(organizationId)}`;
-  const of = index === null ? owner : `${owner} and ${index}`;
-  return `from ${table} r where ${of} and ${madeWithin(query, selection, range)}`;
+  const owner = id === undefined ? organization() : `r.${subject} = ${query.add(id)}`;
+  return `from ${table} r where ${owner} and ${made}`;
 }
 
 /** Counts them, up to one more than MOST_COUNTED. */

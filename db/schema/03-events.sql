@@ -14,14 +14,15 @@ create table events (
   -- the span that recorded it (W3C Trace Context), parent of its attempts; null: the sender's is handed on
   traceparent text,
   received_at timestamptz(3) not null, validated_at timestamptz(3) not null, queued_at timestamptz(3) not null,
-  -- For the index of events with failed deliveries. With an index of `status`, every update of a row would write all its indexes. This
-  -- column stays false while an event is delivered, so such updates stay heap-only (HOT).
-  has_failed boolean not null generated always as (status in ('failed', 'partial')) stored
+  -- The status of an event with failed deliveries, for an index. With an index of `status`, every update of a row would write all its
+  -- indexes. This column stays null while an event is delivered, so such updates stay heap-only (HOT).
+  undelivered_status text collate "C" generated always as (case when status in ('failed', 'partial') then status end) stored
 ) partition by range (id);
 create index events_by_organization on events (organization_id, id);  -- the event list, newest first
 create index events_by_source on events (source_id, id);  -- the same for one source
--- Mostly small. Lists of what failed, or was not routed, read these rows and no others (db/history/selection.ts).
-create index events_failed on events (organization_id, id) where has_failed;
+-- Mostly small. Lists of what failed, or was not routed, read these and nothing else (db/history/selection.ts).
+create index events_undelivered on events (organization_id, undelivered_status, id) include (source_id)
+  where undelivered_status is not null;
 create index events_not_routed on events (organization_id, id) where not routed;
 
 create table event_payloads (
@@ -79,15 +80,16 @@ create table deliveries (
   -- Versions of the route and transform that made it, applied by its attempts also after a change or a deletion
   -- (earlier_versions). transform_version is null without a transform.
   route_version integer, transform_version integer,
-  -- It ended, and not by being delivered. For an index that delivered rows are not in (events.has_failed).
-  is_undelivered boolean not null generated always as (
-    status in ('failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled')) stored
+  -- The status of a delivery that ended, and not by being delivered; for an index, as that of events
+  undelivered_status text collate "C" generated always as (case when status in (
+    'failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled') then status end) stored
 ) partition by range (id);
 -- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
 -- the newest of an event, replayed very often; timeline; delete
 create index deliveries_by_event on deliveries (event_id, id);
 create index deliveries_by_organization on deliveries (organization_id, id);  -- delivery list
-create index deliveries_undelivered on deliveries (organization_id, id) where is_undelivered;
+create index deliveries_undelivered on deliveries (organization_id, undelivered_status, id)
+  include (source_id, route_id, destination_id) where undelivered_status is not null;
 create index deliveries_by_destination on deliveries (destination_id, id);  -- list filter; cancel on delete
 -- Events by route or destination (db/history/search.ts): deliveries made apart from their event (replays, failovers).
 -- The first eight characters of an id's time are a slot of 1,024 ms: ids of different slots were made apart, or on the

@@ -59,7 +59,11 @@ describe('totals of long lists', () => {
   });
 
   it('are exact of what failed, without reading what was delivered', async () => {
-    for (const filter of [{ status: ['failed'] }, { status: ['failed'], destinationId: volume.destinationId }]) {
+    for (const filter of [
+      { status: ['failed'] },
+      { status: ['failed', 'cancelled'] },
+      { status: ['failed'], destinationId: volume.destinationId },
+    ]) {
       const { found, read } = await inSnapshot(database.pool, async (db) => {
         // Of this session: also of its transactions before, as long as it has not reported them.
         const readSoFar = async () => {
