@@ -1,11 +1,12 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
 // Without files it runs all tests but those in test/long, in parts, some of them side by side, each that needs a stack on one of its
-// own; a few files run once more in the lane express. HOOKYARD_LANE=adaptive runs what was asked for in another lane. `--times` shows
-// at the end of each part how long each of its files took.
+// own; a few files run once more in the lane express. A file that fails there is run once more when nothing runs beside it, and named at
+// the end whatever comes of it. HOOKYARD_LANE=adaptive runs what was asked for in another lane. `--times` shows at the end of each part
+// how long each of its files took.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/process/end-request.ts';
@@ -16,6 +17,7 @@ import { lockDataDir, stopLeftovers } from '../local/lock.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
 import { makeTables } from './support/database/make-tables.ts';
 import { chooseParts, type Part } from './support/parts.ts';
+import type { TestReport } from './support/reporter.ts';
 import { chosenPostgres } from './support/servers/postgres-versions.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
@@ -23,6 +25,7 @@ import { answerStackRequests } from './support/stack-requests.ts';
 const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');
 const compileCache = join(project, 'node_modules', '.cache', 'hookyard', 'compiled');
+const REPORTER = join(import.meta.dirname, 'support', 'reporter.ts');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 const END_GRACE_MS = 5000;
 // One more than there are cores: each part waits for half of its time. With two more nothing is done sooner, and what has a deadline misses it.
@@ -33,7 +36,14 @@ const FEW_STACKS = 2;
 // What a killed server has written is the system's and is kept. Only a machine that stops would lose it.
 const SAFE_TO_KILL = { fsync: 'off', full_page_writes: 'off' };
 
-const parts = chooseParts(process.argv.slice(2), chosenLane());
+/** With more than so many files that failed, the fault is hardly that something ran beside them. */
+const FEW_FILES = 12;
+
+const args = process.argv.slice(2);
+const parts = chooseParts(
+  args.filter((arg) => arg !== '--times'),
+  chosenLane(),
+);
 
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
@@ -45,8 +55,8 @@ try {
   await removeEarlierRuns();
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
   await ensureBinaries({ ui: parts.some(startsUi), signal: ending.signal, log });
-  const codes = await runAll();
-  process.exitCode = ending.signal.aborted ? 1 : Math.max(...codes);
+  const hasPassed = await runAll();
+  process.exitCode = hasPassed && !ending.signal.aborted ? 0 : 1;
 } catch (error) {
   console.error(error instanceof StartupError ? error.message : error);
   process.exitCode = 1;
@@ -64,8 +74,8 @@ function makeTestData(): void {
 }
 
 /** Built during a test, it would take more time than the test has. */
-function startsUi({ args }: Part): boolean {
-  return args.some((arg) => /test\/lo(cal|ng)/.test(arg));
+function startsUi({ files }: Part): boolean {
+  return files.some((file) => /test\/lo(cal|ng)/.test(file));
 }
 
 function chosenLane(): LaneSetting | undefined {
@@ -85,33 +95,64 @@ function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/** Runs the parts. @returns their exit codes. @throws what kept one from running, when the others have ended too and left no servers */
-async function runAll(): Promise<number[]> {
+/** Runs the parts. @returns whether all tests passed. @throws what kept one from running, when the others have ended too and left no servers */
+async function runAll(): Promise<boolean> {
   const failures: unknown[] = [];
-  const codes: number[] = [];
+  const results: Result[] = [];
   const times: string[] = [];
   const waiting = [...parts];
   const runInTurn = async () => {
     for (let part = waiting.shift(); part && !ending.signal.aborted; part = waiting.shift()) {
       const began = performance.now();
-      const code = await runPart(part).catch((error: unknown) => {
+      const report = await runPart(part).catch((error: unknown) => {
         failures.push(error);
         endAll('SIGTERM');
-        return 1;
+        return null;
       });
-      codes.push(code);
+      results.push({ part, report });
       times.push(`${part.name} ${duration(performance.now() - began)}`);
     }
   };
   const began = performance.now();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runInTurn));
+  const final = failures.length > 0 || parts.length === 1 ? results : await runFailedAlone(results);
   await template?.then(
     (made) => made.remove(),
     () => rmSync(folderOf('template'), { recursive: true, force: true }),
   );
   if (failures.length > 0) throw failures[0];
   log(`took ${duration(performance.now() - began)}, side by side: ${times.join('; ')}`);
-  return codes;
+  const sum = (count: (report: TestReport) => number) =>
+    final.reduce((total, { report }) => total + (report ? count(report) : 0), 0);
+  const ended = final.filter(({ report }) => report === null).map(({ part }) => part.name);
+  if (ended.length > 0) log(`did not end by themselves: ${ended.join(', ')}`);
+  log(`tests: ${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed) + ended.length} failed`);
+  return final.every(({ report }) => report !== null && report.failed === 0);
+}
+
+/** What the tests of a part came to; null: mocha ended before it could say. */
+interface Result {
+  part: Part;
+  report: TestReport | null;
+}
+
+/** Runs the files that failed once more, with nothing beside them. @returns the results with what came of that */
+async function runFailedAlone(results: Result[]): Promise<Result[]> {
+  const count = results.reduce((total, { report }) => total + (report?.failedFiles.length ?? 0), 0);
+  if (count > FEW_FILES || results.some(({ report }) => report === null)) return results;
+  const final: Result[] = [];
+  for (const { part, report } of results) {
+    final.push({ part, report });
+    if (report === null || report.failed === 0 || ending.signal.aborted) continue;
+    const again = { ...part, name: `${part.name}, what failed alone`, files: report.failedFiles };
+    const alone = await runPart(again);
+    const outcome = alone?.failed === 0 ? 'passed alone: it depends on time, find out on which' : 'failed alone too';
+    log(`${report.failedFiles.join(', ')}: failed beside others, ${outcome}`);
+    if (alone === null) continue;
+    const passed = report.passed + Math.max(0, report.failed - alone.failed);
+    final.splice(-1, 1, { part, report: { ...report, passed, failed: alone.failed } });
+  }
+  return final;
 }
 
 function duration(ms: number): string {
@@ -119,7 +160,7 @@ function duration(ms: number): string {
   return seconds < 100 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-async function runPart(part: Part): Promise<number> {
+async function runPart(part: Part): Promise<TestReport | null> {
   if (!part.hasStack) return runMocha(part);
   const folder = folderOf(part.name);
   let stack: Stack | undefined;
@@ -176,15 +217,16 @@ async function removeEarlierRuns(): Promise<void> {
   }
 }
 
-/** Runs mocha; returns its exit code. */
-async function runMocha({ name, args, lane }: Part, stack?: Stack): Promise<number> {
+/** Runs mocha. @returns its report; null when it ended without one */
+async function runMocha({ name, options, files, lane }: Part, stack?: Stack): Promise<TestReport | null> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
+  const report = join(tmpdir(), `hookyard-tests-${process.pid}-${name.replaceAll(/\W+/g, '-')}.json`);
   // The output of a part that others run beside is shown when it has ended.
   const isAlone = parts.length === 1;
   const output = isAlone ? 'inherit' : 'pipe';
-  const child = spawn(process.execPath, [bin, ...args], {
+  const child = spawn(process.execPath, [bin, '--reporter', REPORTER, ...options, ...files], {
     cwd: project,
-    env: testEnvironment(lane, stack),
+    env: { ...testEnvironment(lane, stack), TEST_REPORT: report, TEST_TIMES: args.includes('--times') ? '1' : '' },
     stdio: ['ignore', output, output, 'ipc'],
   });
   const lines: string[] = [];
@@ -199,7 +241,15 @@ async function runMocha({ name, args, lane }: Part, stack?: Stack): Promise<numb
   });
   running.delete(child);
   if (!isAlone) console.log(`\n[${name}]\n${lines.join('\n')}`);
-  return code;
+  return readReport(report, code);
+}
+
+/** @returns null without a report, or when mocha counts no failure and has failed all the same */
+function readReport(path: string, code: number): TestReport | null {
+  if (!existsSync(path)) return null;
+  const report = JSON.parse(readFileSync(path, 'utf8')) as TestReport;
+  rmSync(path);
+  return code !== 0 && report.failed === 0 ? null : report;
 }
 
 /** The caller's environment without Hookyard's settings, pointing at the stack when there is one. */

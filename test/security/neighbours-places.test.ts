@@ -9,8 +9,8 @@ import { until } from '../support/until.ts';
 const SLOW = 500;
 // More than the activities that a worker runs at a time (worker/worker-parts.ts).
 const RETRIES = 520;
-// No destination gets more at a time than it copes with (core/delivery/destination-concurrency.ts), so they go to several.
-const RETRIES_OF_EACH = 20;
+// A destination that does not answer gets four at a time (core/delivery/destination-concurrency.ts), so they go to many.
+const RETRIES_OF_EACH = 4;
 const OTHERS = 10;
 
 describe('an organization whose destinations are slow', () => {

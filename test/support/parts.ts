@@ -6,8 +6,10 @@ import type { LaneSetting } from '../../core/delivery/delivery.ts';
 
 export interface Part {
   name: string;
-  /** Of mocha. */
-  args: string[];
+  /** Options of mocha. */
+  options: string[];
+  /** Files or folders. */
+  files: string[];
   lane: LaneSetting;
   /** Whether its tests need PostgreSQL and Temporal. */
   hasStack: boolean;
@@ -50,28 +52,25 @@ const GROUPS: Group[] = [
   // A browser takes much of a core, and is started once.
   { name: 'console', folders: ['test/console'], parts: 1 },
 ];
-const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 
 /**
- * @param args of `npm test`: files or folders and options of mocha; `--times` shows how long each file took
+ * @param args of `npm test`: files or folders, and options of mocha
  * @param lane of all tests
  * @returns in the order in which they should begin: the longest first
  */
 export function chooseParts(args: string[], lane: LaneSetting = USUAL_LANE): Part[] {
-  const given = args.filter((arg) => arg !== '--times');
-  const options = args.includes('--times') ? [...given, '--reporter', FILE_TIMES] : given;
-  if (given.some((arg) => /^(\.\/)?test\b/.test(arg))) return [{ name: 'tests', args: options, lane, hasStack: true }];
+  if (args.some((arg) => /^(\.\/)?test\b/.test(arg)))
+    return [{ name: 'tests', options: [], files: args, lane, hasStack: true }];
   // Little of a filtered run would be in each part, and each starts servers.
-  const isFiltered = given.some((arg) => /^(--f?grep|-[fg])\b/.test(arg));
+  const isFiltered = args.some((arg) => /^(--f?grep|-[fg])\b/.test(arg));
   const usual = GROUPS.flatMap(({ name, folders, parts, hasStack = true }) =>
     dealt(folders.flatMap(filesOf), isFiltered ? 1 : parts).map((files, index, { length }) => {
       const numbered = length === 1 ? name : `${name} ${index + 1}`;
-      return { name: numbered, args: [...options, ...files], lane, hasStack };
+      return { name: numbered, options: args, files, lane, hasStack };
     }),
   );
   if (lane === 'express') return usual;
-  const express: Part = { name: 'express', args: [...options, ...ALSO_IN_EXPRESS], lane: 'express', hasStack: true };
-  return [...usual, express];
+  return [...usual, { name: 'express', options: args, files: ALSO_IN_EXPRESS, lane: 'express', hasStack: true }];
 }
 
 function filesOf(folder: string): string[] {
