@@ -159,8 +159,11 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   return { isOwn: rows[0]?.isOwn === true, isIndexed: isPlain && rows[0]?.isPurging === false };
 }
 
-/** `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are. */
-function inIndex(query: Parameters, selection: Selection, range: Range): string {
+/**
+ * `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are.
+ * @param isOrdered whether they are read in the order of their ids, not only counted
+ */
+function inIndex(query: Parameters, selection: Selection, range: Range, isOrdered = true): string {
   const { kind, organizationId, where } = selection;
   const { table, subject } = KINDS[kind];
   const made = madeWithin(query, selection, range);
@@ -168,13 +171,12 @@ function inIndex(query: Parameters, selection: Selection, range: Range): string 
   if (undelivered) {
     const { source_id, route_id, destination_id } = where;
     const of = `${matches(query, { organizationId, where: { source_id, route_id, destination_id } })} and ${made}`;
-    const parts = undelivered.map(
-      (status) => `from ${table} r where ${of} and r.undelivered_status = ${query.add(status)}`,
-    );
+    const ofStatus = (condition: string) => `from ${table} r where ${of} and r.undelivered_status ${condition}`;
+    if (undelivered.length === 1) return ofStatus(`= ${query.add(undelivered[0])}`);
+    if (!isOrdered) return ofStatus(`= any(${query.add(undelivered)}::text[])`);
     // The index has the ids of each status in order, and PostgreSQL merges them.
-    return parts.length === 1
-      ? (parts[0] ?? '')
-      : `from (${parts.map((part) => `select r.id ${part}`).join(' union all ')}) r`;
+    const parts = undelivered.map((status) => `select r.id ${ofStatus(`= ${query.add(status)}`)}`);
+    return `from (${parts.join(' union all ')}) r`;
   }
   const organization = () => `r.organization_id = ${query.add(organizationId)}`;
   if (isNotRouted(selection)) return `from ${table} r where ${organization()} and not r.routed and ${made}`;
@@ -186,7 +188,7 @@ function inIndex(query: Parameters, selection: Selection, range: Range): string 
 /** Counts them, up to one more than MOST_COUNTED. */
 export async function countIndexed(db: Queryable, selection: Selection): Promise<number> {
   const query = new Parameters();
-  const matching = inIndex(query, selection, rangeOfSelection(selection));
+  const matching = inIndex(query, selection, rangeOfSelection(selection), false);
   return countMatching(db, matching, query.values);
 }
 
@@ -209,7 +211,7 @@ export async function readIndexed(
 export async function estimateIndexed(db: Queryable, selection: Selection): Promise<number> {
   const query = new Parameters();
   const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
-    `explain (format json) select ${inIndex(query, selection, rangeOfSelection(selection))}`,
+    `explain (format json) select ${inIndex(query, selection, rangeOfSelection(selection), false)}`,
     query.values,
   );
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;

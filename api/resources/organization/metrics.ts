@@ -1,6 +1,7 @@
 // The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and groups.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../../core/metrics/figure-steps.ts';
+import { inSnapshot } from '../../../db/connections/pool.ts';
 import {
   completeUntil,
   GROUPINGS,
@@ -153,14 +154,10 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
   if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);
   // Read first: what was committed until then is in the figures.
   const until = await completeUntil(deps.pool);
-  const { series, groups } = await readFigures(deps.pool, {
-    organizationId: organizationId(ctx),
-    metric,
-    groupBy,
-    where,
-    ...steps,
-    mostGroups: mostGroups(metric, steps),
-  });
+  const question = { organizationId: organizationId(ctx), metric, groupBy, where, ...steps };
+  const { series, groups } = await inSnapshot(deps.pool, (db) =>
+    readFigures(db, { ...question, mostGroups: mostGroups(metric, steps) }),
+  );
   ctx.body = {
     metric,
     groupBy,
