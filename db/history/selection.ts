@@ -161,9 +161,9 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
 
 /**
  * `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are.
- * @param isOrdered whether they are read in the order of their ids, not only counted
+ * @param newest how many of the newest are read; null: they are only counted
  */
-function inIndex(query: Parameters, selection: Selection, range: Range, isOrdered = true): string {
+function inIndex(query: Parameters, selection: Selection, range: Range, newest: number | null): string {
   const { kind, organizationId, where } = selection;
   const { table, subject } = KINDS[kind];
   const made = madeWithin(query, selection, range);
@@ -173,9 +173,12 @@ function inIndex(query: Parameters, selection: Selection, range: Range, isOrdere
     const of = `${matches(query, { organizationId, where: { source_id, route_id, destination_id } })} and ${made}`;
     const ofStatus = (condition: string) => `from ${table} r where ${of} and r.undelivered_status ${condition}`;
     if (undelivered.length === 1) return ofStatus(`= ${query.add(undelivered[0])}`);
-    if (!isOrdered) return ofStatus(`= any(${query.add(undelivered)}::text[])`);
-    // The index has the ids of each status in order, and PostgreSQL merges them.
-    const parts = undelivered.map((status) => `select r.id ${ofStatus(`= ${query.add(status)}`)}`);
+    if (newest === null) return ofStatus(`= any(${query.add(undelivered)}::text[])`);
+    // The index has the ids of each status in order. PostgreSQL merges them only where each part has an end.
+    const most = query.add(newest);
+    const parts = undelivered.map(
+      (status) => `(select r.id ${ofStatus(`= ${query.add(status)}`)} order by r.id desc limit ${most})`,
+    );
     return `from (${parts.join(' union all ')}) r`;
   }
   const organization = () => `r.organization_id = ${query.add(organizationId)}`;
@@ -188,7 +191,7 @@ function inIndex(query: Parameters, selection: Selection, range: Range, isOrdere
 /** Counts them, up to one more than MOST_COUNTED. */
 export async function countIndexed(db: Queryable, selection: Selection): Promise<number> {
   const query = new Parameters();
-  const matching = inIndex(query, selection, rangeOfSelection(selection), false);
+  const matching = inIndex(query, selection, rangeOfSelection(selection), null);
   return countMatching(db, matching, query.values);
 }
 
@@ -200,7 +203,7 @@ export async function readIndexed(
 ): Promise<string[]> {
   const query = new Parameters();
   const { rows } = await db.query<{ id: string }>(
-    `select r.id ${inIndex(query, selection, rangeOfSelection(selection))}
+    `select r.id ${inIndex(query, selection, rangeOfSelection(selection), limit + offset)}
      order by r.id desc limit ${query.add(limit)} offset ${query.add(offset)}`,
     query.values,
   );
@@ -211,7 +214,7 @@ export async function readIndexed(
 export async function estimateIndexed(db: Queryable, selection: Selection): Promise<number> {
   const query = new Parameters();
   const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
-    `explain (format json) select ${inIndex(query, selection, rangeOfSelection(selection), false)}`,
+    `explain (format json) select ${inIndex(query, selection, rangeOfSelection(selection), null)}`,
     query.values,
   );
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
@@ -236,7 +239,7 @@ export async function newestRange(
   const query = new Parameters();
   const { rows } = await db.query<{ rows: number; first: string | null }>(
     `select count(*)::int as rows, min(id) as first from (
-       select r.id ${inIndex(query, selection, range)} order by r.id desc limit ${query.add(most)}) x`,
+       select r.id ${inIndex(query, selection, range, most)} order by r.id desc limit ${query.add(most)}) x`,
     query.values,
   );
   const { rows: read = 0, first = null } = rows[0] ?? {};
