@@ -15,13 +15,6 @@ import {
   untrustedJson,
 } from './scheme.ts';
 
-export interface SnsScheme {
-  kind: 'sns';
-}
-export interface PaypalScheme {
-  kind: 'paypal';
-}
-
 const SIGNATURE = /^[A-Za-z0-9+/]{300,1400}={0,2}$/;
 const CERTIFICATE = 'certificate';
 // Stores of files answer 403 for a file that is not there.
@@ -91,7 +84,7 @@ const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
  * with an account at AWS can have SNS sign, so the topic has to be that of the source.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  */
-export const snsKind: SchemeKind<SnsScheme> = {
+export const snsKind: SchemeKind<{ kind: 'sns' }> = {
   async verify(_scheme, { secret: topic }, request, keys) {
     const named = headerOf(request, TOPIC_HEADER);
     if (typeof named !== 'string') return named;
@@ -175,7 +168,7 @@ const PAYPAL_TIME = { unit: 'rfc3339', toleranceSeconds: 3 * 86_400 } as const;
  * PayPal, "Integrate webhooks", self-verification: the id and the time of the transmission, the id of the webhook, and the CRC-32 of the
  * body are signed. Others can make a body of the same CRC-32. https://developer.paypal.com/api/rest/webhooks/rest/
  */
-export const paypalKind: SchemeKind<PaypalScheme> = {
+export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
   async verify(_scheme, { secret: webhookId }, request, keys) {
     const values = valuesOf(request);
     if (!Array.isArray(values)) return values;

@@ -3,22 +3,18 @@
 import { z } from 'zod';
 import { parsePath } from '../text/dotted-path.ts';
 import type { Scheme } from './index.ts';
-import type { JwtScheme } from './jwt.ts';
 import { type Credentials, jsonOf, secretSchema } from './scheme.ts';
 import {
+  describedType,
   headerName,
-  hmacScheme,
-  hmacSchema,
-  hmacTemplateScheme,
-  hmacTemplateSchema,
+  hmacTemplateType,
+  hmacType,
   type MemberProblem,
-  publicKeyScheme,
-  publicKeySchema,
-  refineBy,
+  publicKeyType,
   toleranceSeconds,
-  type WithoutSecret,
 } from './template-config.ts';
-import type { BasicScheme, HeaderTokenScheme, NoneScheme, PayloadTokenScheme, QueryTokenScheme } from './tokens.ts';
+
+type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
 
 const MAX_CLAIMS = 10;
 const claimText = z.string().min(1, 'must not be empty').max(2048, 'must be at most 2048 characters');
@@ -67,10 +63,13 @@ function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig)
   return { member: 'audience', message };
 }
 
-const jwtScheme = (config: WithoutSecret<JwtConfig>): JwtScheme => {
+const jwtScheme = (config: JwtConfig): Scheme => {
   const { header, algorithm, jwksUrl, issuer, audience, claims, bodyHashClaim } = config;
   return {
-    ...{ kind: 'jwt', header, algorithm, toleranceSeconds: config.toleranceSeconds },
+    kind: 'jwt',
+    header,
+    algorithm,
+    toleranceSeconds: config.toleranceSeconds,
     keys: jwksUrl === undefined ? 'secret' : { jwks: jwksUrl },
     ...(issuer !== undefined && { issuers: [issuer] }),
     ...(audience !== undefined && { audience: { is: audience } }),
@@ -88,13 +87,9 @@ const headerToken = z.object({
   ),
   prefix: z.string().max(256, 'must be at most 256 characters').default(''),
 });
-const headerTokenScheme = ({ header, prefix }: WithoutSecret<z.output<typeof headerToken>>): HeaderTokenScheme => ({
-  ...{ kind: 'header-token', header, prefix },
-});
 
 // `user:password`
 const basic = z.object({ type: z.literal('basic'), secret: secretSchema });
-const basicScheme = (): BasicScheme => ({ kind: 'basic' });
 
 const queryToken = z.object({
   type: z.literal('query_token'),
@@ -104,9 +99,6 @@ const queryToken = z.object({
     .min(1, 'must be the name of a parameter in the query of the address')
     .max(256, 'must be at most 256 characters'),
 });
-const queryTokenScheme = ({ parameter }: WithoutSecret<z.output<typeof queryToken>>): QueryTokenScheme => ({
-  ...{ kind: 'query-token', parameter },
-});
 
 const bodyToken = z.object({
   type: z.literal('body_token'),
@@ -115,9 +107,6 @@ const bodyToken = z.object({
     .string()
     .refine((path) => isPathToOne(path), 'must be a path to one value of the payload, for example $.token')
     .meta({ examples: ['$.token'] }),
-});
-const bodyTokenScheme = ({ path }: WithoutSecret<z.output<typeof bodyToken>>): PayloadTokenScheme => ({
-  ...{ kind: 'payload-token', path },
 });
 
 function isPathToOne(path: string): boolean {
@@ -132,18 +121,15 @@ const types = {
   github: { schema: ofProvider('github'), scheme: null },
   stripe: { schema: ofProvider('stripe'), scheme: null },
   slack: { schema: ofProvider('slack'), scheme: null },
-  hmac: { schema: hmacSchema, scheme: hmacScheme },
-  none: { schema: z.object({ type: z.literal('none') }), scheme: (): NoneScheme => ({ kind: 'none' }) },
-  hmac_template: { schema: hmacTemplateSchema, scheme: hmacTemplateScheme },
-  public_key: { schema: publicKeySchema, scheme: publicKeyScheme },
-  jwt: { schema: jwt.superRefine(refineBy<JwtConfig>(jwtScheme, jwtProblem)), scheme: jwtScheme },
-  header_token: {
-    schema: headerToken.superRefine(refineBy<z.output<typeof headerToken>>(headerTokenScheme)),
-    scheme: headerTokenScheme,
-  },
-  basic: { schema: basic.superRefine(refineBy<z.output<typeof basic>>(basicScheme)), scheme: basicScheme },
-  query_token: { schema: queryToken, scheme: queryTokenScheme },
-  body_token: { schema: bodyToken, scheme: bodyTokenScheme },
+  hmac: hmacType,
+  none: describedType(z.object({ type: z.literal('none') }), () => ({ kind: 'none' })),
+  hmac_template: hmacTemplateType,
+  public_key: publicKeyType,
+  jwt: describedType(jwt, jwtScheme, jwtProblem),
+  header_token: describedType(headerToken, ({ header, prefix }) => ({ kind: 'header-token', header, prefix })),
+  basic: describedType(basic, () => ({ kind: 'basic' })),
+  query_token: describedType(queryToken, ({ parameter }) => ({ kind: 'query-token', parameter })),
+  body_token: describedType(bodyToken, ({ path }) => ({ kind: 'payload-token', path })),
 } as const;
 
 type VerificationType = keyof typeof types;

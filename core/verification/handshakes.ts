@@ -15,59 +15,8 @@ import {
 } from './scheme.ts';
 import { braintreeAnswer } from './signed-bodies.ts';
 
-/** What a sender asks. */
-export type Handshake =
-  /**
-   * A parameter of the query comes back as text (Microsoft Graph, Dropbox), or as a member of a JSON object. With a `verifyToken`
-   * `hub.verify_token` must be it.
-   */
-  | { kind: 'echo-query'; method: 'GET' | 'POST'; parameter: string; member?: string; verifyToken?: string }
-  /** `hub.challenge` comes back, as text (Meta) or JSON (Strava), if `hub.verify_token` is the one of the source. */
-  | { kind: 'hub-challenge'; as?: 'json' }
-  /** The HMAC of a parameter of the query, as text or as a member of a JSON object (X); the parameter itself may be another member. */
-  | ({ kind: 'query-hmac'; member?: string; echoMember?: string } & QueryHmac)
-  /** A header comes back as a member of a JSON object (Okta). */
-  | { kind: 'echo-header'; header: string; member: string }
-  /** A signed event asks for the value of its member `challenge` (Slack, Twitch). */
-  | { kind: 'challenge'; when: { header: string } | { member: string }; is: string; as: 'json' | 'text' }
-  /** A signed event asks for the HMAC of a token (Zoom). */
-  | { kind: 'plain-token' }
-  /** A header holds the secret of all later webhooks, and comes back (Asana). */
-  | { kind: 'hook-secret' }
-  /** An event asks for its validation code (Azure Event Grid). */
-  | { kind: 'validation-code' }
-  /** CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: OPTIONS with the origin of the sender. */
-  | { kind: 'abuse-protection' }
-  /** A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with nothing. */
-  | { kind: 'ping' }
-  /** The address has to answer HEAD (Intercom, Trello), or GET (Mailchimp). */
-  | { kind: 'head' }
-  | { kind: 'get' }
-  /** An unsigned form, or query, with `ssl_check=1` (Slack). */
-  | { kind: 'ssl-check' }
-  /** A form with the number of the webhook, unsigned (WooCommerce). */
-  | { kind: 'form-ping' }
-  /** An unsigned object whose only member is `challenge` comes back (monday.com). */
-  | { kind: 'echo-body' }
-  /** An unsigned object whose only member is the secret of all later webhooks, which the owner has to enter at the provider (Notion). */
-  | { kind: 'verification-token' }
-  /** A signed message with an address that confirms the subscription when it is visited (Amazon SNS). */
-  | { kind: 'subscription' }
-  /** The HMAC of `bt_challenge` (Braintree). */
-  | { kind: 'bt-challenge' }
-  /** `hub.challenge` of a subscription with the verify token or the topic of the source (WebSub). */
-  | { kind: 'websub' };
-
-interface QueryHmac {
-  parameter: string;
-  algorithm: SignatureAlgorithm;
-  encoding: SignatureEncoding;
-  /** Before the HMAC. */
-  prefix: string;
-}
-
 export interface Reply {
-  handshake: Handshake['kind'];
+  handshake: keyof typeof kinds;
   /** Whether its sender has proved that it has a secret of the source. */
   isProven: boolean;
   status: 200 | 204;
@@ -84,47 +33,79 @@ export interface Reply {
 
 type Answer = Partial<Omit<Reply, 'handshake' | 'isProven'>> | null;
 
+type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
+
 interface HandshakeKind<Asked> {
-  methods: readonly ('GET' | 'HEAD' | 'OPTIONS' | 'POST')[];
+  methods: readonly Method[];
   /** Whether it is answered only once the request was verified; in the others the sender proves nothing: it cannot, or not yet. */
   isVerified: boolean;
   /** Null: the request is no such handshake. */
   answer(asked: Asked, credentials: Credentials, request: RawRequest): Answer;
 }
+type Answers<Asked> = HandshakeKind<Asked>['answer'];
 
-const kinds: { readonly [Kind in Handshake['kind']]: HandshakeKind<Extract<Handshake, { kind: Kind }>> } = {
-  'echo-query': { methods: ['GET', 'POST'], isVerified: false, answer: echoQuery },
-  'hub-challenge': { methods: ['GET'], isVerified: false, answer: hubChallenge },
-  'query-hmac': { methods: ['GET'], isVerified: false, answer: signedQuery },
-  'echo-header': {
-    ...{ methods: ['GET'], isVerified: false },
-    answer: (asked, _credentials, request) => json(asked.member, header(request, asked.header.toLowerCase())),
-  },
-  challenge: { methods: ['POST'], isVerified: true, answer: challenge },
-  'plain-token': { methods: ['POST'], isVerified: true, answer: plainToken },
-  'hook-secret': { methods: ['POST'], isVerified: false, answer: hookSecret },
-  'validation-code': { methods: ['POST'], isVerified: true, answer: validationCode },
-  'abuse-protection': { methods: ['OPTIONS'], isVerified: true, answer: allowedOrigin },
-  ping: { methods: ['POST'], isVerified: true, answer: ping },
-  head: { methods: ['HEAD'], isVerified: false, answer: () => ({}) },
-  get: { methods: ['GET'], isVerified: false, answer: () => ({}) },
-  'ssl-check': { methods: ['GET', 'POST'], isVerified: false, answer: sslCheck },
-  'form-ping': {
-    ...{ methods: ['POST'], isVerified: false },
-    answer: (_asked, _credentials, { body }) => (/^webhook_id=\d{1,20}$/.test(body.toString('latin1')) ? {} : null),
-  },
-  'echo-body': {
-    ...{ methods: ['POST'], isVerified: false },
-    answer: (_asked, _credentials, request) => json('challenge', onlyMember(request, 'challenge')),
-  },
-  'verification-token': { methods: ['POST'], isVerified: false, answer: verificationToken },
-  subscription: { methods: ['POST'], isVerified: true, answer: subscription },
-  'bt-challenge': {
-    ...{ methods: ['GET'], isVerified: false },
-    answer: (_asked, { secret }, request) => text(braintreeAnswer(secret, request.query().get('bt_challenge'))),
-  },
-  websub: { methods: ['GET'], isVerified: false, answer: subscriptionChallenge },
+/** What is answered although the sender has proved nothing. @param Asked what a provider says of it */
+const open = <Asked = unknown>(methods: readonly Method[], answer: Answers<Asked>): HandshakeKind<Asked> => ({
+  ...{ methods, isVerified: false, answer },
+});
+const verified = <Asked = unknown>(methods: readonly Method[], answer: Answers<Asked>): HandshakeKind<Asked> => ({
+  ...{ methods, isVerified: true, answer },
+});
+
+const kinds = {
+  /**
+   * A parameter of the query comes back as text (Microsoft Graph, Dropbox), or as a member of a JSON object. With a `verifyToken`
+   * `hub.verify_token` must be it.
+   */
+  'echo-query': open(['GET', 'POST'], echoQuery),
+  /** `hub.challenge` comes back, as text (Meta) or JSON (Strava), if `hub.verify_token` is the one of the source. */
+  'hub-challenge': open(['GET'], hubChallenge),
+  /** The HMAC of a parameter of the query, as text or as a member of a JSON object (X); the parameter itself may be another member. */
+  'query-hmac': open(['GET'], signedQuery),
+  /** A header comes back as a member of a JSON object (Okta). */
+  'echo-header': open<{ header: string; member: string }>(['GET'], (asked, _credentials, request) =>
+    json(asked.member, header(request, asked.header.toLowerCase())),
+  ),
+  /** A signed event asks for the value of its member `challenge` (Slack, Twitch). */
+  challenge: verified(['POST'], challenge),
+  /** A signed event asks for the HMAC of a token (Zoom). */
+  'plain-token': verified(['POST'], plainToken),
+  /** A header holds the secret of all later webhooks, and comes back (Asana). */
+  'hook-secret': open(['POST'], hookSecret),
+  /** An event asks for its validation code (Azure Event Grid). */
+  'validation-code': verified(['POST'], validationCode),
+  /** CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: OPTIONS with the origin of the sender. */
+  'abuse-protection': verified(['OPTIONS'], allowedOrigin),
+  /** A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with nothing. */
+  ping: verified(['POST'], ping),
+  /** The address has to answer HEAD (Intercom, Trello), or GET (Mailchimp). */
+  head: open(['HEAD'], () => ({})),
+  get: open(['GET'], () => ({})),
+  /** An unsigned form, or query, with `ssl_check=1` (Slack). */
+  'ssl-check': open(['GET', 'POST'], sslCheck),
+  /** A form with the number of the webhook, unsigned (WooCommerce). */
+  'form-ping': open(['POST'], (_asked, _credentials, { body }) =>
+    /^webhook_id=\d{1,20}$/.test(body.toString('latin1')) ? {} : null,
+  ),
+  /** An unsigned object whose only member is `challenge` comes back (monday.com). */
+  'echo-body': open(['POST'], (_asked, _credentials, request) => json('challenge', onlyMember(request, 'challenge'))),
+  /** An unsigned object whose only member is the secret of all later webhooks, which the owner has to enter at the provider (Notion). */
+  'verification-token': open(['POST'], verificationToken),
+  /** A signed message with an address that confirms the subscription when it is visited (Amazon SNS). */
+  subscription: verified(['POST'], subscription),
+  /** The HMAC of `bt_challenge` (Braintree). */
+  'bt-challenge': open(['GET'], (_asked, { secret }, request) =>
+    text(braintreeAnswer(secret, request.query().get('bt_challenge'))),
+  ),
+  /** `hub.challenge` of a subscription with the verify token or the topic of the source (WebSub). */
+  websub: open(['GET'], subscriptionChallenge),
 };
+
+type AskedOf<Kind> = Kind extends HandshakeKind<infer Asked> ? (unknown extends Asked ? object : Asked) : never;
+/** What a sender asks. */
+export type Handshake = {
+  [Kind in keyof typeof kinds]: { kind: Kind } & AskedOf<(typeof kinds)[Kind]>;
+}[keyof typeof kinds];
 
 /** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -145,7 +126,7 @@ export function replyTo(
 ): Reply | null {
   for (const asked of handshakes) {
     // The line of a kind takes the handshakes of that kind.
-    const kind: HandshakeKind<Handshake> = kinds[asked.kind];
+    const kind = kinds[asked.kind] as HandshakeKind<Handshake>;
     if (kind.isVerified !== isVerified || !isAskedWith(asked, kind, request.method)) continue;
     const answer = request.body.length > MAX_BODY ? null : kind.answer(asked, credentials, request);
     if (answer === null) continue;
@@ -190,7 +171,14 @@ function subscriptionChallenge(_asked: unknown, { verifyToken }: Credentials, re
   return given !== null && isSameSecret(given, verifyToken) ? text(query.get('hub.challenge')) : null;
 }
 
-function echoQuery(asked: Handshake & { kind: 'echo-query' }, _credentials: Credentials, request: RawRequest): Answer {
+interface QueryEcho {
+  method: 'GET' | 'POST';
+  parameter: string;
+  member?: string;
+  verifyToken?: string;
+}
+
+function echoQuery(asked: QueryEcho, _credentials: Credentials, request: RawRequest): Answer {
   const { parameter, member, verifyToken } = asked;
   const query = request.query();
   if (verifyToken !== undefined && !hasToken(query, verifyToken)) return null;
@@ -203,7 +191,17 @@ function echoQuery(asked: Handshake & { kind: 'echo-query' }, _credentials: Cred
 const SIGNABLE = /^[\w+/-]{1,512}={0,2}$/;
 const MAX_SIGNABLE = 514;
 
-function signedQuery(asked: Handshake & { kind: 'query-hmac' }, { secret }: Credentials, request: RawRequest): Answer {
+interface QueryHmac {
+  parameter: string;
+  algorithm: SignatureAlgorithm;
+  encoding: SignatureEncoding;
+  /** Before the HMAC. */
+  prefix: string;
+  member?: string;
+  echoMember?: string;
+}
+
+function signedQuery(asked: QueryHmac, { secret }: Credentials, request: RawRequest): Answer {
   const { parameter, algorithm, encoding, prefix, member, echoMember } = asked;
   const token = request.query().get(parameter);
   if (token === null || secret === '' || !SIGNABLE.test(token)) return null;
@@ -227,7 +225,13 @@ function sslCheck(_asked: unknown, _credentials: Credentials, request: RawReques
   return readShortFields(request.body, header(request, 'content-type'))?.ssl_check === '1' ? {} : null;
 }
 
-function challenge(asked: Handshake & { kind: 'challenge' }, _credentials: Credentials, request: RawRequest): Answer {
+interface Challenge {
+  when: { header: string } | { member: string };
+  is: string;
+  as: 'json' | 'text';
+}
+
+function challenge(asked: Challenge, _credentials: Credentials, request: RawRequest): Answer {
   const { when, is, as } = asked;
   // Ordinary events are not parsed for this.
   if ('header' in when ? header(request, when.header.toLowerCase()) !== is : !request.body.includes(is)) return null;

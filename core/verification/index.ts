@@ -1,53 +1,20 @@
 // The registry of schemes: how webhooks are verified. The scheme of a source is that of its provider (providers/), or the one that its
 // owner describes (config.ts). A new kind is an object in one of these files, and a line in `kinds`.
 import { withoutParameter } from '../http/query-text.ts';
-import { type PaypalScheme, paypalKind, type SnsScheme, snsKind } from './certificates.ts';
-import { type JwtScheme, jwtKind } from './jwt.ts';
-import { type PublicKeyScheme, publicKeyKind } from './public-key.ts';
+import { paypalKind, snsKind } from './certificates.ts';
+import { jwtKind } from './jwt.ts';
+import { publicKeyKind } from './public-key.ts';
 import type { PublishedKeys } from './published-keys.ts';
 import type { Credentials, RawRequest, SchemeKind, Signed, Unsigned, Verification } from './scheme.ts';
-import {
-  type AdyenScheme,
-  adyenKind,
-  type BraintreeScheme,
-  braintreeKind,
-  type MailgunScheme,
-  mailgunKind,
-} from './signed-bodies.ts';
-import {
-  type Hook0Scheme,
-  hook0Kind,
-  type TwilioScheme,
-  twilioKind,
-  type WebSubScheme,
-  webSubKind,
-} from './signed-requests.ts';
-import { type StandardScheme, standardKind } from './standard-webhooks.ts';
-import { type HmacScheme, hmacKind } from './template.ts';
-import {
-  type BasicScheme,
-  basicKind,
-  type BodyTokenScheme,
-  bodyTokenKind,
-  type HeaderTokenScheme,
-  headerTokenKind,
-  type NoneScheme,
-  noneKind,
-  type PayloadTokenScheme,
-  payloadTokenKind,
-  type QueryTokenScheme,
-  queryTokenKind,
-} from './tokens.ts';
+import { adyenKind, braintreeKind, mailgunKind } from './signed-bodies.ts';
+import { hook0Kind, twilioKind, webSubKind } from './signed-requests.ts';
+import { standardKind } from './standard-webhooks.ts';
+import { hmacKind } from './template.ts';
+import { basicKind, bodyTokenKind, headerTokenKind, noneKind, payloadTokenKind, queryTokenKind } from './tokens.ts';
 
 export type { Credentials, RawRequest, Verification } from './scheme.ts';
 
-export type Scheme =
-  | (NoneScheme | HmacScheme | PublicKeyScheme | StandardScheme | JwtScheme)
-  | (HeaderTokenScheme | BasicScheme | QueryTokenScheme | BodyTokenScheme | PayloadTokenScheme)
-  | (AdyenScheme | BraintreeScheme | MailgunScheme | TwilioScheme | Hook0Scheme | WebSubScheme)
-  | (SnsScheme | PaypalScheme);
-
-const kinds: { readonly [Kind in Scheme['kind']]: SchemeKind<Extract<Scheme, { kind: Kind }>> } = {
+const kinds = {
   none: noneKind,
   hmac: hmacKind,
   'public-key': publicKeyKind,
@@ -68,8 +35,11 @@ const kinds: { readonly [Kind in Scheme['kind']]: SchemeKind<Extract<Scheme, { k
   paypal: paypalKind,
 };
 
+type SchemeOf<Kind> = Kind extends SchemeKind<infer Scheme> ? Scheme : never;
+export type Scheme = SchemeOf<(typeof kinds)[keyof typeof kinds]>;
+
 /** The line of a kind takes the schemes of that kind. */
-const kindOf = ({ kind }: Scheme): SchemeKind<Scheme> => kinds[kind];
+const kindOf = ({ kind }: Scheme) => kinds[kind] as SchemeKind<Scheme>;
 
 /**
  * Verifies that a request comes from the sender; comparisons take constant time. A promise only where keys or threads are needed.

@@ -23,7 +23,7 @@ import {
   type Unsigned,
 } from './scheme.ts';
 
-export interface JwtScheme {
+interface JwtScheme {
   kind: 'jwt';
   /** The header of the token, which may stand behind `Bearer `. */
   header: string;

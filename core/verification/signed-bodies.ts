@@ -17,16 +17,6 @@ import {
   withoutBody,
 } from './scheme.ts';
 
-export interface AdyenScheme {
-  kind: 'adyen';
-}
-export interface BraintreeScheme {
-  kind: 'braintree';
-}
-export interface MailgunScheme {
-  kind: 'mailgun';
-}
-
 const MAX_BODY_BYTES = 256 * 1024;
 
 // A webhook of Adyen has one item, or a few from older interfaces.
@@ -37,7 +27,7 @@ const NOT_SIGNED = refused('The body has no notificationItems with an hmacSignat
  * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with colons between, in
  * base64. https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures
  */
-export const adyenKind: SchemeKind<AdyenScheme> = {
+export const adyenKind: SchemeKind<{ kind: 'adyen' }> = {
   verify(_scheme, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_BODY_BYTES), 'notificationItems');
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS) return NOT_SIGNED;
@@ -90,7 +80,7 @@ const XML = Buffer.from('<');
  * HMAC is the SHA-1 of the private key. Read in Braintree's own library:
  * https://github.com/braintree/braintree_node/blob/master/lib/braintree/webhook_notification_gateway.js
  */
-export const braintreeKind: SchemeKind<BraintreeScheme> = {
+export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
   verify(_scheme, { secret }, request) {
     if (request.body.length > MAX_BODY_BYTES) return refused('The form is larger than Braintree sends');
     const form = request.parsed(formOf);
@@ -143,7 +133,7 @@ const MAX_TOKEN = 256;
  * https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
  * https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */
-export const mailgunKind: SchemeKind<MailgunScheme> = {
+export const mailgunKind: SchemeKind<{ kind: 'mailgun' }> = {
   verify(_scheme, { secret }, request) {
     const form = readShortFields(request.body, header(request, 'content-type'));
     const part = form ?? memberOf(untrustedJson(request, MAX_BODY_BYTES), 'signature');

@@ -16,19 +16,11 @@ import {
   timeText,
 } from './scheme.ts';
 
-export interface TwilioScheme {
+interface TwilioScheme {
   kind: 'twilio';
   /** Of a provider that signs like Twilio (Mandrill). */
   header?: string;
   maxFormBytes?: number;
-}
-export interface Hook0Scheme {
-  kind: 'hook0';
-  header: string;
-  toleranceSeconds: number;
-}
-export interface WebSubScheme {
-  kind: 'websub';
 }
 
 // Twilio's own requests have some twenty fields, one of which may hold JSON of add-ons; more are neither parsed nor sorted for a stranger.
@@ -94,7 +86,7 @@ const NAMES = /^[a-z0-9-]{1,64}(?: [a-z0-9-]{1,64})*$/;
  * anyone who has captured a webhook could send it again with another id: it is not looked at.
  * https://docs.cdp.coinbase.com/webhooks/verify-signatures
  */
-export const hook0Kind: SchemeKind<Hook0Scheme> = {
+export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSeconds: number }> = {
   verify(scheme, { secret }, request) {
     const value = headerOf(request, scheme.header);
     if (typeof value !== 'string') return value;
@@ -165,7 +157,7 @@ const WEBSUB_HEADER = 'X-Hub-Signature';
  * WebSub (PubSubHubbub before): the hub signs the body with an HMAC of its choice, and asks whether a subscription is the owner's
  * (handshakes.ts). https://www.w3.org/TR/websub/, sections 5.3 and 7
  */
-export const webSubKind: SchemeKind<WebSubScheme> = {
+export const webSubKind: SchemeKind<{ kind: 'websub' }> = {
   verify(_scheme, { secret }, request) {
     const value = headerOf(request, WEBSUB_HEADER);
     if (typeof value !== 'string') return value;

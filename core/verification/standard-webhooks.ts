@@ -4,7 +4,7 @@
 import { ed25519Key, verifyByKey } from './public-key.ts';
 import { compared, headerOf, hmac, refused, type SchemeKind, signedHeader, timeProblem } from './scheme.ts';
 
-export interface StandardScheme {
+interface StandardScheme {
   kind: 'standard';
   /** Of the names of the three headers. */
   headerPrefix: 'webhook-' | 'svix-';

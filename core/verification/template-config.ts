@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { checkHeaderName } from '../http/headers.ts';
 import { type Scheme, secretProblem } from './index.ts';
-import { KEY_ALGORITHMS, type PublicKeyScheme } from './public-key.ts';
+import { KEY_ALGORITHMS } from './public-key.ts';
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
-import { type HmacScheme, partsOf, type SignatureTemplate, type SignedPart } from './template.ts';
+import { partsOf, type SignatureTemplate, type SignedPart } from './template.ts';
 
 export const headerName = (what: string) =>
   z
@@ -19,24 +19,27 @@ export const toleranceSeconds = z
   .max(86_400, 'must be at most 86400, which is a day')
   .default(300);
 
-export type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
-
 /** What is wrong with a member, as the end of a sentence. */
 export type MemberProblem = { member: string; message: string };
 
-/** Makes the refinement of a schema: what is wrong with its members together, else with its secret. */
-export const refineBy =
-  <Config extends { secret?: string | undefined }>(
-    scheme: (config: Config) => Scheme,
-    problemOf: (config: Config) => MemberProblem | null = () => null,
-  ) =>
-  (config: Config, context: z.RefinementCtx): void => {
+/**
+ * A type of `verificationConfig`: its schema, which also finds what is wrong with its members together, else with its secret; and the
+ * scheme that it means.
+ */
+export function describedType<Schema extends z.ZodObject>(
+  schema: Schema,
+  scheme: (config: z.output<Schema>) => Scheme,
+  problemOf: (config: z.output<Schema>) => MemberProblem | null = () => null,
+) {
+  const refined = schema.superRefine((config, context) => {
     const problem = problemOf(config);
-    const ofSecret =
-      problem === null && config.secret !== undefined ? secretProblem(scheme(config), config.secret) : null;
     if (problem !== null) context.addIssue({ code: 'custom', path: [problem.member], message: problem.message });
+    const { secret } = config as { secret?: string };
+    const ofSecret = problem === null && secret !== undefined ? secretProblem(scheme(config), secret) : null;
     if (ofSecret !== null) context.addIssue({ code: 'custom', path: ['secret'], message: ofSecret });
-  };
+  });
+  return { schema: refined, scheme };
+}
 
 const prefix = z.string().max(256, 'must be at most 256 characters').default('');
 const signatureMembers = {
@@ -44,7 +47,7 @@ const signatureMembers = {
   encoding: z.enum(SIGNATURE_ENCODINGS).default('hex'),
 };
 
-export const hmacSchema = z.object({
+const hmac = z.object({
   type: z.literal('hmac'),
   secret: secretSchema,
   header: headerName('carries the signature'),
@@ -55,7 +58,7 @@ export const hmacSchema = z.object({
   timestampSeparator: z.string().max(16, 'must be at most 16 characters').optional(),
 });
 
-export function hmacScheme(config: WithoutSecret<z.output<typeof hmacSchema>>): HmacScheme {
+export const hmacType = describedType(hmac, (config) => {
   const { header, algorithm, encoding, prefix: text, timestampHeader, timestampSeparator = '.' } = config;
   const scheme = { kind: 'hmac', header, algorithm, encoding, prefix: text, joinsRepeats: true } as const;
   if (timestampHeader === undefined) return { ...scheme, signed: ['body'] };
@@ -64,7 +67,7 @@ export function hmacScheme(config: WithoutSecret<z.output<typeof hmacSchema>>): 
     timestamp: { header: timestampHeader, unit: 's', toleranceSeconds: 300 },
     signed: ['timestamp', { text: timestampSeparator }, 'body'],
   };
-}
+});
 
 /** Between parts of a header. */
 const separator = z
@@ -159,12 +162,10 @@ const hmacTemplate = z.object({
   ...signatureMembers,
   ...templateMembers,
 });
-export const hmacTemplateScheme = (config: WithoutSecret<z.output<typeof hmacTemplate>>): HmacScheme => ({
-  ...{ kind: 'hmac', algorithm: config.algorithm, key: config.secretEncoding },
-  ...templateOf(config),
-});
-export const hmacTemplateSchema = hmacTemplate.superRefine(
-  refineBy<z.output<typeof hmacTemplate>>(hmacTemplateScheme, templateProblem),
+export const hmacTemplateType = describedType(
+  hmacTemplate,
+  (config) => ({ kind: 'hmac', algorithm: config.algorithm, key: config.secretEncoding, ...templateOf(config) }),
+  templateProblem,
 );
 
 const publicKey = z.object({
@@ -175,10 +176,8 @@ const publicKey = z.object({
   encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),
   ...templateMembers,
 });
-export const publicKeyScheme = (config: WithoutSecret<z.output<typeof publicKey>>): PublicKeyScheme => ({
-  ...{ kind: 'public-key', algorithm: config.algorithm },
-  ...templateOf(config),
-});
-export const publicKeySchema = publicKey.superRefine(
-  refineBy<z.output<typeof publicKey>>(publicKeyScheme, templateProblem),
+export const publicKeyType = describedType(
+  publicKey,
+  (config) => ({ kind: 'public-key', algorithm: config.algorithm, ...templateOf(config) }),
+  templateProblem,
 );

@@ -18,48 +18,19 @@ import {
   untrustedJson,
 } from './scheme.ts';
 
-/** A token in a header, alone or behind a prefix such as `Bearer `. */
-export interface HeaderTokenScheme {
-  kind: 'header-token';
-  header: string;
-  prefix?: string;
-}
-/** `Authorization: Basic`; the secret is `user:password`. */
-export interface BasicScheme {
-  kind: 'basic';
-}
-/** A token in the query of the address that the sender was given. */
-export interface QueryTokenScheme {
-  kind: 'query-token';
-  parameter: string;
-}
-/** A token in each item of a list in the JSON body. */
-export interface BodyTokenScheme {
-  kind: 'body-token';
-  list: string;
-  member: string;
-}
-/** A token at a path of the payload, JSON or a form. */
-export interface PayloadTokenScheme {
-  kind: 'payload-token';
-  path: string;
-}
-/** Anyone may send who knows the address. */
-export interface NoneScheme {
-  kind: 'none';
-}
-
 const WRONG = refused('The token is not that of the source');
 const isSigned = () => false;
 
-export const noneKind: SchemeKind<NoneScheme> = {
+/** Anyone may send who knows the address. */
+export const noneKind: SchemeKind<{ kind: 'none' }> = {
   verify: () => GENUINE,
   sign: () => ({}),
   isSigned,
   needsSecret: () => false,
 };
 
-export const headerTokenKind: SchemeKind<HeaderTokenScheme> = {
+/** A token in a header, alone or behind a prefix such as `Bearer `. */
+export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string; prefix?: string }> = {
   verify({ header: name, prefix = '' }, { secret }, request) {
     const value = headerOf(request, name);
     if (typeof value !== 'string') return value;
@@ -75,7 +46,8 @@ export const headerTokenKind: SchemeKind<HeaderTokenScheme> = {
   isSigned,
 };
 
-export const basicKind: SchemeKind<BasicScheme> = {
+/** `Authorization: Basic`; the secret is `user:password`. */
+export const basicKind: SchemeKind<{ kind: 'basic' }> = {
   verify(_scheme, { secret }, request) {
     const value = headerOf(request, 'Authorization');
     if (typeof value !== 'string') return value;
@@ -90,7 +62,8 @@ export const basicKind: SchemeKind<BasicScheme> = {
   isSigned,
 };
 
-export const queryTokenKind: SchemeKind<QueryTokenScheme> = {
+/** A token in the query of the address that the sender was given. */
+export const queryTokenKind: SchemeKind<{ kind: 'query-token'; parameter: string }> = {
   verify({ parameter }, { secret }, request) {
     const values = request.query().getAll(parameter);
     if (values.length > 1) return refused(`The address has the parameter ${parameter} more than once`);
@@ -107,7 +80,8 @@ const MAX_ITEMS = 1000;
 // Microsoft Graph sends up to a hundred notifications or so together.
 const MAX_LIST_BYTES = 256 * 1024;
 
-export const bodyTokenKind: SchemeKind<BodyTokenScheme> = {
+/** A token in each item of a list in the JSON body. */
+export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; member: string }> = {
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS)
@@ -130,7 +104,8 @@ export const bodyTokenKind: SchemeKind<BodyTokenScheme> = {
 /** Of JSON in which an owner says that there is a token: a stranger's is parsed. */
 const MAX_TOKEN_BODY_BYTES = 256 * 1024;
 
-export const payloadTokenKind: SchemeKind<PayloadTokenScheme> = {
+/** A token at a path of the payload, JSON or a form. */
+export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string }> = {
   verify({ path }, { secret }, request) {
     const form = readShortFields(request.body, header(request, 'content-type'));
     if (form === null && request.body.length > MAX_TOKEN_BODY_BYTES)

@@ -1,8 +1,13 @@
-// What single signature schemes do besides the rules for all (test/conformance/signatures.test.ts), their settings, and the signing of deliveries.
+// What single signature schemes do besides the rules for all (test/support/providers/sender-rules.ts), their settings, and the signing of
+// deliveries.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { publicVerificationConfig, verificationConfigSchema } from '../../core/verification/config.ts';
+import {
+  publicVerificationConfig,
+  type VerificationConfig,
+  verificationConfigSchema,
+} from '../../core/verification/config.ts';
 import { signingSecretProblem, signStandardWebhook } from '../../core/verification/standard-webhooks.ts';
 import {
   expectRefused,
@@ -17,13 +22,53 @@ import {
   verifyVector,
 } from '../support/providers/signature-vectors.ts';
 
+for (const vector of signatureVectors) {
+  const { config, headers, signatureHeader, prefix, isList } = vector;
+  const signature = headers[signatureHeader] ?? '';
+
+  describe(`the signature ${vector.name}`, () => {
+    it('is taken, and not with another body or secret', () => {
+      expect(verifyVector(vector).valid).to.equal(true);
+      expectRefused(vector, { body: `${vector.body} ` }, /does not match/);
+      const others = { ...config, secret: 'another secret' } as VerificationConfig;
+      expectRefused(vector, { config: others }, /does not match/);
+    });
+
+    it('is not taken when it is missing, cut short, lengthened or none, or stands behind another prefix', () => {
+      for (const sent of [{ headers: {} }, signedWith(vector, '')])
+        expectRefused(vector, sent, /header .* is missing/i);
+      for (const text of [signature.slice(0, -4), `${signature}00`, `${signature}!`, 'x', '=', ',', 'v1=', 'v0='])
+        expectRefused(vector, signedWith(vector, text), /signature|start with|timestamp/i);
+      if (prefix === undefined) return;
+      for (const other of ['', 'x'.repeat(prefix.length), prefix.toUpperCase()])
+        expectRefused(vector, signedWith(vector, other + signature.slice(prefix.length)), /does not start with/);
+    });
+
+    // Node joins headers of one name with a comma and a space.
+    it(`${isList ? 'may be' : 'is not'} one of several`, () => {
+      const wrong = signature.replace(/[0-9a-z](?=.{4}$)/i, (digit) => (digit === '0' ? '1' : '0'));
+      for (const twice of [`${signature}, ${signature}`, `${signature}, ${wrong}`, `${wrong}, ${signature}`])
+        expect(verifyVector(vector, signedWith(vector, twice)).valid, twice).to.equal(isList ?? false);
+    });
+  });
+}
+
 describe('signed timestamps', () => {
-  it('of slack must be there and a number', () => {
-    const { 'x-slack-signature': signature = '' } = slackVector.headers;
+  it('of slack must be there, once, and a number', () => {
+    const { 'x-slack-signature': signature = '', 'x-slack-request-timestamp': time = '' } = slackVector.headers;
     expectRefused(slackVector, { headers: { 'x-slack-signature': signature } }, /timestamp is missing/);
-    for (const timestamp of ['now', '1531420618.5', '-1', '1e9']) {
+    for (const timestamp of ['now', '1531420618.5', '-1', '1e9', `${time}, ${time}`]) {
       const headers = { ...slackVector.headers, 'x-slack-request-timestamp': timestamp };
       expectRefused(slackVector, { headers }, /not a number/);
+    }
+  });
+
+  it('are good for 300 seconds', () => {
+    for (const vector of [slackVector, stripeVector]) {
+      for (const sign of [1, -1]) {
+        expect(verifyVector(vector, { nowMs: vector.nowMs + sign * 300_000 }).valid).to.equal(true);
+        expectRefused(vector, { nowMs: vector.nowMs + sign * 300_001 }, /more than 300 seconds/);
+      }
     }
   });
 });
