@@ -1,4 +1,27 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (eventCode: string, members: object): Sample => ({
+  event: eventCode,
+  body: {
+    live: 'false',
+    notificationItems: [
+      {
+        NotificationRequestItem: {
+          additionalData: {},
+          amount: { currency: 'EUR', value: 1130 },
+          eventCode,
+          eventDate: '{time}',
+          merchantAccountCode: 'TestMerchant',
+          merchantReference: 'TestPayment-1407325143704',
+          paymentMethod: 'visa',
+          pspReference: '{uuid}',
+          success: 'true',
+          ...members,
+        },
+      },
+    ],
+  },
+});
 
 export const adyen: Provider = {
   name: 'adyen',
@@ -14,48 +37,5 @@ export const adyen: Provider = {
   answer: { status: 200, body: '[accepted]', contentType: 'text/plain' },
   instructions:
     'Developers, Webhooks, Standard webhook: enter the address of the source, the method JSON, and generate an HMAC key. Only eight values of each item are signed, not the rest of the body.',
-  samples: [
-    {
-      event: 'AUTHORISATION',
-      body: {
-        live: 'false',
-        notificationItems: [
-          {
-            NotificationRequestItem: {
-              additionalData: {},
-              amount: { currency: 'EUR', value: 1130 },
-              eventCode: 'AUTHORISATION',
-              eventDate: '{time}',
-              merchantAccountCode: 'TestMerchant',
-              merchantReference: 'TestPayment-1407325143704',
-              paymentMethod: 'visa',
-              pspReference: '{uuid}',
-              success: 'true',
-            },
-          },
-        ],
-      },
-    },
-    {
-      event: 'CAPTURE',
-      body: {
-        live: 'false',
-        notificationItems: [
-          {
-            NotificationRequestItem: {
-              additionalData: {},
-              amount: { currency: 'EUR', value: 1130 },
-              eventCode: 'CAPTURE',
-              eventDate: '{time}',
-              merchantAccountCode: 'TestMerchant',
-              merchantReference: 'TestPayment-1407325143704',
-              originalReference: '7914073381342284',
-              pspReference: '{uuid}',
-              success: 'true',
-            },
-          },
-        ],
-      },
-    },
-  ],
+  samples: [sample('AUTHORISATION', {}), sample('CAPTURE', { originalReference: '7914073381342284' })],
 };

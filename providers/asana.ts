@@ -1,5 +1,10 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (action: string, members: object): Sample => ({
+  event: action,
+  body: { events: [{ action, ...members, created_at: '{time}' }] },
+});
 
 export const asana: Provider = {
   name: 'asana',
@@ -12,26 +17,10 @@ export const asana: Provider = {
   instructions:
     'Create the source with ingestToken required and without a secret, then the webhook with the API of Asana: target is the address of the source. Asana sends the secret in its handshake, and the source remembers it. For another webhook make another source, or send verificationConfig { secret: null } to forget the secret.',
   samples: [
-    {
-      event: 'changed',
-      body: {
-        events: [
-          { action: 'changed', resource: { gid: '1337', resource_type: 'task' }, parent: null, created_at: '{time}' },
-        ],
-      },
-    },
-    {
-      event: 'added',
-      body: {
-        events: [
-          {
-            action: 'added',
-            resource: { gid: '1338', resource_type: 'story' },
-            parent: { gid: '1337', resource_type: 'task' },
-            created_at: '{time}',
-          },
-        ],
-      },
-    },
+    sample('changed', { resource: { gid: '1337', resource_type: 'task' }, parent: null }),
+    sample('added', {
+      resource: { gid: '1338', resource_type: 'story' },
+      parent: { gid: '1337', resource_type: 'task' },
+    }),
   ],
 };

@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, log_id: string, members: object): Sample => ({
+  event: type,
+  body: { log_id, data: { date: '{time}', type, ...members, client_name: 'My App', log_id } },
+});
 
 export const auth0: Provider = {
   name: 'auth0',
@@ -12,25 +17,7 @@ export const auth0: Provider = {
   instructions:
     'Monitoring, Streams, Create Stream, Custom Webhook: enter the address of the source as payload URL, the secret as authorization token, and the content format JSON Object, so that each webhook is one event. Auth0 does not sign: the token says who sends, not what.',
   samples: [
-    {
-      event: 's',
-      body: {
-        log_id: '90020260301120000{uuid}',
-        data: { date: '{time}', type: 's', client_name: 'My App', log_id: '90020260301120000{uuid}' },
-      },
-    },
-    {
-      event: 'f',
-      body: {
-        log_id: '90020260301120001{uuid}',
-        data: {
-          date: '{time}',
-          type: 'f',
-          description: 'Wrong email or password.',
-          client_name: 'My App',
-          log_id: '90020260301120001{uuid}',
-        },
-      },
-    },
+    sample('s', '90020260301120000{uuid}', {}),
+    sample('f', '90020260301120001{uuid}', { description: 'Wrong email or password.' }),
   ],
 };

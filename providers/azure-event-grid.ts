@@ -1,4 +1,21 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (eventType: string, api: string): Sample => ({
+  event: eventType,
+  headers: { 'aeg-event-type': 'Notification' },
+  body: [
+    {
+      id: '{uuid}',
+      topic: '/subscriptions/x/storageAccounts/a',
+      subject: '/blobServices/default/containers/c/blobs/b',
+      eventType,
+      eventTime: '{time}',
+      data: { api },
+      dataVersion: '',
+      metadataVersion: '1',
+    },
+  ],
+});
 
 export const azureEventGrid: Provider = {
   name: 'azure-event-grid',
@@ -11,38 +28,5 @@ export const azureEventGrid: Provider = {
   handshakes: [{ kind: 'validation-code' }, { kind: 'abuse-protection' }],
   instructions:
     'Create a webhook subscription whose endpoint is the address of the source and ?token= with the token. The validation of Event Grid events and of CloudEvents is answered.',
-  samples: [
-    {
-      event: 'Microsoft.Storage.BlobCreated',
-      headers: { 'aeg-event-type': 'Notification' },
-      body: [
-        {
-          id: '{uuid}',
-          topic: '/subscriptions/x/storageAccounts/a',
-          subject: '/blobServices/default/containers/c/blobs/b',
-          eventType: 'Microsoft.Storage.BlobCreated',
-          eventTime: '{time}',
-          data: { api: 'PutBlob' },
-          dataVersion: '',
-          metadataVersion: '1',
-        },
-      ],
-    },
-    {
-      event: 'Microsoft.Storage.BlobDeleted',
-      headers: { 'aeg-event-type': 'Notification' },
-      body: [
-        {
-          id: '{uuid}',
-          topic: '/subscriptions/x/storageAccounts/a',
-          subject: '/blobServices/default/containers/c/blobs/b',
-          eventType: 'Microsoft.Storage.BlobDeleted',
-          eventTime: '{time}',
-          data: { api: 'DeleteBlob' },
-          dataVersion: '',
-          metadataVersion: '1',
-        },
-      ],
-    },
-  ],
+  samples: [sample('Microsoft.Storage.BlobCreated', 'PutBlob'), sample('Microsoft.Storage.BlobDeleted', 'DeleteBlob')],
 };

@@ -1,5 +1,11 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, body: object): Sample => ({
+  event,
+  headers: { 'X-Event-Key': event, 'X-Request-UUID': '{uuid}' },
+  body: { repository: { full_name: 'acme/shop' }, actor: { display_name: 'Emma' }, ...body },
+});
 
 export const bitbucket: Provider = {
   name: 'bitbucket',
@@ -12,22 +18,9 @@ export const bitbucket: Provider = {
   dedup: { header: 'X-Request-UUID' },
   instructions: 'Repository settings, Webhooks, Add webhook: enter the address of the source as URL, and the secret.',
   samples: [
-    {
-      event: 'repo:push',
-      headers: { 'X-Event-Key': 'repo:push', 'X-Request-UUID': '{uuid}' },
-      body: { repository: { full_name: 'acme/shop' }, actor: { display_name: 'Emma' }, push: { changes: [] } },
-    },
-    {
-      event: 'pullrequest:created',
-      headers: {
-        'X-Event-Key': 'pullrequest:created',
-        'X-Request-UUID': '{uuid}',
-      },
-      body: {
-        repository: { full_name: 'acme/shop' },
-        actor: { display_name: 'Emma' },
-        pullrequest: { id: 7, title: 'Faster checkout', state: 'OPEN', source: { branch: { name: 'faster' } } },
-      },
-    },
+    sample('repo:push', { push: { changes: [] } }),
+    sample('pullrequest:created', {
+      pullrequest: { id: 7, title: 'Faster checkout', state: 'OPEN', source: { branch: { name: 'faster' } } },
+    }),
   ],
 };

@@ -1,4 +1,10 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  body: `<notification><kind>${event}</kind><timestamp type="datetime">{time}</timestamp><subject><subscription><id>{uuid}</id></subscription></subject></notification>`,
+});
 
 export const braintree: Provider = {
   name: 'braintree',
@@ -10,16 +16,5 @@ export const braintree: Provider = {
   handshakes: [{ kind: 'bt-challenge' }],
   instructions:
     'Settings, API, Webhooks: create the source first, then enter its address as destination URL. The challenge is answered. The payload is XML in base64, in the field bt_payload.',
-  samples: [
-    {
-      event: 'subscription_went_active',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: '<notification><kind>subscription_went_active</kind><timestamp type="datetime">{time}</timestamp><subject><subscription><id>{uuid}</id></subscription></subject></notification>',
-    },
-    {
-      event: 'subscription_canceled',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: '<notification><kind>subscription_canceled</kind><timestamp type="datetime">{time}</timestamp><subject><subscription><id>{uuid}</id></subscription></subject></notification>',
-    },
-  ],
+  samples: [sample('subscription_went_active'), sample('subscription_canceled')],
 };

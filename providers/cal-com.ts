@@ -1,5 +1,14 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (triggerEvent: string, members: object): Sample => ({
+  event: triggerEvent,
+  body: {
+    triggerEvent,
+    createdAt: '{time}',
+    payload: { type: '60min', title: 'Meeting', uid: 'bFJeNb2uX8ANpT3JL5EfXw', ...members },
+  },
+});
 
 export const calCom: Provider = {
   name: 'cal-com',
@@ -9,22 +18,5 @@ export const calCom: Provider = {
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'triggerEvent' },
   instructions: 'Settings, Developer, Webhooks: enter the address of the source as subscriber URL, and the secret.',
-  samples: [
-    {
-      event: 'BOOKING_CREATED',
-      body: {
-        triggerEvent: 'BOOKING_CREATED',
-        createdAt: '{time}',
-        payload: { type: '60min', title: 'Meeting', uid: 'bFJeNb2uX8ANpT3JL5EfXw' },
-      },
-    },
-    {
-      event: 'BOOKING_CANCELLED',
-      body: {
-        triggerEvent: 'BOOKING_CANCELLED',
-        createdAt: '{time}',
-        payload: { type: '60min', title: 'Meeting', uid: 'bFJeNb2uX8ANpT3JL5EfXw', cancellationReason: 'I am ill' },
-      },
-    },
-  ],
+  samples: [sample('BOOKING_CREATED', {}), sample('BOOKING_CANCELLED', { cancellationReason: 'I am ill' })],
 };

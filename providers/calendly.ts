@@ -1,5 +1,15 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, payload: object): Sample => ({
+  event,
+  body: {
+    event,
+    created_at: '{time}',
+    created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
+    payload: { email: 'emma@example.com', name: 'Emma', ...payload },
+  },
+});
 
 export const calendly: Provider = {
   name: 'calendly',
@@ -16,28 +26,10 @@ export const calendly: Provider = {
   instructions:
     'Create the subscription with the API of Calendly: url is the address of the source, signing_key the secret.',
   samples: [
-    {
-      event: 'invitee.created',
-      body: {
-        event: 'invitee.created',
-        created_at: '{time}',
-        created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
-        payload: { email: 'emma@example.com', name: 'Emma' },
-      },
-    },
-    {
-      event: 'invitee.canceled',
-      body: {
-        event: 'invitee.canceled',
-        created_at: '{time}',
-        created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
-        payload: {
-          email: 'emma@example.com',
-          name: 'Emma',
-          status: 'canceled',
-          cancellation: { canceled_by: 'Emma', canceler_type: 'invitee' },
-        },
-      },
-    },
+    sample('invitee.created', {}),
+    sample('invitee.canceled', {
+      status: 'canceled',
+      cancellation: { canceled_by: 'Emma', canceler_type: 'invitee' },
+    }),
   ],
 };

@@ -1,5 +1,21 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (id: number, type: string, code: string): Sample => ({
+  event: type,
+  body: {
+    id,
+    scheduled_for: '{time}',
+    event: {
+      id: '{uuid}',
+      resource: 'event',
+      type,
+      api_version: '2018-03-22',
+      created_at: '{time}',
+      data: { code },
+    },
+  },
+});
 
 export const coinbaseCommerce: Provider = {
   name: 'coinbase-commerce',
@@ -12,36 +28,5 @@ export const coinbaseCommerce: Provider = {
   dedup: { jsonPath: '$.event.id' },
   instructions:
     'Settings, Notifications, Webhook subscriptions: add the address of the source, then show the shared secret.',
-  samples: [
-    {
-      event: 'charge:confirmed',
-      body: {
-        id: 1,
-        scheduled_for: '{time}',
-        event: {
-          id: '{uuid}',
-          resource: 'event',
-          type: 'charge:confirmed',
-          api_version: '2018-03-22',
-          created_at: '{time}',
-          data: { code: '66BEOV2A' },
-        },
-      },
-    },
-    {
-      event: 'charge:failed',
-      body: {
-        id: 2,
-        scheduled_for: '{time}',
-        event: {
-          id: '{uuid}',
-          resource: 'event',
-          type: 'charge:failed',
-          api_version: '2018-03-22',
-          created_at: '{time}',
-          data: { code: '66BEOV2B' },
-        },
-      },
-    },
-  ],
+  samples: [sample(1, 'charge:confirmed', '66BEOV2A'), sample(2, 'charge:failed', '66BEOV2B')],
 };

@@ -1,4 +1,14 @@
-import { NO_CONTENT, type Provider } from './provider.ts';
+import { NO_CONTENT, type Provider, type Sample } from './provider.ts';
+
+const sample = (type: string, data: object): Sample => ({
+  event: type,
+  body: {
+    version: 1,
+    application_id: '1234560123453231555',
+    type: 1,
+    event: { type, timestamp: '{time}', data },
+  },
+});
 
 export const discord: Provider = {
   name: 'discord',
@@ -20,27 +30,9 @@ export const discord: Provider = {
   instructions:
     'Developer Portal: copy the public key of the application, create the source, then enter its address as the endpoint of webhook events (or of interactions). Discord sends a PING, which is answered, and one with a wrong signature, which is refused. Interactions that your service answers later want the answer 202 without a body: set it at the source.',
   samples: [
-    {
-      event: 'APPLICATION_AUTHORIZED',
-      body: {
-        version: 1,
-        application_id: '1234560123453231555',
-        type: 1,
-        event: { type: 'APPLICATION_AUTHORIZED', timestamp: '{time}', data: { integration_type: 1 } },
-      },
-    },
-    {
-      event: 'ENTITLEMENT_CREATE',
-      body: {
-        version: 1,
-        application_id: '1234560123453231555',
-        type: 1,
-        event: {
-          type: 'ENTITLEMENT_CREATE',
-          timestamp: '{time}',
-          data: { id: '1234505980407808808', sku_id: '123489045643835123', user_id: '111178765189277770', type: 4 },
-        },
-      },
-    },
+    sample('APPLICATION_AUTHORIZED', { integration_type: 1 }),
+    sample('ENTITLEMENT_CREATE', {
+      ...{ id: '1234505980407808808', sku_id: '123489045643835123', user_id: '111178765189277770', type: 4 },
+    }),
   ],
 };

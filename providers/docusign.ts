@@ -1,5 +1,15 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string): Sample => ({
+  event,
+  body: {
+    event,
+    apiVersion: 'v2.1',
+    generatedDateTime: '{time}',
+    data: { accountId: '{uuid}', envelopeId: '{uuid}' },
+  },
+});
 
 export const docusign: Provider = {
   name: 'docusign',
@@ -10,24 +20,5 @@ export const docusign: Provider = {
   eventType: { payload: 'event' },
   instructions:
     'Settings, Connect, Connect Keys: add a secret key. Then add a configuration with the address of the source, and include the HMAC signature.',
-  samples: [
-    {
-      event: 'envelope-completed',
-      body: {
-        event: 'envelope-completed',
-        apiVersion: 'v2.1',
-        generatedDateTime: '{time}',
-        data: { accountId: '{uuid}', envelopeId: '{uuid}' },
-      },
-    },
-    {
-      event: 'envelope-sent',
-      body: {
-        event: 'envelope-sent',
-        apiVersion: 'v2.1',
-        generatedDateTime: '{time}',
-        data: { accountId: '{uuid}', envelopeId: '{uuid}' },
-      },
-    },
-  ],
+  samples: [sample('envelope-completed'), sample('envelope-sent')],
 };

@@ -1,4 +1,10 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, body: object): Sample => ({
+  event,
+  headers: { 'X-Gitlab-Event': event, 'X-Gitlab-Event-UUID': '{uuid}', 'Idempotency-Key': '{uuid}' },
+  body: { ...body, project: { path_with_namespace: 'acme/shop' } },
+});
 
 export const gitlab: Provider = {
   name: 'gitlab',
@@ -12,34 +18,11 @@ export const gitlab: Provider = {
   instructions:
     'Settings, Webhooks, Add new webhook: enter the address of the source and the secret token. For a webhook with a signing token choose standard-webhooks.',
   samples: [
-    {
-      event: 'Push Hook',
-      headers: {
-        'X-Gitlab-Event': 'Push Hook',
-        'X-Gitlab-Event-UUID': '{uuid}',
-        'Idempotency-Key': '{uuid}',
-      },
-      body: {
-        object_kind: 'push',
-        event_name: 'push',
-        ref: 'refs/heads/main',
-        project: { path_with_namespace: 'acme/shop' },
-        total_commits_count: 1,
-      },
-    },
-    {
-      event: 'Merge Request Hook',
-      headers: {
-        'X-Gitlab-Event': 'Merge Request Hook',
-        'X-Gitlab-Event-UUID': '{uuid}',
-        'Idempotency-Key': '{uuid}',
-      },
-      body: {
-        object_kind: 'merge_request',
-        event_type: 'merge_request',
-        project: { path_with_namespace: 'acme/shop' },
-        object_attributes: { iid: 7, title: 'Faster checkout', state: 'opened', action: 'open' },
-      },
-    },
+    sample('Push Hook', { object_kind: 'push', event_name: 'push', ref: 'refs/heads/main', total_commits_count: 1 }),
+    sample('Merge Request Hook', {
+      object_kind: 'merge_request',
+      event_type: 'merge_request',
+      object_attributes: { iid: 7, title: 'Faster checkout', state: 'opened', action: 'open' },
+    }),
   ],
 };

@@ -1,5 +1,21 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (subscriptionType: string, eventId: number, members: object): Sample => ({
+  event: subscriptionType,
+  body: [
+    {
+      eventId,
+      subscriptionId: 12344 + eventId,
+      portalId: 62515,
+      occurredAt: '{milliseconds:number}',
+      subscriptionType,
+      attemptNumber: 0,
+      objectId: 123,
+      ...members,
+    },
+  ],
+});
 
 export const hubspot: Provider = {
   name: 'hubspot',
@@ -18,35 +34,7 @@ export const hubspot: Provider = {
   instructions:
     'App settings, Webhooks: enter the address of the source as target URL. The address is signed, so HOOKYARD_PUBLIC_URL must be what HubSpot has.',
   samples: [
-    {
-      event: 'contact.creation',
-      body: [
-        {
-          eventId: 1,
-          subscriptionId: 12345,
-          portalId: 62515,
-          occurredAt: '{milliseconds:number}',
-          subscriptionType: 'contact.creation',
-          attemptNumber: 0,
-          objectId: 123,
-        },
-      ],
-    },
-    {
-      event: 'contact.propertyChange',
-      body: [
-        {
-          eventId: 2,
-          subscriptionId: 12346,
-          portalId: 62515,
-          occurredAt: '{milliseconds:number}',
-          subscriptionType: 'contact.propertyChange',
-          attemptNumber: 0,
-          objectId: 123,
-          propertyName: 'lifecyclestage',
-          propertyValue: 'customer',
-        },
-      ],
-    },
+    sample('contact.creation', 1, {}),
+    sample('contact.propertyChange', 2, { propertyName: 'lifecyclestage', propertyValue: 'customer' }),
   ],
 };

@@ -1,5 +1,17 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (topic: string, item: object): Sample => ({
+  event: topic,
+  body: {
+    type: 'notification_event',
+    app_id: 'a86dr8yl',
+    id: 'notif_{uuid}',
+    topic,
+    created_at: '{seconds:number}',
+    data: { type: 'notification_event_data', item },
+  },
+});
 
 export const intercom: Provider = {
   name: 'intercom',
@@ -15,27 +27,7 @@ export const intercom: Provider = {
   instructions:
     'Developer Hub, your app, Webhooks: enter the address of the source as endpoint URL, whose HEAD request is answered, and choose topics.',
   samples: [
-    {
-      event: 'contact.created',
-      body: {
-        type: 'notification_event',
-        app_id: 'a86dr8yl',
-        id: 'notif_{uuid}',
-        topic: 'contact.created',
-        created_at: '{seconds:number}',
-        data: { type: 'notification_event_data', item: { type: 'contact', id: '1' } },
-      },
-    },
-    {
-      event: 'conversation.user.created',
-      body: {
-        type: 'notification_event',
-        app_id: 'a86dr8yl',
-        id: 'notif_{uuid}',
-        topic: 'conversation.user.created',
-        created_at: '{seconds:number}',
-        data: { type: 'notification_event_data', item: { type: 'conversation', id: '1911149811', state: 'open' } },
-      },
-    },
+    sample('contact.created', { type: 'contact', id: '1' }),
+    sample('conversation.user.created', { type: 'conversation', id: '1911149811', state: 'open' }),
   ],
 };

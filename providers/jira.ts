@@ -1,5 +1,11 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (webhookEvent: string, body: object): Sample => ({
+  event: webhookEvent,
+  headers: { 'X-Atlassian-Webhook-Identifier': '{uuid}' },
+  body: { timestamp: '{milliseconds:number}', webhookEvent, issue: { id: '10002', key: 'SHOP-1' }, ...body },
+});
 
 export const jira: Provider = {
   name: 'jira',
@@ -12,25 +18,10 @@ export const jira: Provider = {
   dedup: { header: 'X-Atlassian-Webhook-Identifier' },
   instructions: 'Settings, System, WebHooks, Create: enter the address of the source, and the secret.',
   samples: [
-    {
-      event: 'jira:issue_created',
-      headers: { 'X-Atlassian-Webhook-Identifier': '{uuid}' },
-      body: {
-        timestamp: '{milliseconds:number}',
-        webhookEvent: 'jira:issue_created',
-        issue: { id: '10002', key: 'SHOP-1' },
-      },
-    },
-    {
-      event: 'jira:issue_updated',
-      headers: { 'X-Atlassian-Webhook-Identifier': '{uuid}' },
-      body: {
-        timestamp: '{milliseconds:number}',
-        webhookEvent: 'jira:issue_updated',
-        issue_event_type_name: 'issue_generic',
-        issue: { id: '10002', key: 'SHOP-1' },
-        changelog: { id: '10124', items: [{ field: 'status', fromString: 'To Do', toString: 'In Progress' }] },
-      },
-    },
+    sample('jira:issue_created', {}),
+    sample('jira:issue_updated', {
+      issue_event_type_name: 'issue_generic',
+      changelog: { id: '10124', items: [{ field: 'status', fromString: 'To Do', toString: 'In Progress' }] },
+    }),
   ],
 };

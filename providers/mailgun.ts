@@ -1,4 +1,11 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, members: object): Sample => ({
+  event,
+  body: {
+    'event-data': { event, ...members, id: '{uuid}', timestamp: '{seconds:number}', recipient: 'emma@example.com' },
+  },
+});
 
 export const mailgun: Provider = {
   name: 'mailgun',
@@ -12,30 +19,5 @@ export const mailgun: Provider = {
   dedup: { signature: true },
   instructions:
     'Sending, Webhooks, Add webhook: enter the address of the source. For incoming mail: Receiving, Create route, Forward, the same address. The signature does not cover the event itself, so keep the address secret, too (ingestToken).',
-  samples: [
-    {
-      event: 'delivered',
-      body: {
-        'event-data': {
-          event: 'delivered',
-          id: '{uuid}',
-          timestamp: '{seconds:number}',
-          recipient: 'emma@example.com',
-        },
-      },
-    },
-    {
-      event: 'failed',
-      body: {
-        'event-data': {
-          event: 'failed',
-          severity: 'permanent',
-          reason: 'suppress-bounce',
-          id: '{uuid}',
-          timestamp: '{seconds:number}',
-          recipient: 'emma@example.com',
-        },
-      },
-    },
-  ],
+  samples: [sample('delivered', {}), sample('failed', { severity: 'permanent', reason: 'suppress-bounce' })],
 };

@@ -1,4 +1,14 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, members: object): Sample => ({
+  event: type,
+  body: {
+    event: {
+      ...{ app: 'monday', type, triggerUuid: '{uuid}', boardId: 224535, pulseId: 983678, userId: 103892 },
+      ...members,
+    },
+  },
+});
 
 export const monday: Provider = {
   name: 'monday',
@@ -21,34 +31,7 @@ export const monday: Provider = {
   instructions:
     'Create the webhook with the API and an OAuth token of your app, so that monday.com signs: url is the address of the source. The challenge is answered. The token says who sends, not what. Webhooks that are made on a board by hand are not signed: for these make a source without a provider, with an address that nobody can guess (ingestToken).',
   samples: [
-    {
-      event: 'create_pulse',
-      body: {
-        event: {
-          app: 'monday',
-          type: 'create_pulse',
-          triggerUuid: '{uuid}',
-          boardId: 224535,
-          pulseId: 983678,
-          pulseName: 'A new task',
-          userId: 103892,
-        },
-      },
-    },
-    {
-      event: 'update_column_value',
-      body: {
-        event: {
-          app: 'monday',
-          type: 'update_column_value',
-          triggerUuid: '{uuid}',
-          boardId: 224535,
-          pulseId: 983678,
-          columnId: 'status',
-          value: { label: { index: 1, text: 'Done' } },
-          userId: 103892,
-        },
-      },
-    },
+    sample('create_pulse', { pulseName: 'A new task' }),
+    sample('update_column_value', { columnId: 'status', value: { label: { index: 1, text: 'Done' } } }),
   ],
 };

@@ -1,5 +1,17 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, data: object): Sample => ({
+  event: type,
+  body: {
+    id: '{uuid}',
+    timestamp: '{time}',
+    workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
+    type,
+    entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
+    data,
+  },
+});
 
 export const notion: Provider = {
   name: 'notion',
@@ -14,27 +26,7 @@ export const notion: Provider = {
   instructions:
     'Create the source with ingestToken required and without a secret. Then, in the settings of the integration, Webhooks, Create a subscription: enter the address of the source. Notion sends its verification token, and the source remembers it. lastHandshake of the source shows it: enter it at Notion under Verify. For another subscription make another source, or send verificationConfig { secret: null } to forget the token.',
   samples: [
-    {
-      event: 'page.content_updated',
-      body: {
-        id: '{uuid}',
-        timestamp: '{time}',
-        workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
-        type: 'page.content_updated',
-        entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
-        data: { updated_blocks: [] },
-      },
-    },
-    {
-      event: 'page.created',
-      body: {
-        id: '{uuid}',
-        timestamp: '{time}',
-        workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
-        type: 'page.created',
-        entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
-        data: { parent: { id: '0ef104cd-477e-80e1-8571-cfd10e92339a', type: 'space' } },
-      },
-    },
+    sample('page.content_updated', { updated_blocks: [] }),
+    sample('page.created', { parent: { id: '0ef104cd-477e-80e1-8571-cfd10e92339a', type: 'space' } }),
   ],
 };

@@ -1,4 +1,16 @@
-import { NO_CONTENT, type Provider } from './provider.ts';
+import { NO_CONTENT, type Provider, type Sample } from './provider.ts';
+
+const sample = (eventType: string, members: object): Sample => ({
+  event: eventType,
+  body: {
+    eventType: 'com.okta.event_hook',
+    eventTypeVersion: '1.0',
+    cloudEventsVersion: '0.1',
+    eventId: '{uuid}',
+    eventTime: '{time}',
+    data: { events: [{ eventType, ...members }] },
+  },
+});
 
 export const okta: Provider = {
   name: 'okta',
@@ -14,28 +26,5 @@ export const okta: Provider = {
   answer: NO_CONTENT,
   instructions:
     'Workflow, Event Hooks, Create: enter the address of the source, the authentication field Authorization, and the secret. Then verify it: the challenge is answered.',
-  samples: [
-    {
-      event: 'user.lifecycle.create',
-      body: {
-        eventType: 'com.okta.event_hook',
-        eventTypeVersion: '1.0',
-        cloudEventsVersion: '0.1',
-        eventId: '{uuid}',
-        eventTime: '{time}',
-        data: { events: [{ eventType: 'user.lifecycle.create' }] },
-      },
-    },
-    {
-      event: 'user.session.start',
-      body: {
-        eventType: 'com.okta.event_hook',
-        eventTypeVersion: '1.0',
-        cloudEventsVersion: '0.1',
-        eventId: '{uuid}',
-        eventTime: '{time}',
-        data: { events: [{ eventType: 'user.session.start', outcome: { result: 'SUCCESS' } }] },
-      },
-    },
-  ],
+  samples: [sample('user.lifecycle.create', {}), sample('user.session.start', { outcome: { result: 'SUCCESS' } })],
 };

@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, id: string): Sample => ({
+  event: type,
+  body: { id: 'evt_{uuid}', object: 'event', created_at: '{seconds:number}', type, data: { id } },
+});
 
 export const openai: Provider = {
   name: 'openai',
@@ -10,26 +15,5 @@ export const openai: Provider = {
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
   instructions: 'Settings, Webhooks, Create: enter the address of the source, then copy the signing secret.',
-  samples: [
-    {
-      event: 'response.completed',
-      body: {
-        id: 'evt_{uuid}',
-        object: 'event',
-        created_at: '{seconds:number}',
-        type: 'response.completed',
-        data: { id: 'resp_abc123' },
-      },
-    },
-    {
-      event: 'batch.completed',
-      body: {
-        id: 'evt_{uuid}',
-        object: 'event',
-        created_at: '{seconds:number}',
-        type: 'batch.completed',
-        data: { id: 'batch_abc123' },
-      },
-    },
-  ],
+  samples: [sample('response.completed', 'resp_abc123'), sample('batch.completed', 'batch_abc123')],
 };

@@ -1,5 +1,19 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event_type: string, status: string): Sample => ({
+  event: event_type,
+  headers: { 'X-Webhook-Id': '{uuid}' },
+  body: {
+    event: {
+      id: '{uuid}',
+      event_type,
+      resource_type: 'incident',
+      occurred_at: '{time}',
+      data: { id: 'PGR0VU2', status },
+    },
+  },
+});
 
 export const pagerduty: Provider = {
   name: 'pagerduty',
@@ -12,32 +26,5 @@ export const pagerduty: Provider = {
   dedup: { jsonPath: '$.event.id' },
   instructions:
     'Integrations, Generic Webhooks (v3), New Webhook: enter the address of the source, then copy the secret that is shown once.',
-  samples: [
-    {
-      event: 'incident.triggered',
-      headers: { 'X-Webhook-Id': '{uuid}' },
-      body: {
-        event: {
-          id: '{uuid}',
-          event_type: 'incident.triggered',
-          resource_type: 'incident',
-          occurred_at: '{time}',
-          data: { id: 'PGR0VU2', status: 'triggered' },
-        },
-      },
-    },
-    {
-      event: 'incident.resolved',
-      headers: { 'X-Webhook-Id': '{uuid}' },
-      body: {
-        event: {
-          id: '{uuid}',
-          event_type: 'incident.resolved',
-          resource_type: 'incident',
-          occurred_at: '{time}',
-          data: { id: 'PGR0VU2', status: 'resolved' },
-        },
-      },
-    },
-  ],
+  samples: [sample('incident.triggered', 'triggered'), sample('incident.resolved', 'resolved')],
 };

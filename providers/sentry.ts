@@ -1,5 +1,11 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, action: string, data: object): Sample => ({
+  event,
+  headers: { 'Sentry-Hook-Resource': event, 'Request-ID': '{uuid}' },
+  body: { action, installation: { uuid: '{uuid}' }, data, actor: { type: 'application', id: 'sentry' } },
+});
 
 export const sentry: Provider = {
   name: 'sentry',
@@ -12,25 +18,10 @@ export const sentry: Provider = {
   instructions:
     'Settings, Developer Settings, your integration: enter the address of the source as webhook URL, and copy the client secret.',
   samples: [
-    {
-      event: 'issue',
-      headers: { 'Sentry-Hook-Resource': 'issue', 'Request-ID': '{uuid}' },
-      body: {
-        action: 'created',
-        installation: { uuid: '{uuid}' },
-        data: { issue: { id: '1170820242', title: 'TypeError' } },
-        actor: { type: 'application', id: 'sentry' },
-      },
-    },
-    {
-      event: 'event_alert',
-      headers: { 'Sentry-Hook-Resource': 'event_alert', 'Request-ID': '{uuid}' },
-      body: {
-        action: 'triggered',
-        installation: { uuid: '{uuid}' },
-        data: { event: { event_id: '{hex}', title: 'TypeError', level: 'error' }, triggered_rule: 'Many errors' },
-        actor: { type: 'application', id: 'sentry' },
-      },
-    },
+    sample('issue', 'created', { issue: { id: '1170820242', title: 'TypeError' } }),
+    sample('event_alert', 'triggered', {
+      event: { event_id: '{hex}', title: 'TypeError', level: 'error' },
+      triggered_rule: 'Many errors',
+    }),
   ],
 };

@@ -1,5 +1,10 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, data: object): Sample => ({
+  event: type,
+  body: { merchant_id: '6SSW7HV8K2ST5', type, event_id: '{uuid}', created_at: '{time}', data },
+});
 
 export const square: Provider = {
   name: 'square',
@@ -13,25 +18,7 @@ export const square: Provider = {
   instructions:
     'Developer Console, Webhooks, Subscriptions, Add: enter the address of the source as notification URL. The address is signed, so HOOKYARD_PUBLIC_URL must be what Square has.',
   samples: [
-    {
-      event: 'payment.created',
-      body: {
-        merchant_id: '6SSW7HV8K2ST5',
-        type: 'payment.created',
-        event_id: '{uuid}',
-        created_at: '{time}',
-        data: { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' },
-      },
-    },
-    {
-      event: 'refund.created',
-      body: {
-        merchant_id: '6SSW7HV8K2ST5',
-        type: 'refund.created',
-        event_id: '{uuid}',
-        created_at: '{time}',
-        data: { type: 'refund', id: 'KkAkhdMsgzn59SM8A89WgKwekxLZY' },
-      },
-    },
+    sample('payment.created', { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' }),
+    sample('refund.created', { type: 'refund', id: 'KkAkhdMsgzn59SM8A89WgKwekxLZY' }),
   ],
 };

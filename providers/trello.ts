@@ -1,5 +1,13 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, name: string): Sample => ({
+  event: type,
+  body: {
+    action: { id: '{uuid}', type, date: '{time}', data: { card: { name } } },
+    model: { id: '4d5ea62fd76aa1136000000c' },
+  },
+});
 
 export const trello: Provider = {
   name: 'trello',
@@ -13,20 +21,5 @@ export const trello: Provider = {
   handshakes: [{ kind: 'head' }],
   instructions:
     'Create the webhook with the API of Trello: callbackURL is the address of the source. Its HEAD request is answered. The address is signed, so HOOKYARD_PUBLIC_URL must be what Trello has.',
-  samples: [
-    {
-      event: 'updateCard',
-      body: {
-        action: { id: '{uuid}', type: 'updateCard', date: '{time}', data: { card: { name: 'Buy milk' } } },
-        model: { id: '4d5ea62fd76aa1136000000c' },
-      },
-    },
-    {
-      event: 'createCard',
-      body: {
-        action: { id: '{uuid}', type: 'createCard', date: '{time}', data: { card: { name: 'Buy bread' } } },
-        model: { id: '4d5ea62fd76aa1136000000c' },
-      },
-    },
-  ],
+  samples: [sample('updateCard', 'Buy milk'), sample('createCard', 'Buy bread')],
 };

@@ -1,5 +1,10 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, deployment: object): Sample => ({
+  event: type,
+  body: { id: '{uuid}', type, createdAt: '{milliseconds:number}', payload: { deployment }, region: null },
+});
 
 export const vercel: Provider = {
   name: 'vercel',
@@ -13,25 +18,7 @@ export const vercel: Provider = {
   instructions:
     'Team settings, Webhooks, Create: enter the address of the source, then copy the secret that is shown once.',
   samples: [
-    {
-      event: 'deployment.created',
-      body: {
-        id: '{uuid}',
-        type: 'deployment.created',
-        createdAt: '{milliseconds:number}',
-        payload: { deployment: { id: 'dpl_1' } },
-        region: null,
-      },
-    },
-    {
-      event: 'deployment.succeeded',
-      body: {
-        id: '{uuid}',
-        type: 'deployment.succeeded',
-        createdAt: '{milliseconds:number}',
-        payload: { deployment: { id: 'dpl_1', url: 'shop-acme.vercel.app' } },
-        region: null,
-      },
-    },
+    sample('deployment.created', { id: 'dpl_1' }),
+    sample('deployment.succeeded', { id: 'dpl_1', url: 'shop-acme.vercel.app' }),
   ],
 };

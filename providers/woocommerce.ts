@@ -1,5 +1,11 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, body: object): Sample => ({
+  event,
+  headers: { 'X-WC-Webhook-Topic': event, 'X-WC-Webhook-Delivery-ID': '{uuid}' },
+  body,
+});
 
 export const woocommerce: Provider = {
   name: 'woocommerce',
@@ -13,21 +19,9 @@ export const woocommerce: Provider = {
   instructions:
     'WooCommerce, Settings, Advanced, Webhooks, Add webhook: enter the address of the source as delivery URL, and the secret. The ping is answered.',
   samples: [
-    {
-      event: 'order.created',
-      headers: {
-        'X-WC-Webhook-Topic': 'order.created',
-        'X-WC-Webhook-Delivery-ID': '{uuid}',
-      },
-      body: { id: 727, status: 'processing', currency: 'EUR', total: '59.90' },
-    },
-    {
-      event: 'product.updated',
-      headers: {
-        'X-WC-Webhook-Topic': 'product.updated',
-        'X-WC-Webhook-Delivery-ID': '{uuid}',
-      },
-      body: { id: 794, name: 'T-shirt', sku: 'TEE-M-BLACK', price: '29.95', stock_status: 'instock' },
-    },
+    sample('order.created', { id: 727, status: 'processing', currency: 'EUR', total: '59.90' }),
+    sample('product.updated', {
+      ...{ id: 794, name: 'T-shirt', sku: 'TEE-M-BLACK', price: '29.95', stock_status: 'instock' },
+    }),
   ],
 };

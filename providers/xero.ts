@@ -1,5 +1,15 @@
 import { hmacOf } from '../core/verification/template.ts';
-import { EMPTY, type Provider } from './provider.ts';
+import { EMPTY, type Provider, type Sample } from './provider.ts';
+
+const sample = (eventType: string, eventCategory: string, sequence: number): Sample => ({
+  event: eventType,
+  body: {
+    events: [{ resourceId: '{uuid}', eventDateUtc: '{time}', eventType, eventCategory, tenantId: '{uuid}' }],
+    firstEventSequence: sequence,
+    lastEventSequence: sequence,
+    entropy: 'S0m3r4Nd0mt3xt',
+  },
+});
 
 export const xero: Provider = {
   name: 'xero',
@@ -13,40 +23,5 @@ export const xero: Provider = {
   refusal: 'empty',
   instructions:
     'My Apps, your app, Webhooks: enter the address of the source as delivery URL, then send the intent to receive: wrong signatures are answered 401, right ones 200, both without a body. Its requests with right signatures are stored like webhooks; they have no events.',
-  samples: [
-    {
-      event: 'CREATE',
-      body: {
-        events: [
-          {
-            resourceId: '{uuid}',
-            eventDateUtc: '{time}',
-            eventType: 'CREATE',
-            eventCategory: 'INVOICE',
-            tenantId: '{uuid}',
-          },
-        ],
-        firstEventSequence: 1,
-        lastEventSequence: 1,
-        entropy: 'S0m3r4Nd0mt3xt',
-      },
-    },
-    {
-      event: 'UPDATE',
-      body: {
-        events: [
-          {
-            resourceId: '{uuid}',
-            eventDateUtc: '{time}',
-            eventType: 'UPDATE',
-            eventCategory: 'CONTACT',
-            tenantId: '{uuid}',
-          },
-        ],
-        firstEventSequence: 2,
-        lastEventSequence: 2,
-        entropy: 'S0m3r4Nd0mt3xt',
-      },
-    },
-  ],
+  samples: [sample('CREATE', 'INVOICE', 1), sample('UPDATE', 'CONTACT', 2)],
 };

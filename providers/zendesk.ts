@@ -1,5 +1,10 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, event: object, detail: object): Sample => ({
+  event: type,
+  body: { type, id: '{uuid}', time: '{time}', subject: 'zen:ticket:5158', event, detail: { id: '5158', ...detail } },
+});
 
 export const zendesk: Provider = {
   name: 'zendesk',
@@ -18,27 +23,7 @@ export const zendesk: Provider = {
   instructions:
     'Admin Center, Apps and integrations, Webhooks, Create: enter the address of the source, method POST, format JSON. Then reveal the signing secret.',
   samples: [
-    {
-      event: 'zen:event-type:ticket.created',
-      body: {
-        type: 'zen:event-type:ticket.created',
-        id: '{uuid}',
-        time: '{time}',
-        subject: 'zen:ticket:5158',
-        event: {},
-        detail: { id: '5158' },
-      },
-    },
-    {
-      event: 'zen:event-type:ticket.status_changed',
-      body: {
-        type: 'zen:event-type:ticket.status_changed',
-        id: '{uuid}',
-        time: '{time}',
-        subject: 'zen:ticket:5158',
-        event: { current: 'SOLVED', previous: 'OPEN' },
-        detail: { id: '5158', status: 'SOLVED' },
-      },
-    },
+    sample('zen:event-type:ticket.created', {}, {}),
+    sample('zen:event-type:ticket.status_changed', { current: 'SOLVED', previous: 'OPEN' }, { status: 'SOLVED' }),
   ],
 };

@@ -1,5 +1,14 @@
 import { hmacOf } from '../core/verification/template.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, members: object): Sample => ({
+  event,
+  body: {
+    event,
+    event_ts: '{milliseconds:number}',
+    payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My Meeting', ...members } },
+  },
+});
 
 export const zoom: Provider = {
   name: 'zoom',
@@ -16,22 +25,5 @@ export const zoom: Provider = {
   handshakes: [{ kind: 'plain-token' }],
   instructions:
     'App Marketplace, your app, Access, Event Subscriptions: enter the address of the source as notification endpoint, then validate it.',
-  samples: [
-    {
-      event: 'meeting.started',
-      body: {
-        event: 'meeting.started',
-        event_ts: '{milliseconds:number}',
-        payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My Meeting' } },
-      },
-    },
-    {
-      event: 'meeting.ended',
-      body: {
-        event: 'meeting.ended',
-        event_ts: '{milliseconds:number}',
-        payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My Meeting', duration: 30 } },
-      },
-    },
-  ],
+  samples: [sample('meeting.started', {}), sample('meeting.ended', { duration: 30 })],
 };
