@@ -21,13 +21,6 @@ import { type HrTime, ValueType } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
 import { instruments } from '../core/metrics/index.ts';
 
-export interface Exporters {
-  /** All metrics as Prometheus reads them. */
-  text(): Promise<string>;
-  /** Sends the last values by OTLP. */
-  stop(): Promise<void>;
-}
-
 // How long the last values may take at the end of the process.
 const LAST_EXPORT_MS = 2000;
 
@@ -41,7 +34,7 @@ class ScrapeReader extends MetricReader {
 export async function createExporters(
   { role, version, env, log }: { role: Role; version: string; env: OtelVariables; log: Log },
   refresh: () => Promise<void>,
-): Promise<Exporters> {
+) {
   tellProblems(log);
   const producer = createProducer(role, version, refresh);
   const scrape = new ScrapeReader({ metricProducers: [producer] });
@@ -52,11 +45,13 @@ export async function createExporters(
   });
   const serializer = new PrometheusSerializer('', false, undefined, false, true);
   return {
+    /** All metrics as Prometheus reads them. */
     async text() {
       const { resourceMetrics, errors } = await scrape.collect();
       for (const error of errors) log.warn({ cause: causeOf(error) }, 'a metric could not be read');
       return serializer.serialize(resourceMetrics);
     },
+    /** Sends the last values by OTLP. */
     stop: () =>
       provider
         .shutdown({ timeoutMillis: LAST_EXPORT_MS })
@@ -112,16 +107,13 @@ function createProducer(role: Role, version: string, refresh: () => Promise<void
 }
 
 function dataOf(instrument: AnyInstrument, startTime: HrTime, endTime: HrTime): MetricData {
-  const { name, help, unit = '' } = instrument.definition;
+  const { name, help, unit } = instrument.definition;
   const common = {
     descriptor: { name, description: help, unit, valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
-  const at = <Value>({ labels, value }: Point<Value>): DataPoint<Value> => ({
-    startTime,
-    endTime,
-    attributes: labels,
-    value,
+  const at = <Value>({ labels: attributes, value }: Point<Value>): DataPoint<Value> => ({
+    ...{ startTime, endTime, attributes, value },
   });
   if (instrument.kind === 'histogram') {
     const { bounds } = instrument;

@@ -2,7 +2,7 @@
 import { CIRCUIT_STATES } from '../delivery/circuit.ts';
 import { LANES } from '../delivery/delivery.ts';
 import { REASONS_FOR_RELAY } from '../delivery/lane-rule.ts';
-import { Counter, Gauge, Histogram, QUICK, REQUESTS, WAITS } from './instruments.ts';
+import { Counter, Gauge, Histogram, REQUESTS, WAITS } from './instruments.ts';
 
 /** What became of an attempt: `retrying` has failed, and another one follows. */
 const ATTEMPT_OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
@@ -35,7 +35,6 @@ export const attempts = new Counter({
 export const attemptDuration = new Histogram({
   name: 'hookyard_attempt_duration_seconds',
   help: 'How long destinations took to answer, or attempts to fail.',
-  unit: 's',
   bounds: REQUESTS,
   in: ['worker'],
 });
@@ -43,7 +42,6 @@ export const attemptDuration = new Histogram({
 export const deliveryLatency = new Histogram({
   name: 'hookyard_delivery_latency_seconds',
   help: 'From the creation of a delivery (with its webhook, or by a replay) to its success, by the lane of its last attempt.',
-  unit: 's',
   labels: { lane: [...LANES, 'warehouse'] },
   bounds: WAITS,
   in: ['worker'],
@@ -53,7 +51,6 @@ export const deliveriesFinished = new Counter({
   name: 'hookyard_deliveries_finished_total',
   help: 'Deliveries that have ended, by status.',
   labels: { status: FINISHED },
-  in: ['api', 'worker'],
 });
 
 export const rateLimited = new Counter({
@@ -65,8 +62,6 @@ export const rateLimited = new Counter({
 export const relayClaim = new Histogram({
   name: 'hookyard_relay_claim_duration_seconds',
   help: 'How long a relay took to read what it starts next.',
-  unit: 's',
-  bounds: QUICK,
   in: ['worker'],
 });
 
@@ -125,5 +120,4 @@ export const circuitTransitions = new Counter({
   name: 'hookyard_circuit_transitions_total',
   help: 'Changes of the state of circuits.',
   labels: { to: CIRCUIT_STATES },
-  in: ['api', 'worker'],
 });

@@ -1,6 +1,6 @@
 // What the API measures of webhooks.
 import { LIMIT_NAMES } from '../fairness/limits.ts';
-import { Counter, Gauge, Histogram, QUICK } from './instruments.ts';
+import { Counter, Gauge, Histogram } from './instruments.ts';
 
 /** How a webhook was answered. The first three are answered with 200. */
 const INGEST_RESULTS = [
@@ -31,8 +31,6 @@ export const ingestRequests = new Counter({
 export const ingestAck = new Histogram({
   name: 'hookyard_ingest_ack_duration_seconds',
   help: 'From the headers of a webhook to its answer with 200, after the commit.',
-  unit: 's',
-  bounds: QUICK,
   in: ['api'],
 });
 
@@ -46,7 +44,6 @@ export const ingestGate = new Gauge({
 export const ingestBuffered = new Gauge({
   name: 'hookyard_ingest_buffered_bytes',
   help: 'Memory that the bodies of requests under way take, at most 256 MiB, or three times HOOKYARD_MAX_PAYLOAD_BYTES if that is more.',
-  unit: 'By',
   in: ['api'],
 });
 

@@ -22,11 +22,17 @@ export interface Definition<L extends Labels> {
   name: string;
   /** One sentence, for operators. */
   help: string;
-  in: readonly Role[];
-  /** Of the value, in UCUM: `s`, `By`. */
-  unit?: string;
+  /** By default both. */
+  in?: readonly Role[];
   labels?: L;
 }
+
+/** Units in UCUM, by what the name of an instrument ends in. */
+const UNITS: readonly [ending: RegExp, unit: string][] = [
+  [/_seconds(_total)?$/, 's'],
+  [/_bytes$/, 'By'],
+  [/_ratio$/, '1'],
+];
 
 export interface Point<Value> {
   labels: Readonly<Record<string, string>>;
@@ -109,9 +115,10 @@ class SeriesMap<Value> {
 }
 
 abstract class Instrument<L extends Labels> {
-  readonly definition: Definition<L>;
+  readonly definition: Definition<L> & { in: readonly Role[]; unit: string };
   constructor(definition: Definition<L>) {
-    this.definition = definition;
+    const unit = UNITS.find(([ending]) => ending.test(definition.name))?.[1] ?? '';
+    this.definition = { in: ['api', 'worker'], ...definition, unit };
   }
 }
 
@@ -141,10 +148,10 @@ export class Histogram<const L extends Labels = Record<never, never>> extends In
   readonly bounds: readonly number[];
   readonly #series: SeriesMap<Distribution>;
 
-  constructor(definition: Definition<L> & { bounds: readonly number[] }) {
+  constructor({ bounds = QUICK, ...definition }: Definition<L> & { bounds?: readonly number[] }) {
     super(definition);
-    this.bounds = definition.bounds;
-    const counts = definition.bounds.length + 1;
+    this.bounds = bounds;
+    const counts = bounds.length + 1;
     this.#series = new SeriesMap<Distribution>(definition.labels ?? {}, () => ({
       counts: new Array<number>(counts).fill(0),
       sum: 0,
@@ -206,7 +213,7 @@ export class Gauge<const L extends Labels = Record<never, never>> extends Instru
 export type AnyInstrument = Counter<Labels> | Histogram<Labels> | Gauge<Labels>;
 
 /** Upper bounds of the buckets of histograms, in seconds: what should take milliseconds. */
-export const QUICK = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const QUICK = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Requests that others answer; no destination may take longer than 60 s. */
 export const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** From milliseconds to the days that retries take. */

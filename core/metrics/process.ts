@@ -1,7 +1,6 @@
 // What every process measures of itself.
-import { Gauge, Histogram, HTTP, QUICK, type Role } from './instruments.ts';
+import { Gauge, Histogram, HTTP } from './instruments.ts';
 
-const EVERYWHERE: readonly Role[] = ['api', 'worker'];
 // More than there are paths in the API.
 const MOST_ROUTES = 300;
 
@@ -12,30 +11,24 @@ export type PoolName = (typeof POOLS)[number];
 export const buildInfo = new Gauge({
   name: 'hookyard_build_info',
   help: 'Always 1: the release of Hookyard, its role, and the Node that runs it.',
-  labels: { version: 1, role: EVERYWHERE, node_version: 1 },
-  in: EVERYWHERE,
+  labels: { version: 1, role: ['api', 'worker'], node_version: 1 },
 });
 
 export const databasePoolWaiting = new Gauge({
   name: 'hookyard_db_pool_waiting',
   help: 'Statements that wait for a connection of a pool.',
   labels: { pool: POOLS },
-  in: EVERYWHERE,
 });
 
 export const eventLoopDelay = new Histogram({
   name: 'hookyard_event_loop_delay_seconds',
   help: 'How late a timer of the event loop was, measured 20 times a second.',
-  unit: 's',
-  bounds: QUICK,
-  in: EVERYWHERE,
 });
 
 /** Semantic conventions of HTTP. Ingest and the management API; `http_route` is the path with its parameters by name. */
 export const httpServerDuration = new Histogram({
   name: 'http_server_request_duration_seconds',
   help: 'Duration of HTTP requests to the API.',
-  unit: 's',
   labels: {
     http_request_method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     http_response_status_code: 40,
@@ -50,8 +43,6 @@ export const cpuSeconds = new Gauge(
   {
     name: 'process_cpu_seconds_total',
     help: 'Processor time of the process, with all its threads.',
-    unit: 's',
-    in: EVERYWHERE,
   },
   true,
 );
@@ -59,43 +50,30 @@ export const cpuSeconds = new Gauge(
 export const residentMemory = new Gauge({
   name: 'process_resident_memory_bytes',
   help: 'Resident memory of the process.',
-  unit: 'By',
-  in: EVERYWHERE,
 });
 
 export const startTime = new Gauge({
   name: 'process_start_time_seconds',
   help: 'When the process started, in seconds since 1970.',
-  unit: 's',
-  in: EVERYWHERE,
 });
 
 export const heapUsed = new Gauge({
   name: 'v8js_memory_heap_used_bytes',
   help: 'Heap of the main thread that is in use.',
-  unit: 'By',
-  in: EVERYWHERE,
 });
 
 export const heapLimit = new Gauge({
   name: 'v8js_memory_heap_limit_bytes',
   help: 'How large the heap of the main thread may become.',
-  unit: 'By',
-  in: EVERYWHERE,
 });
 
 export const loopUtilization = new Gauge({
   name: 'nodejs_eventloop_utilization_ratio',
   help: 'The part of the time in which the event loop was busy, since the start of the process.',
-  unit: '1',
-  in: EVERYWHERE,
 });
 
 export const gcDuration = new Histogram({
   name: 'v8js_gc_duration_seconds',
   help: 'Pauses for garbage collection.',
-  unit: 's',
   labels: { v8js_gc_type: ['major', 'minor', 'incremental', 'weakcb'] },
-  bounds: QUICK,
-  in: EVERYWHERE,
 });
