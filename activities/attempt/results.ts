@@ -1,7 +1,7 @@
 // The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type Batcher, createBatcher } from '../../core/fairness/batcher.ts';
+import { Batcher } from '../../core/fairness/batcher.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -61,7 +61,7 @@ export interface ContextLoader extends Pick<Batcher<AttemptRequest, AttemptConte
  */
 export function createContextLoader(pool: Pool): ContextLoader {
   const loader = (maxItems: number) =>
-    createBatcher({
+    new Batcher({
       async run(requests: AttemptRequest[]) {
         const contexts = await loadAttempts(pool, requests, { mostBytes: MOST_BYTES });
         return requests.map((request) => contexts.get(request.deliveryId));
@@ -72,7 +72,7 @@ export function createContextLoader(pool: Pool): ContextLoader {
       ownerOf: ({ organizationId }) => organizationId,
     });
   const [together, alone] = [loader(MAX_GROUP), loader(1)];
-  const large = createBatcher({
+  const large = new Batcher({
     run: (events: Pick<AttemptContext, 'eventId' | 'organizationId'>[]) =>
       Promise.all(events.map(({ eventId }) => loadPayload(pool, eventId))),
     maxItems: 1,
@@ -131,7 +131,7 @@ export function createResultRecorder(
 ): ResultRecorder {
   const deps = { pool, log, issues, lateCounts: limitConcurrency(1) };
   const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
-  const together = createBatcher({
+  const together = new Batcher({
     run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,
     ...common,
@@ -150,12 +150,12 @@ export function createResultRecorder(
     const known = separate.get(organizationId);
     if (known) return known;
     const run = (results: OwnedResult[]) => recordGroup(deps, results);
-    const made = createBatcher({ run, maxItems: MAX_GROUP, ...common, concurrency: 1 });
+    const made = new Batcher({ run, maxItems: MAX_GROUP, ...common, concurrency: 1 });
     separate.set(organizationId, made);
     return made;
   }
   // Isolates a failed group: neither an unusual response nor a slow row may block the recording of others.
-  const alone = createBatcher({
+  const alone = new Batcher({
     run: (results: OwnedResult[]) => recordSomehow(deps, results),
     maxItems: 1,
     ...common,

@@ -1,5 +1,5 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
-import { type Batcher, createBatcher } from '../../core/fairness/batcher.ts';
+import { Batcher } from '../../core/fairness/batcher.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import {
   findFirstEvent,
@@ -42,7 +42,7 @@ export interface EventWriter {
 export function createEventWriter(pool: Pool): EventWriter {
   const notify = createNotifier(pool);
   const groups = (queue: typeof SMALL): Batcher<NewEvent, GroupOutcome> =>
-    createBatcher({
+    new Batcher({
       async run(events) {
         const outcomes = await writeGroup(pool, events);
         if (outcomes.some((outcome, index) => waitsForRelay(outcome, events[index]))) notify.deliveries();

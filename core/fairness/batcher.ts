@@ -30,19 +30,13 @@ export interface BatcherOptions<Item, Result> {
   ownerOf?: (item: Item) => string;
 }
 
-export interface Linger<Item> {
+interface Linger<Item> {
   /** Longest wait of an item, ms. */
   ms: number;
   /** As many items do not wait for more. */
   maxItems: number;
   /** An item that does not wait, nor do those before it. */
   isUrgent: (item: Item) => boolean;
-}
-
-export interface Batcher<Item, Result> {
-  submit(item: Item): Promise<Result>;
-  /** Waits until everything submitted so far has been handled. */
-  idle(): Promise<void>;
 }
 
 interface Entry<Item, Result> {
@@ -54,13 +48,10 @@ interface Entry<Item, Result> {
 }
 
 /**
- * Makes a batcher. A call to an idle batcher waits only for the end of the current turn of the event loop; calls that arrive
- * while a group runs, or right after its start, form the next one. So the group grows with the load.
+ * A call to an idle batcher waits only for the end of the current turn of the event loop; calls that arrive while a group runs, or
+ * right after its start, form the next one. So the group grows with the load.
  */
-export const createBatcher = <Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> =>
-  new GroupBatcher(options);
-
-class GroupBatcher<Item, Result> implements Batcher<Item, Result> {
+export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
   readonly #queue = new RoundRobinQueue<Entry<Item, Result>>();
   #running = 0;
@@ -88,6 +79,7 @@ class GroupBatcher<Item, Result> implements Batcher<Item, Result> {
     });
   }
 
+  /** Waits until everything submitted so far has been handled. */
   idle(): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     this.#stopLingering();
@@ -189,7 +181,7 @@ interface Own {
 const NONE: Own = { size: 0, weight: 0 };
 
 /** A queue that is served round-robin by owner, and in the order of arrival for each. */
-export class RoundRobinQueue<Entry extends Queued> {
+class RoundRobinQueue<Entry extends Queued> {
   /** In the order in which they are served; none is empty. */
   readonly #owners = new Map<string, Own & { entries: Entry[] }>();
   #size = 0;

@@ -1,20 +1,11 @@
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
-import { BatcherFullError, createBatcher, type Linger } from '../../core/fairness/batcher.ts';
+import { Batcher, BatcherFullError, type BatcherOptions } from '../../core/fairness/batcher.ts';
 
 /** A batcher whose groups end when the test says so. */
-function controlled(
-  options: {
-    maxItems?: number;
-    maxWeight?: number;
-    concurrency?: number;
-    maxQueued?: number;
-    spacingMs?: number;
-    linger?: Linger<number>;
-  } = {},
-) {
+function controlled(options: Partial<BatcherOptions<number, number>> = {}) {
   const groups: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = [];
-  const batcher = createBatcher<number, number>({
+  const batcher = new Batcher<number, number>({
     run: (items) =>
       new Promise((resolve, reject) => {
         groups.push({ items, finish: () => resolve(items.map((item) => item * 10)), fail: reject });
@@ -178,6 +169,18 @@ describe('the batcher', () => {
     await turn();
     groups[1]?.finish();
     expect(await next).to.equal(30);
+  });
+
+  it('serves owners in turn, and keeps room in its queue for others', async () => {
+    const ownerOf = (item: number) => (item < 10 ? 'a' : 'b');
+    const { batcher, groups } = controlled({ ownerOf, maxItems: 2, concurrency: 9, maxQueued: 8 });
+    const taken = [1, 2, 3, 4, 5, 6].map((item) => batcher.submit(item));
+    expect(await batcher.submit(7).catch((error: unknown) => error)).to.be.instanceOf(BatcherFullError);
+    taken.push(batcher.submit(11));
+    for (let i = 0; i < 5; i += 1) await turn();
+    expect(groups.map(({ items }) => items)).to.deep.equal([[1, 11], [2, 3], [4, 5], [6]]);
+    for (const group of groups) group.finish();
+    await Promise.all(taken);
   });
 
   it('refuses more than may wait', async () => {
