@@ -17,7 +17,7 @@ export function isRedacted(text: string): boolean {
 }
 
 /** The value to store; `ok: false` is a redacted value with nothing stored behind it, which the caller must refuse. */
-export type Kept = { ok: true; value: string } | { ok: false };
+type Kept = { ok: true; value: string } | { ok: false };
 
 /**
  * Decides what an update stores for a secret: a redacted value sent back keeps the stored one, any other replaces it.
@@ -28,6 +28,42 @@ export function keepRedacted(incoming: string, stored: string | null | undefined
   return stored === null || stored === undefined ? { ok: false } : { ok: true, value: stored };
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
+/** A config as the API shows it: each of these members reads `••••` and its last 4 characters. */
+export function redactMembers<Value>(
+  config: Readonly<Record<string, Value>>,
+  secrets: readonly string[],
+): Record<string, Value | string> {
+  const shown: Record<string, Value | string> = { ...config };
+  for (const member of secrets) {
+    const secret = config[member];
+    if (typeof secret === 'string') shown[member] = redactSecret(secret);
+  }
+  return shown;
+}
+
+/**
+ * Puts the stored secrets back into a config whose secrets came back redacted; call it before the schema.
+ * @param stored the stored config of the same type, or null when there is none
+ * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
+ */
+export function keepRedactedMembers(
+  incoming: Members,
+  secrets: readonly string[],
+  stored: Members | null,
+): { ok: true; config: Record<string, unknown> } | { ok: false; field: string } {
+  const config = { ...incoming };
+  for (const field of secrets) {
+    const [secret, before] = [incoming[field], stored?.[field]];
+    if (typeof secret !== 'string') continue;
+    const kept = keepRedacted(secret, typeof before === 'string' ? before : null);
+    if (!kept.ok) return { ok: false, field };
+    config[field] = kept.value;
+  }
+  return { ok: true, config };
+}
+
 /** The field of each `authConfig` that is a secret; null when there is none. */
 export const AUTH_SECRET_FIELD: Readonly<Record<AuthType, string | null>> = {
   none: null,
@@ -36,35 +72,13 @@ export const AUTH_SECRET_FIELD: Readonly<Record<AuthType, string | null>> = {
   api_key: 'key',
   custom_header: 'headerValue',
 };
+const authSecrets = (authType: AuthType): string[] => [AUTH_SECRET_FIELD[authType] ?? []].flat();
 
-/** `authConfig` as the API shows it: the secret reads `••••` and its last 4 characters. */
-export function redactAuthConfig(
-  authType: AuthType,
-  config: Readonly<Record<string, string>> | null,
-): Record<string, string> {
-  const secretField = AUTH_SECRET_FIELD[authType];
-  const shown: Record<string, string> = { ...config };
-  const secret = secretField === null ? undefined : shown[secretField];
-  if (secretField !== null && secret !== undefined) shown[secretField] = redactSecret(secret);
-  return shown;
-}
+export const redactAuthConfig = (authType: AuthType, config: Readonly<Record<string, string>> | null) =>
+  redactMembers(config ?? {}, authSecrets(authType));
 
-/**
- * Puts the stored secret back into an `authConfig` whose secret came back redacted.
- * @param stored the stored config of the same `authType`, or null when there is none
- * @returns the config to store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
- */
-export function keepRedactedAuthConfig(
-  authType: AuthType,
-  incoming: Readonly<Record<string, string>>,
-  stored: Readonly<Record<string, string>> | null,
-): { ok: true; config: Record<string, string> } | { ok: false; field: string } {
-  const field = AUTH_SECRET_FIELD[authType];
-  const secret = field === null ? undefined : incoming[field];
-  if (field === null || secret === undefined) return { ok: true, config: { ...incoming } };
-  const kept = keepRedacted(secret, stored?.[field]);
-  return kept.ok ? { ok: true, config: { ...incoming, [field]: kept.value } } : { ok: false, field };
-}
+export const keepRedactedAuthConfig = (authType: AuthType, incoming: Members, stored: Members | null) =>
+  keepRedactedMembers(incoming, authSecrets(authType), stored);
 
 /** Whether an `authConfig` that is sent keeps the stored secret of the same `authType`. */
 export function keepsAuthSecret(authType: AuthType, sent: Readonly<Record<string, unknown>> | undefined): boolean {

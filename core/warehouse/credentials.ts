@@ -3,7 +3,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { originOf } from '../http/http-url.ts';
-import { isRedacted, keepRedacted, type Kept, redactSecret } from '../text/redaction.ts';
+import { isRedacted, keepRedactedMembers, redactMembers } from '../text/redaction.ts';
 import { isShortRsa, MAX_RSA_BITS } from '../verification/published-keys.ts';
 import type { WarehouseType } from './config.ts';
 
@@ -113,36 +113,11 @@ function hostOf(type: WarehouseType, { endpoint, accountId, accountName }: Confi
   return JSON.stringify([type, type === 'r2' ? accountId : type === 'azure_blob' && accountName]);
 }
 
-/** `config` as the API shows it: a secret reads `••••` and its last 4 characters. */
-export function redactWarehouseConfig(type: WarehouseType, config: Config): Record<string, unknown> {
-  const shown = { ...config };
-  for (const field of secretFieldsOf(type)) {
-    const secret = config[field];
-    if (typeof secret === 'string') shown[field] = redactSecret(secret);
-  }
-  return shown;
-}
+export const redactWarehouseConfig = (type: WarehouseType, config: Config) =>
+  redactMembers(config, secretFieldsOf(type));
 
-/**
- * Puts stored secrets back into a `config` whose secrets came back redacted; call it before the schema.
- * @param stored the stored config, or null when there is none
- * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
- */
-export function keepRedactedWarehouseConfig(
-  type: WarehouseType,
-  incoming: Config,
-  stored: Config | null,
-): { ok: true; config: Record<string, unknown> } | { ok: false; field: string } {
-  const config = { ...incoming };
-  for (const field of secretFieldsOf(type)) {
-    const [secret, before] = [incoming[field], stored?.[field]];
-    if (typeof secret !== 'string') continue;
-    const kept: Kept = keepRedacted(secret, typeof before === 'string' ? before : null);
-    if (!kept.ok) return { ok: false, field };
-    config[field] = kept.value;
-  }
-  return { ok: true, config };
-}
+export const keepRedactedWarehouseConfig = (type: WarehouseType, incoming: Config, stored: Config | null) =>
+  keepRedactedMembers(incoming, secretFieldsOf(type), stored);
 
 // The key of a service account of Google.
 

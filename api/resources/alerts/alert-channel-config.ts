@@ -1,7 +1,7 @@
 // The config of a channel: checked by its type, sealed, and shown without its secret.
 import { z } from 'zod';
 import { CHANNEL_SECRET, type ChannelType, channelConfigSchemas } from '../../../core/messages/channel.ts';
-import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
+import { isRedacted, redactMembers } from '../../../core/text/redaction.ts';
 import { openConfig, type StoredConfig } from '../../../db/messages/channels.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
@@ -42,9 +42,5 @@ function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>
 /** As answers show it. */
 export function shownConfig(deps: Deps, stored: StoredConfig): Record<string, string> {
   const { type, ...config } = openConfig(deps.secretBox, stored);
-  const shown: Record<string, string> = { ...config };
-  const member = CHANNEL_SECRET[type];
-  const secret = member === null ? undefined : shown[member];
-  if (member !== null && secret !== undefined) shown[member] = redactSecret(secret);
-  return shown;
+  return redactMembers<string>(config, [CHANNEL_SECRET[type] ?? []].flat());
 }
