@@ -45,14 +45,10 @@ interface AskOptions {
   timeoutMs?: number | undefined;
 }
 
-export interface ProviderKeys {
-  of(asker: Asker): PublishedKeys;
-  /** Visits an address of a provider. @throws KeysAwayError when it was not answered with 2xx */
-  visit(url: string, asker: Asker): Promise<void>;
-}
+export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
 /** @param options.now in ms */
-export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }): ProviderKeys {
+export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }) {
   const { log, now = () => performance.now() } = options;
   const spend = createBudget(now);
   // Apart from each other: names that strangers made up must not drive out keys.
@@ -139,8 +135,9 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   }
 
   return {
-    of: (asker) => ({ key: (document, id) => key(document, id, asker) }),
-    async visit(url, asker) {
+    of: (asker: Asker): PublishedKeys => ({ key: (document, id) => key(document, id, asker) }),
+    /** Visits an address of a provider. @throws KeysAwayError when it was not answered with 2xx */
+    async visit(url: string, asker: Asker): Promise<void> {
       const answer = await fairnessOf(asker, async () => {
         spend(asker);
         return ask({ organizationId: asker.organizationId, url }, options);

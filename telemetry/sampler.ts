@@ -43,14 +43,8 @@ export interface SamplerDeps {
   log: Log;
 }
 
-export interface Sampler {
-  /** Call it before metrics are read. Resolves when they are up to date, or cannot be soon. */
-  refresh(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Failure policy: while the database is away, the last figures are shown, and hookyard_database_up is 0. */
-export function startSampler({ pool, settings, log }: SamplerDeps): Sampler {
+export function startSampler({ pool, settings, log }: SamplerDeps) {
   const name = randomUUID();
   const ending = new AbortController();
   let figures: Figures = {};
@@ -108,6 +102,7 @@ export function startSampler({ pool, settings, log }: SamplerDeps): Sampler {
   }
 
   return {
+    /** Call it before metrics are read. Resolves when they are up to date, or cannot be soon. */
     async refresh() {
       if (ending.signal.aborted) return;
       if (performance.now() - lookedAt >= LOOK_EVERY_MS) looking ??= tryLook();

@@ -5,13 +5,6 @@ import type { Role } from '../core/metrics/instruments.ts';
 import type { Tracing } from '../core/process/tracing.ts';
 import { type OtelVariables, PROTOCOL, sendsTraces } from './otel-variables.ts';
 
-export interface RunningTracing {
-  /** Undefined: traces are not sent. */
-  tracing: Tracing | undefined;
-  /** Sends what is left, for two seconds at most. */
-  stop(): Promise<void>;
-}
-
 export interface TracingOptions {
   role: Role;
   version: string;
@@ -19,8 +12,10 @@ export interface TracingOptions {
   log: Log;
 }
 
-/** Never throws for what the variables say. */
-export async function startTracing(options: TracingOptions): Promise<RunningTracing> {
+/** Never throws for what the variables say. @returns `tracing` undefined: traces are not sent; `stop` sends what is left, for two seconds at most */
+export async function startTracing(
+  options: TracingOptions,
+): Promise<{ tracing: Tracing | undefined; stop(): Promise<void> }> {
   const { env, log } = options;
   const none = { tracing: undefined, stop: async () => {} };
   if (!sendsTraces(env)) return none;

@@ -139,10 +139,7 @@ const CONDITION_STEPS = 100;
 const ELEMENT_STEPS = 20;
 
 /** @throws ConditionError, BudgetError */
-export function compileCondition(
-  { field, operator, value }: FilterCondition,
-  budget: Budget = NO_LIMIT,
-): CompiledCondition {
+function compileCondition({ field, operator, value }: FilterCondition, budget: Budget = NO_LIMIT): CompiledCondition {
   budget.spend(CONDITION_STEPS + field.length + (Array.isArray(value) ? value.length * ELEMENT_STEPS : 0));
   if (!OPERATOR_NAMES.includes(operator)) {
     throw new ConditionError('operator', `must be one of ${OPERATOR_NAMES.join(', ')}`);

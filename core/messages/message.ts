@@ -164,7 +164,7 @@ function titleOfChange(told: IssueChange): string {
 }
 
 /** Lines under the title, as names and values. */
-export function linesOf(message: AlertMessage): [string, string][] {
+function linesOf(message: AlertMessage): [string, string][] {
   const { content, organization } = message;
   const of: [string, string][] = [['Organization', organization.slug]];
   switch (content.kind) {

@@ -77,6 +77,7 @@ export interface AttemptSteps {
   dns: number | null;
   connect: number | null;
   tls: number | null;
+  /** From the request on the connection to the first byte of its answer. */
   firstByte: number | null;
   /** From the start of the attempt until its own connection was begun. */
   beganAfter: number | null;

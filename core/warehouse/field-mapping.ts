@@ -98,21 +98,6 @@ export type MappedRow = {
   misfits: string[];
 };
 
-/** A mapping, or the first rule that cannot be used (`index` null: the mapping as a whole) and why. */
-export type ParsedFieldMapping =
-  | { ok: true; rules: FieldMappingRule[]; mapping: FieldMapping }
-  | { ok: false; index: number | null; reason: string };
-
-/** Checks a mapping as it was sent, and makes it ready. Never throws. */
-export function parseFieldMapping(given: unknown, payloadColumn: PayloadColumn = 'json'): ParsedFieldMapping {
-  const parsed = fieldMappingSchema.safeParse(given);
-  if (parsed.success) return { ok: true, rules: parsed.data, mapping: compileFieldMapping(parsed.data, payloadColumn) };
-  const issue = parsed.error.issues[0];
-  const [index, ...members] = issue?.path ?? [];
-  const subject = members.length > 0 ? `${members.map(String).join('.')} ` : '';
-  return { ok: false, index: typeof index === 'number' ? index : null, reason: `${subject}${issue?.message ?? ''}` };
-}
-
 type Column = {
   target: string;
   name: string;

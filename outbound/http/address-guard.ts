@@ -114,11 +114,6 @@ export function refusalOf(
   return tier === 'private' && opensByRange(allow, parsed, host) ? null : name;
 }
 
-/** Whether an address of a host may be connected to. */
-export function isAllowedAddress(address: string, hostname: string, allow: AllowList): boolean {
-  return refusalOf(address, hostname, allow) === null;
-}
-
 // Addresses that are one, whatever their form is.
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');

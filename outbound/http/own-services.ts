@@ -5,19 +5,7 @@ import type { HostAndPort } from '../../core/http/host-and-port.ts';
 import { classifyAddress, isOfThisMachine, normalForm, normalHost } from './address-guard.ts';
 import type { Resolve } from './guarded-connect.ts';
 
-export interface OwnServices {
-  /** Whether one of them has this port; for every other port there is nothing to ask. */
-  usePort(port: number): boolean;
-  /** Looks up what `include` compares with. Never rejects. */
-  prepare(port: number): Promise<void>;
-  /** Whether a connection reaches one of them. @param address an IP address that the host stands for */
-  include(host: string, address: string, port: number): boolean;
-  /** Whether one of them could be there: its name has never been resolved, and the address is not of the public internet. */
-  mayInclude(address: string, port: number): boolean;
-  /** Whether one of them goes by this name. */
-  isNamed(host: string, port: number): boolean;
-  add(services: readonly HostAndPort[]): void;
-}
+export type OwnServices = ReturnType<typeof createOwnServices>;
 
 // An address of the public internet serves many names on these ports (content delivery networks), so only the name counts there.
 const SHARED_PORTS = [80, 443];
@@ -27,9 +15,9 @@ export function createOwnServices(
   first: readonly HostAndPort[],
   resolve: Resolve,
   now: () => number = () => performance.now(),
-): OwnServices {
+) {
   const byPort = new Map<number, Set<string>>();
-  const known = createKnownAddresses(resolve, normalForm, now);
+  const known = createKnownAddresses(resolve, now);
 
   function add(services: readonly HostAndPort[]): void {
     for (const { host, port } of services) {
@@ -46,12 +34,16 @@ export function createOwnServices(
 
   add(first);
   return {
-    usePort: (port) => byPort.has(port),
-    async prepare(port) {
+    /** Whether one of them has this port; for every other port there is nothing to ask. */
+    usePort: (port: number): boolean => byPort.has(port),
+    /** Looks up what `include` compares with. Never rejects. */
+    async prepare(port: number): Promise<void> {
       await Promise.all([...(byPort.get(port) ?? [])].filter((host) => isIP(host) === 0).map(known.lookUp));
     },
-    isNamed: (host, port) => byPort.get(port)?.has(normalHost(host)) ?? false,
-    include(host, address, port) {
+    /** Whether one of them goes by this name. */
+    isNamed: (host: string, port: number): boolean => byPort.get(port)?.has(normalHost(host)) ?? false,
+    /** Whether a connection reaches one of them. @param address an IP address that the host stands for */
+    include(host: string, address: string, port: number): boolean {
       const hosts = byPort.get(port);
       if (hosts === undefined) return false;
       if (hosts.has(normalHost(host))) return true;
@@ -61,7 +53,8 @@ export function createOwnServices(
       const isShared = SHARED_PORTS.includes(port) && classifyAddress(asked).tier === 'public';
       return !isShared && own.includes(asked);
     },
-    mayInclude(address, port) {
+    /** Whether one of them could be there: its name has never been resolved, and the address is not of the public internet. */
+    mayInclude(address: string, port: number): boolean {
       const isUnresolved = [...(byPort.get(port) ?? [])].some((host) => knownAddresses(host).length === 0);
       const asked = normalForm(address);
       return isUnresolved && (classifyAddress(asked).tier !== 'public' || isOfThisMachine(asked));
@@ -85,19 +78,8 @@ interface Name {
   asking: Promise<void>;
 }
 
-export interface KnownAddresses {
-  /** Asks again when the last answer is old. Never rejects. */
-  lookUp(host: string): Promise<void>;
-  /** @returns none while the name has never been resolved */
-  of(host: string): string[];
-}
-
-/** @param normalForm the form in which addresses are kept @param now in ms */
-function createKnownAddresses(
-  resolve: Resolve,
-  normalForm: (address: string) => string,
-  now: () => number,
-): KnownAddresses {
+/** Keeps addresses in their normal form. @param now in ms */
+function createKnownAddresses(resolve: Resolve, now: () => number) {
   const names = new Map<string, Name>();
 
   async function ask(host: string): Promise<void> {
@@ -108,7 +90,8 @@ function createKnownAddresses(
   }
 
   return {
-    lookUp(host) {
+    /** Asks again when the last answer is old. Never rejects. */
+    lookUp(host: string): Promise<void> {
       const name = names.get(host);
       if (name !== undefined && now() - name.askedAt < FRESH_MS) return name.asking;
       const asked: Name = { addresses: new Map(), ...name, askedAt: now(), asking: Promise.resolve() };
@@ -116,7 +99,8 @@ function createKnownAddresses(
       asked.asking = ask(host);
       return asked.asking;
     },
-    of: (host) => [...(names.get(host)?.addresses.keys() ?? [])],
+    /** @returns none while the name has never been resolved */
+    of: (host: string): string[] => [...(names.get(host)?.addresses.keys() ?? [])],
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Client, type Dispatcher, Pool } from 'undici';
+import type { AttemptSteps } from '../../core/process/tracing.ts';
 import { ownWords } from '../../core/text/error-summary.ts';
 import type { AllowList } from './address-guard.ts';
 import type { GuardedConnector } from './guarded-connect.ts';
@@ -23,16 +24,6 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList; connect: GuardedConnector };
 
-export type Pools = {
-  /**
-   * The pool of a destination and the path to request there.
-   * @throws InvalidUrlError
-   */
-  get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url' | 'target'>): { pool: Pool; path: string };
-  /** Closes every connection at once. */
-  destroy(): Promise<void>;
-};
-
 /**
  * Makes an empty set of pools that holds at most `maxPools`.
  * @param options.allow the list that connectors go by; connections made under another one are not used again
@@ -41,7 +32,7 @@ export function createPools(options: {
   connectorOf: (url: URL) => GuardedConnector;
   allow: () => AllowList;
   maxPools: number;
-}): Pools {
+}) {
   // A replaced one may keep the same pool; `open` retires it if not.
   const entries = new LRUCache<string, Entry>({
     max: options.maxPools,
@@ -86,7 +77,8 @@ export function createPools(options: {
   }
 
   return {
-    get(request) {
+    /** The pool of a destination and the path to request there. @throws InvalidUrlError */
+    get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url' | 'target'>): { pool: Pool; path: string } {
       const { organizationId, poolKey, url } = request;
       const key = `${organizationId} ${poolKey}`;
       const previous = entries.get(key);
@@ -96,6 +88,7 @@ export function createPools(options: {
       if (entry !== previous) entries.set(key, entry);
       return { pool: entry.pool, path: request.target ?? entry.path };
     },
+    /** Closes every connection at once. */
     async destroy() {
       const all = [...retired, ...Array.from(entries.values(), ({ pool }) => pool)];
       entries.clear();
@@ -119,21 +112,9 @@ export interface Connection {
   isUsed: boolean;
 }
 
-/** What is known of the exchange of a request. Times in ms; null: not reached, or there was no such step. */
-export interface ExchangeFacts {
-  address: string | null;
-  port: number | null;
+export interface ExchangeFacts extends AttemptSteps {
   /** Whether the connection was there before the request; then no step of it was part of the request. */
   reused: boolean;
-  dns: number | null;
-  connect: number | null;
-  tls: number | null;
-  /** From the request on the connection to the first byte of its answer. */
-  firstByte: number | null;
-  /** From the start of the request until a connection was begun for it. */
-  beganAfter: number | null;
-  /** From the start of the request until it was written. */
-  sentAfter: number | null;
 }
 
 /** Notes the steps of a connection that has been begun. */

@@ -19,7 +19,6 @@ import { ThreadPool, type Work, WorkEndedError } from './pool.ts';
 import type {
   FilterResult,
   FilterTrial,
-  GatesResult,
   GatesTask,
   MadeRows,
   ResultOf,
@@ -29,7 +28,7 @@ import type {
   TaskKind,
 } from './tasks.ts';
 
-export type { FilterResult, FilterTrial, GateSet, GatesResult, StoredEvent } from './tasks.ts';
+export type { FilterResult, FilterTrial, GateSet, StoredEvent } from './tasks.ts';
 export { NoThreadError, NoTurnError } from './errors.ts';
 export { WorkEndedError } from './pool.ts';
 
@@ -44,31 +43,7 @@ export interface GatedWebhook extends Pick<GatesTask, 'key' | 'request' | 'keyPa
 }
 
 /** All of them throw NoThreadError when no thread does it, and nothing is known of the work; NoTurnError when it is to come back later. */
-export interface Threads {
-  /** Asks the gates of a webhook's routes. @throws WorkEndedError */
-  gates(webhook: GatedWebhook): Promise<Extract<GatesResult, { kind: 'done' }>>;
-  /** Tries conditions on a sample. @throws WorkEndedError */
-  tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult>;
-  /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. */
-  schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null>;
-  /** Validates a payload by each schema. */
-  validate(organizationId: string, schemas: readonly StoredSchema[], content: TypedBody): Promise<SchemaError[][]>;
-  /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. */
-  rows(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): AsyncGenerator<MadeRows>;
-  /** Validates a payload by a schema that is not stored. */
-  trySchema(organizationId: string, schema: JsonSchema, content: TypedBody): Promise<SchemaTrial>;
-  /** Encodes rows of a Parquet file; their bytes are handed over. @throws WorkEndedError */
-  rowGroup(organizationId: string, group: RowGroup): Promise<EncodedRowGroup>;
-  /** Compiles the code of a transform without running it on an event. @returns what is wrong with it, or null @throws what `budgetOf` throws */
-  checkTransform(
-    transform: Pick<TransformCode, 'type' | 'code'>,
-    organizationId: string,
-  ): Promise<TransformProblem | null>;
-  /** Runs a transform on an event; the same code and event give the same bytes, however often. @throws what `budgetOf` throws */
-  runTransform(transform: TransformCode, event: TransformEvent, organizationId: string): Promise<TransformResult>;
-  /** Ends the threads; what runs is refused. */
-  close(): Promise<void>;
-}
+export type Threads = ReturnType<typeof createThreads>;
 
 /** Processor time that the transforms of an organization may use in a minute, ms; Infinity: no limit. */
 export type BudgetOf = (organizationId: string) => Promise<number>;
@@ -82,7 +57,7 @@ export function createThreads({
   threads: number;
   budgetOf: BudgetOf;
   log: Pick<Log, 'warn'>;
-}): Threads {
+}) {
   const pool = new ThreadPool(threads);
 
   async function run<Kind extends TaskKind>(work: Work<Kind>): Promise<ResultOf<Kind>> {
@@ -96,6 +71,7 @@ export function createThreads({
     }
   }
 
+  /** Validates a payload by a schema that is not stored; null: the schema alone is looked at. */
   async function trySchema(
     organizationId: string,
     schema: JsonSchema,
@@ -142,7 +118,8 @@ export function createThreads({
   }
 
   return {
-    async gates({ organizationId, key, request, keyPath, body, gates }) {
+    /** Asks the gates of a webhook's routes. @throws WorkEndedError */
+    async gates({ organizationId, key, request, keyPath, body, gates }: GatedWebhook) {
       let isForgotten = false;
       for (let turn = 1; ; turn += 1) {
         const result = await run({
@@ -160,15 +137,22 @@ export function createThreads({
         isForgotten = result.kind === 'unknown';
       }
     },
-    tryFilter(organizationId, trial) {
+    /** Tries conditions on a sample. @throws WorkEndedError */
+    tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult> {
       const text = JSON.stringify(trial);
       return run({ organizationId, kind: 'filter', task: () => ({ task: { kind: 'filter', trial: text } }) });
     },
-    async schemaProblem(organizationId, schema) {
+    /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. */
+    async schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null> {
       const trial = await trySchema(organizationId, schema, null);
       return trial.ok ? null : trial.problem;
     },
-    async validate(organizationId, schemas, { body, contentType }) {
+    /** Validates a payload by each schema. */
+    async validate(
+      organizationId: string,
+      schemas: readonly StoredSchema[],
+      { body, contentType }: TypedBody,
+    ): Promise<SchemaError[][]> {
       const text = JSON.stringify(schemas);
       try {
         return await run({
@@ -185,7 +169,8 @@ export function createThreads({
       }
     },
     trySchema,
-    async *rows(organizationId, form, events) {
+    /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. */
+    async *rows(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): AsyncGenerator<MadeRows> {
       // After an overrun one at a time: it is the fault of one of them.
       let most = events.length;
       for (let done = 0; done < events.length; ) {
@@ -200,17 +185,23 @@ export function createThreads({
         done += made.events;
       }
     },
-    rowGroup: (organizationId, group) =>
+    /** Encodes rows of a Parquet file; their bytes are handed over. @throws WorkEndedError */
+    rowGroup: (organizationId: string, group: RowGroup): Promise<EncodedRowGroup> =>
       run({
         organizationId,
         kind: 'rowGroup',
         task: () => ({ task: { kind: 'rowGroup', ...group }, handedOver: [group.lines.buffer] }),
       }),
-    async checkTransform({ type, code }, organizationId) {
+    /** Compiles the code of a transform without running it on an event. @returns what is wrong with it, or null @throws what `budgetOf` throws */
+    async checkTransform(
+      { type, code }: Pick<TransformCode, 'type' | 'code'>,
+      organizationId: string,
+    ): Promise<TransformProblem | null> {
       const result = await transform({ key: null, type, code, outputContentType: null }, null, organizationId);
       return result.ok ? null : result.problem;
     },
-    async runTransform(code, event, organizationId) {
+    /** Runs a transform on an event; the same code and event give the same bytes, however often. @throws what `budgetOf` throws */
+    async runTransform(code: TransformCode, event: TransformEvent, organizationId: string): Promise<TransformResult> {
       const result = await transform(code, event, organizationId).catch((error: unknown) => {
         if (error instanceof NoThreadError) transformFailures.add({ cause: 'sandbox' });
         throw error;
@@ -219,6 +210,7 @@ export function createThreads({
       if (!result.ok) transformFailures.add({ cause: result.problem.reason });
       return result;
     },
+    /** Ends the threads; what runs is refused. */
     close: () => pool.close(),
   };
 }

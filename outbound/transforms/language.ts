@@ -126,39 +126,23 @@ export const LIMITS = {
   outputBytes: 10 * 1024 * 1024,
 } as const;
 
+/** A problem that has no place in the code. */
+const problem = <Reason extends TransformFailure>(reason: Reason, message: string) => ({
+  ...{ reason, message, line: null, column: null },
+});
+
+const MIB = 1024 * 1024;
+
 export const problems = {
-  time: {
-    reason: 'time',
-    message: `The transform took longer than ${LIMITS.interruptMs} ms`,
-    line: null,
-    column: null,
-  },
-  memory: {
-    reason: 'memory',
-    message: `The transform used more than ${LIMITS.memoryBytes / 1024 / 1024} MiB of memory, or called itself too deeply`,
-    line: null,
-    column: null,
-  },
-  output: {
-    reason: 'output',
-    message: `The result of the transform is larger than ${LIMITS.outputBytes / 1024 / 1024} MiB`,
-    line: null,
-    column: null,
-  },
-  nothing: {
-    reason: 'nothing',
-    message: 'The transform returned nothing; it must return an object, an array or a string',
-    line: null,
-    column: null,
-  },
+  time: problem('time', `The transform took longer than ${LIMITS.interruptMs} ms`),
+  memory: problem(
+    'memory',
+    `The transform used more than ${LIMITS.memoryBytes / MIB} MiB of memory, or called itself too deeply`,
+  ),
+  output: problem('output', `The result of the transform is larger than ${LIMITS.outputBytes / MIB} MiB`),
+  nothing: problem('nothing', 'The transform returned nothing; it must return an object, an array or a string'),
 } as const satisfies Record<string, TransformProblem>;
 
 /** A fault of the sandbox while the code was running: most likely brought about by the code. */
-export function sandboxFailed(message: string): TransformProblem {
-  return {
-    reason: 'code',
-    message: `The sandbox failed while it ran the transform: ${message}`,
-    line: null,
-    column: null,
-  };
-}
+export const sandboxFailed = (message: string): TransformProblem =>
+  problem('code', `The sandbox failed while it ran the transform: ${message}`);

@@ -48,16 +48,6 @@ export interface SandboxInput {
 
 export type SandboxResult = { ok: true; isText: boolean; text: string } | { ok: false; problem: TransformProblem };
 
-export interface Sandbox {
-  /** Compiles the code and runs what is outside of its function; the result is an empty text when all is well. */
-  check(): SandboxResult;
-  run(input: SandboxInput): SandboxResult;
-  /** False after a limit was hit: it must not be used again. */
-  readonly usable: boolean;
-  /** The memory it holds, in bytes. */
-  readonly memoryBytes: number;
-}
-
 /** A context with what was taken from it before the transform could change it, and the compiled transform. */
 interface Room {
   vm: QuickJSContext;
@@ -94,10 +84,10 @@ export async function openSandbox(
   const variant = newVariant(RELEASE_SYNC, { wasmModule: wasm, wasmMemory: memory });
   const quickJs = await newQuickJSWASMModuleFromVariant(variant);
   const runtime = quickJs.newRuntime({ memoryLimitBytes: SOFT_MEMORY_BYTES, maxStackSizeBytes: STACK_BYTES });
-  return new QuickJsSandbox(runtime, memory, language, code);
+  return new Sandbox(runtime, memory, language, code);
 }
 
-class QuickJsSandbox implements Sandbox {
+export class Sandbox {
   readonly #runtime: QuickJSRuntime;
   readonly #memory: WebAssembly.Memory;
   readonly #language: TransformLanguage;
@@ -109,6 +99,7 @@ class QuickJsSandbox implements Sandbox {
   #prepared: Prepared | null;
   #warm: Opened | null = null;
   #interrupted = false;
+  /** False after a limit was hit: it must not be used again. */
   usable = true;
 
   constructor(runtime: QuickJSRuntime, memory: WebAssembly.Memory, language: TransformLanguage, code: string) {
@@ -122,10 +113,12 @@ class QuickJsSandbox implements Sandbox {
     this.#prepared = this.#newContext();
   }
 
+  /** The memory it holds, in bytes. */
   get memoryBytes(): number {
     return this.#memory.buffer.byteLength;
   }
 
+  /** Compiles the code and runs what is outside of its function; the result is an empty text when all is well. */
   check(): SandboxResult {
     const opened = this.#guarded(() =>
       this.#open({ id: '', facts: '{}', body: 'null', numbers: null, now: 0, seed: 0 }),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
-import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { compileFieldMapping, type FieldMapping, type FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import { anyJson, numbersIn } from '../support/requests/json-numbers.ts';
 import {
   contentTypeOf,
@@ -24,6 +24,8 @@ function event(
   const ids = { id, deliveryId: `dlv_of_${id}`, source: 'orders', routeId: 'rte_1', replayOf: null };
   return { ...ids, receivedAt: new Date(at), writtenAt: new Date(), headers, body: Buffer.from(body) };
 }
+
+const mappingOf = (...rules: FieldMappingRule[]) => compileFieldMapping(rules, 'json');
 
 const byTime = (a: WarehouseEvent, b: WarehouseEvent) =>
   a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : 1);
@@ -143,24 +145,22 @@ describe('file content', () => {
     const shown = { '\ufffd': 'a\ufffdb\ufffd\u{1f600}\\ud800\n' };
     const rows = await buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
     expect(JSON.parse(rows.body.toString()).payload).to.deep.equal(shown);
-    const parsed = parseFieldMapping([
+    const mapping = mappingOf(
       { source: '$.payload', target: 'json', type: 'json' },
       { source: '$.payload.*', target: 'text', type: 'string' },
       { source: '$.payload', target: 'inner', type: 'string' },
-    ]);
-    if (!parsed.ok) throw new Error(parsed.reason);
-    const mapped = await buildFile({ events: [event('evt_1', at, body)], fileFormat: 'json', mapping: parsed.mapping });
+    );
+    const mapped = await buildFile({ events: [event('evt_1', at, body)], fileFormat: 'json', mapping });
     expect(JSON.parse(mapped.body.toString())).to.deep.equal([
       { json: shown, text: shown['\ufffd'], inner: JSON.stringify(shown) },
     ]);
   });
 
   it('keeps the value of every number, in rows and in columns of the type json', () => {
-    const parsed = parseFieldMapping([{ source: '$.payload', target: 'payload', type: 'json' }]);
-    if (!parsed.ok) throw new Error(parsed.reason);
+    const whole = mappingOf({ source: '$.payload', target: 'payload', type: 'json' });
     return fc.assert(
       fc.asyncProperty(anyJson, async (json) => {
-        for (const mapping of [null, parsed.mapping]) {
+        for (const mapping of [null, whole]) {
           const file = await buildFile({ events: [event('evt_1', at, json)], fileFormat: 'jsonl', mapping });
           expect(numbersIn(file.body.toString())).to.deep.equal(numbersIn(`{"payload":${json}}`));
         }
@@ -174,13 +174,12 @@ describe('file content', () => {
   });
 
   it('has the mapped columns instead, and counts what did not fit', async () => {
-    const parsed = parseFieldMapping([
+    const mapping = mappingOf(
       { source: '$.payload.n', target: 'n', type: 'number', default: '0' },
       { source: '$.id', target: 'id', type: 'string' },
-    ]);
-    if (!parsed.ok) throw new Error(parsed.reason);
+    );
     const events = ['{"n":"1.5"}', '{"n":"x"}', 'text', '{"n":[]}'].map((body, n) => event(`evt_${n + 1}`, at, body));
-    const file = await buildFile({ events, fileFormat: 'jsonl', mapping: parsed.mapping });
+    const file = await buildFile({ events, fileFormat: 'jsonl', mapping });
     expect(file.body.toString()).to.equal(
       '{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n{"n":0,"id":"evt_4"}\n',
     );

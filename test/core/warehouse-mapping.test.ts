@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ColumnType, convert } from '../../core/warehouse/columns.ts';
 import type { WarehouseEvent } from '../../core/warehouse/rows.ts';
-import { compileFieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { compileFieldMapping, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 
 describe('conversion to a column type', () => {
   const CANNOT = Symbol('cannot');
@@ -133,9 +133,7 @@ function event(payload: unknown): WarehouseEvent {
 }
 
 function mapping(...rules: object[]) {
-  const parsed = parseFieldMapping(rules);
-  if (!parsed.ok) throw new Error(`rule ${parsed.index}: ${parsed.reason}`);
-  return parsed.mapping;
+  return compileFieldMapping(fieldMappingSchema.parse(rules), 'json');
 }
 
 describe('field mapping', () => {
@@ -235,13 +233,11 @@ describe('field mapping', () => {
       { source: '$.payload.gone', target: 'gone', type: 'decimal' as const, precision: 1, scale: 1 },
     ];
     const sent = event('{"total":12345678901234567890.123456789012345678,"price":123.45}');
-    const parsed = parseFieldMapping(rules);
-    if (!parsed.ok) throw new Error(parsed.reason);
-    expect(parsed.mapping.map(sent)).to.deep.equal({
+    expect(mapping(...rules).map(sent)).to.deep.equal({
       json: '{"total":12345678901234567890.123456789012345678,"price":-1,"gone":null}',
       misfits: ['price'],
     });
-    expect(compileFieldMapping(parsed.rules, 'json', 'text').map(sent).json).to.equal(
+    expect(compileFieldMapping(rules, 'json', 'text').map(sent).json).to.equal(
       '{"total":"12345678901234567890.123456789012345678","price":"-1","gone":null}',
     );
   });
@@ -371,19 +367,17 @@ describe('field mapping', () => {
   ];
   for (const [what, given, index, reason] of refusals) {
     it(`refuses ${what}, naming rule and reason`, () => {
-      const parsed = parseFieldMapping(given);
-      if (parsed.ok) throw new Error('it was accepted');
-      expect(parsed.index).to.equal(index);
-      expect(parsed.reason).to.match(reason);
+      const [issue] = fieldMappingSchema.safeParse(given).error?.issues ?? [];
+      const [rule = null, ...members] = issue?.path ?? [];
+      expect(rule).to.equal(index);
+      expect([...members, issue?.message].join(' ')).to.match(reason);
     });
   }
 
   it('has the ids of event and delivery before its columns, unless a rule names them, whatever its case', () => {
     const rule = { source: '$.payload.n', target: 'n', type: 'number' };
-    const rowOf = (...rules: object[]) => {
-      const parsed = parseFieldMapping(rules, 'text');
-      return parsed.ok ? parsed.mapping.map(event({ n: 7 })).json : parsed.reason;
-    };
+    const rowOf = (...rules: object[]) =>
+      compileFieldMapping(fieldMappingSchema.parse(rules), 'text').map(event({ n: 7 })).json;
     expect(rowOf(rule)).to.equal('{"event_id":"evt_1","delivery_id":"dlv_1","n":7}');
     expect(rowOf({ ...rule, target: 'Event_ID' })).to.equal('{"delivery_id":"dlv_1","Event_ID":7}');
     expect(rowOf({ ...rule, target: 'delivery_id' })).to.equal('{"event_id":"evt_1","delivery_id":7}');
@@ -392,7 +386,8 @@ describe('field mapping', () => {
 
   it('accepts 50 rules, and single values of the root in a filter', () => {
     const rules = Array.from({ length: 50 }, (_, n) => ({ ...good, target: `c${n}` }));
-    expect(parseFieldMapping(rules).ok).to.equal(true);
-    expect(parseFieldMapping([{ ...good, source: '$.payload.items[?@.qty > $.payload.limit]' }]).ok).to.equal(true);
+    expect(fieldMappingSchema.safeParse(rules).success).to.equal(true);
+    const filtered = [{ ...good, source: '$.payload.items[?@.qty > $.payload.limit]' }];
+    expect(fieldMappingSchema.safeParse(filtered).success).to.equal(true);
   });
 });
