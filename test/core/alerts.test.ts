@@ -8,13 +8,11 @@ import {
   eventType,
   ISSUE_EVENT_TYPES,
   type IssueChange,
-  linesOf,
   linkOf,
-  titleOf,
 } from '../../core/messages/message.ts';
 import { pagerDutyBody, slackBody, teamsBody, webhookBody } from '../../core/messages/bodies.ts';
 import { newId } from '../../core/text/ids.ts';
-import { ISSUE_KINDS, type IssueKind } from '../../core/messages/issues.ts';
+import { ISSUE_KINDS } from '../../core/messages/issues.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
 
 const AT = new Date('2026-11-23T10:00:00.000Z');
@@ -152,30 +150,4 @@ describe('messages of alerts', () => {
     // For programs, which have a key.
     expect(JSON.stringify(webhookBody(messageOf(content)))).to.contain(`https://hooks.example/api/issues/${issue.id}`);
   });
-
-  const HEADLINES: Record<IssueKind, string> = {
-    delivery_failing: 'Deliveries fail',
-    circuit_open: 'The circuit breaker is open',
-    transform_failing: 'The transform fails',
-    schema_refusing: 'The schema refuses webhooks',
-    signature_failing: 'Signatures are not valid',
-    warehouse_not_writable: 'The warehouse cannot be written',
-    quota_reached: 'A limit is reached',
-    ingest_refused: 'Webhooks are refused',
-    notification_failing: 'The mails of the route are not sent',
-  };
-  for (const kind of ISSUE_KINDS) {
-    for (const exhausted of [false, true]) {
-      it(`name ${kind} in title and lines${exhausted ? ' when a delivery failed for good' : ''}`, () => {
-        const issue = issueOf('x', { kind, route: null, source: null, destination: null });
-        const told = (change: Change) => messageOf({ kind: 'change', told: changeOf(change, issue, exhausted) });
-        const isDelivery = kind === 'delivery_failing';
-        expect(titleOf(told('opened'))).to.equal(
-          exhausted && isDelivery ? 'Deliveries failed for good' : HEADLINES[kind],
-        );
-        expect(titleOf(told('resolved'))).to.equal(`Resolved: ${HEADLINES[kind]}`);
-        expect(linesOf(told('opened'))).to.deep.include(['Kind', kind]);
-      });
-    }
-  }
 });

@@ -1,10 +1,8 @@
-// The circuit breaker's state machine: its table, and random sequences of events against a plain model of it.
+// The circuit breaker's state machine.
 import { expect } from 'chai';
-import fc from 'fast-check';
 import {
   admits,
   changesAt,
-  type Circuit,
   type CircuitEvent,
   type CircuitRule,
   CLOSED_CIRCUIT,
@@ -113,126 +111,4 @@ describe('circuit', () => {
     const counted = circuitAfter(failed(1));
     expect(nextCircuit(counted, { ...RULE, failureThreshold: 2 }, failed(2)).state).to.equal('open');
   });
-
-  it('agrees with a model that reads the whole history of events', () => {
-    fc.assert(
-      fc.property(rules, fc.array(events, { maxLength: 60 }), (rule, deltas) => {
-        let circuit = CLOSED_CIRCUIT;
-        const model = new Model(rule);
-        let now = 0;
-        for (const { passed, ...random } of deltas) {
-          now += passed;
-          const event = at(random, now, circuit);
-          circuit = nextCircuit(circuit, rule, event);
-          model.see(event, now);
-          expect(shown(circuit)).to.deep.equal(model.shown());
-          expect(circuit.openedAt !== null).to.equal(circuit.state === 'open');
-          if (circuit.probe) expect(circuit.state).to.equal('half_open');
-          for (const id of IDS) expect(admits(circuit, id), `admits ${id}`).to.equal(model.admits(id));
-        }
-      }),
-      { numRuns: 2000 },
-    );
-  });
 });
-
-const IDS = ['a', 'b', 'c'];
-const rules = fc.record({
-  cooldownSeconds: fc.integer({ min: 1, max: 5 }),
-  failureThreshold: fc.integer({ min: 1, max: 4 }),
-  probeSuccessThreshold: fc.integer({ min: 1, max: 3 }),
-});
-const events = fc.record({
-  type: fc.constantFrom('succeeded', 'failed', 'failed', 'probe', 'probe', 'elapsed', 'elapsed', 'reset'),
-  deliveryId: fc.constantFrom(...IDS),
-  passed: fc.integer({ min: 0, max: 3000 }),
-  // Results are most often those of the probe.
-  ofProbe: fc.boolean(),
-});
-
-function at(
-  random: { type: string; deliveryId: string; ofProbe: boolean },
-  now: number,
-  circuit: Circuit,
-): CircuitEvent {
-  const deliveryId = random.ofProbe && circuit.probe ? circuit.probe.deliveryId : random.deliveryId;
-  if (random.type === 'probe') return { type: 'probe', deliveryId: random.deliveryId, until: now + 4000 };
-  if (random.type === 'elapsed' || random.type === 'reset') return { type: random.type, at: now };
-  return { type: random.type, deliveryId, at: now } as CircuitEvent;
-}
-
-const shown = ({ state, failureCount, probeSuccessCount, openedAt, probe: current }: Circuit) => ({
-  state,
-  failureCount,
-  probeSuccessCount,
-  openedAt,
-  probe: current?.deliveryId ?? null,
-});
-
-/** Keeps what happened since the last change of state and derives the rest from it, sentence by sentence. */
-class Model {
-  readonly #rule: CircuitRule;
-  #phase: { state: Circuit['state']; since: number } = { state: 'closed', since: 0 };
-  #attempts: boolean[] = [];
-  #probes: { id: string; until: number; result?: boolean; over?: true }[] = [];
-
-  constructor(rule: CircuitRule) {
-    this.#rule = rule;
-  }
-
-  #enter(state: Circuit['state'], since: number): void {
-    this.#phase = { state, since };
-    this.#probes = [];
-    if (state === 'closed') this.#attempts = [];
-  }
-
-  #current() {
-    return this.#probes.find((candidate) => candidate.result === undefined && !candidate.over);
-  }
-
-  #failures(): number {
-    return this.#attempts.length - 1 - this.#attempts.lastIndexOf(true);
-  }
-
-  #successes(): number {
-    return this.#probes.filter((candidate) => candidate.result === true).length;
-  }
-
-  see(event: CircuitEvent, now: number): void {
-    const { state, since } = this.#phase;
-    if (event.type === 'reset') {
-      this.#enter('closed', now);
-      return;
-    }
-    const current = this.#current();
-    if (event.type === 'succeeded' || event.type === 'failed') {
-      const success = event.type === 'succeeded';
-      this.#attempts.push(success);
-      if (state === 'closed' && !success && this.#failures() >= this.#rule.failureThreshold) this.#enter('open', now);
-      if (current?.id !== event.deliveryId) return;
-      current.result = success;
-      if (!success) this.#enter('open', now);
-      else if (this.#successes() >= this.#rule.probeSuccessThreshold) this.#enter('closed', now);
-    } else if (event.type === 'probe') {
-      if (state === 'half_open' && !current) this.#probes.push({ id: event.deliveryId, until: event.until });
-    } else if (state === 'open' && now - since >= this.#rule.cooldownSeconds * 1000) {
-      this.#enter('half_open', now);
-    } else if (current && now >= current.until) {
-      current.over = true;
-    }
-  }
-
-  admits(id: string): boolean {
-    return this.#phase.state === 'closed' || this.#current()?.id === id;
-  }
-
-  shown() {
-    return {
-      state: this.#phase.state,
-      failureCount: this.#failures(),
-      probeSuccessCount: this.#successes(),
-      openedAt: this.#phase.state === 'open' ? this.#phase.since : null,
-      probe: this.#current()?.id ?? null,
-    };
-  }
-}

@@ -22,16 +22,6 @@ const failure: MailFacts = {
 };
 
 describe('the mail of a notification', () => {
-  it('says in its subject what happened to which route', () => {
-    const subject = (changes: Partial<MailFacts>) => renderMail({ ...failure, ...changes }).subject;
-    expect(subject({})).to.equal('[Hookyard] Orders: delivery to Acme CRM failed');
-    expect(subject({ count: 12 })).to.equal('[Hookyard] Orders: 12 deliveries failed');
-    expect(subject({ kind: 'success' })).to.equal('[Hookyard] Orders: delivery to Acme CRM succeeded');
-    expect(subject({ kind: 'success', count: 2 })).to.equal('[Hookyard] Orders: 2 deliveries succeeded');
-    expect(subject({ kind: 'recovery' })).to.equal('[Hookyard] Orders: delivering again to Acme CRM');
-    expect(subject({ destinationName: null })).to.equal('[Hookyard] Orders: delivery failed');
-  });
-
   it('holds the facts of the latest delivery in both forms', () => {
     const { text, html } = renderMail({ ...failure, temporalUrl: 'https://temporal.example/dlv_1' });
     const shown = [

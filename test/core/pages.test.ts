@@ -23,15 +23,6 @@ const anchorOf = (title: string) =>
     .replaceAll(' ', '-');
 
 describe('The pages', () => {
-  // A link to a section leads to the first one of its name.
-  it('have no section twice', () => {
-    for (const page of pages) {
-      const titles = titlesOf(page);
-      const twice = titles.filter((title, index) => titles.indexOf(title) !== index);
-      expect(twice, page).to.deep.equal([]);
-    }
-  });
-
   it('link to pages, sections and images that exist', () => {
     const broken: string[] = [];
     for (const page of pages) {
@@ -60,12 +51,6 @@ describe('The pages', () => {
         .map((file) => `${page}: ${file}`),
     );
     expect(missing).to.deep.equal([]);
-  });
-
-  it('of docs/ are all in the index', () => {
-    const indexes = textOf('docs/README.md') + textOf('docs/interface.md');
-    const missing = pages.filter((page) => page.startsWith('docs/') && !indexes.includes(`(${page.slice(5)})`));
-    expect(missing).to.deep.equal(['docs/README.md']);
   });
 
   it('describe every setting', () => {

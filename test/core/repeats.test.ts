@@ -29,18 +29,6 @@ describe('repeats', () => {
     expect(take()).to.deep.equal([['away 5', 4]]);
   });
 
-  it('stay a number while they continue', () => {
-    const { clock, repeats, take } = counted();
-    repeats.take('away', 'first');
-    take();
-    for (let interval = 1; interval <= 3; interval += 1) {
-      for (let n = 0; n < 100; n += 1) repeats.take('away', `in interval ${interval}`);
-      clock.now += EVERY_MS;
-      repeats.look();
-      expect(take()).to.deep.equal([[`in interval ${interval}`, 100]]);
-    }
-  });
-
   it('begin again after an interval without any: the next one is written at once', () => {
     const { clock, repeats, take } = counted();
     repeats.take('away', 'first');
@@ -83,18 +71,5 @@ describe('repeats', () => {
     clock.now = EVERY_MS;
     repeats.look();
     expect(take(), 'all others together').to.deep.equal([['kind 999', 996]]);
-  });
-
-  it('lose none: what is written adds up to what came', () => {
-    const { clock, repeats, take } = counted(5);
-    let came = 0;
-    for (let n = 0; n < 5000; n += 1) {
-      repeats.take(`kind ${(n * 7) % 11}`, '');
-      came += 1;
-      clock.now += n % 13;
-      if (n % 3 === 0) repeats.look();
-    }
-    repeats.flush();
-    expect(take().reduce((sum, [, repeated]) => sum + Math.max(1, repeated), 0)).to.equal(came);
   });
 });
