@@ -64,28 +64,15 @@ function typeOf(schema: Schema, prefix = ''): string {
   const { choices, isNullable } = choicesOf(schema);
   if (choices.length > 0)
     return [...new Set(choices.map((choice) => typeOf(choice, prefix))), ...(isNullable ? ['None'] : [])].join(' | ');
-  switch (schema.type) {
-    case undefined:
-      return 'Any';
-    case 'string':
-      return 'str';
-    case 'boolean':
-      return 'bool';
-    case 'integer':
-      return 'int';
-    case 'number':
-      return 'float';
-    case 'array':
-      return `list[${typeOf(schema.items ?? {}, prefix)}]`;
-    case 'object': {
-      const { additionalProperties: of } = schema;
-      return `dict[str, ${typeof of === 'object' ? typeOf(of, prefix) : 'Any'}]`;
-    }
-    default:
-      throw new Error(`a schema of the type ${schema.type} is not known to sdk/generate/python.ts`);
-  }
+  if (schema.type === 'array') return `list[${typeOf(schema.items ?? {}, prefix)}]`;
+  const { additionalProperties: of } = schema;
+  if (schema.type === 'object') return `dict[str, ${typeof of === 'object' ? typeOf(of, prefix) : 'Any'}]`;
+  const plain = PLAIN[schema.type ?? ''];
+  if (plain === undefined) throw new Error(`sdk/generate/python.ts knows no type ${schema.type}`);
+  return plain;
 }
 
+const PLAIN: Record<string, string> = { '': 'Any', string: 'str', boolean: 'bool', integer: 'int', number: 'float' };
 const literal = (value: unknown): string =>
   typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
 const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
@@ -93,10 +80,6 @@ const snake = (name: string): string => {
   const word = wordsOf(name).join('_');
   return KEYWORDS.includes(word) ? `${word}_` : word;
 };
-
-const GIVEN = ['self', 'operation: str', 'path: dict[str, Any]', 'query: dict[str, Any]'].map(
-  (line) => `        ${line},`,
-);
 
 /** @returns the text of `_operations.py` */
 export function pythonOperations({ version, operations }: Description): string {
@@ -111,21 +94,11 @@ export function pythonOperations({ version, operations }: Description): string {
     'from collections.abc import Iterator',
     'from typing import Any, overload\n',
     'from . import _types as types',
-    'from ._call import Options, Raw\n',
+    'from ._call import Caller, Options, Raw\n',
     `VERSION = ${quoted(version)}`,
     '"""Of this package, and of the Hookyard that it was made for."""\n\n',
-    'class Operations:',
-    '    """Every operation of the API. Members and parameters are those of its description."""\n',
-    ...['    def _call(', ...GIVEN, '        body: Any,', '        options: Options | None,', '    ) -> Any:'],
-    '        raise NotImplementedError\n',
-    ...[
-      '    def _each(',
-      ...GIVEN,
-      '        by_cursor: bool,',
-      '        options: Options | None,',
-      '    ) -> Iterator[Any]:',
-    ],
-    '        raise NotImplementedError',
+    'class Operations(Caller):',
+    '    """Every operation of the API. Members and parameters are those of its description."""',
     ...methods,
     '',
   ].join('\n');

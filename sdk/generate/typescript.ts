@@ -66,24 +66,16 @@ function typeOf(schema: Schema): string {
   if (schema.enum) return schema.enum.map(literal).join(' | ');
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return [...new Set(choices.map(typeOf))].join(' | ');
-  switch (schema.type) {
-    case undefined:
-      return 'unknown';
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return schema.type;
-    case 'number':
-    case 'integer':
-      return 'number';
-    case 'array':
-      return `Array<${typeOf(schema.items ?? {})}>`;
-    case 'object':
-      return objectType(schema);
-    default:
-      throw new Error(`a schema of the type ${schema.type} is not known to sdk/generate/typescript.ts`);
-  }
+  if (schema.type === 'array') return `Array<${typeOf(schema.items ?? {})}>`;
+  if (schema.type === 'object') return objectType(schema);
+  const plain = PLAIN[schema.type ?? ''];
+  if (plain === undefined) throw new Error(`sdk/generate/typescript.ts knows no type ${schema.type}`);
+  return plain;
 }
+
+const PLAIN: Record<string, string> = {
+  ...{ '': 'unknown', string: 'string', boolean: 'boolean', null: 'null', number: 'number', integer: 'number' },
+};
 
 function objectType({ properties, required = [], additionalProperties }: Schema): string {
   if (!properties) {

@@ -257,9 +257,6 @@ func (c *Client) sendOnce(ctx context.Context, ready request, result any) error 
 	if err != nil {
 		return failed(err)
 	}
-	if ignored, ok := readIgnored(ready.method+" "+ready.path, response.Header.Get("X-Ignored")); ok && c.onIgnored != nil {
-		c.onIgnored(ignored)
-	}
 	if err := readAnswer(response, data, result, what, ready.idempotencyKey); err != nil {
 		return err
 	}

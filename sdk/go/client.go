@@ -22,7 +22,6 @@ type Client struct {
 	maxWait      time.Duration
 	userAgent    string
 	http         *http.Client
-	onIgnored    func(Ignored)
 	organization organization
 }
 
@@ -54,11 +53,6 @@ func WithUserAgent(userAgent string) Option {
 // WithTransport sets what sends the requests, instead of http.DefaultTransport.
 func WithTransport(transport http.RoundTripper) Option {
 	return func(c *Client) { c.http.Transport = transport }
-}
-
-// WithOnIgnored sets what is called when the service did not know parts of a request and ignored them: a misspelt filter, for example.
-func WithOnIgnored(onIgnored func(Ignored)) Option {
-	return func(c *Client) { c.onIgnored = onIgnored }
 }
 
 // New makes a client; nothing is sent until a method is called.

@@ -1,3 +1,3 @@
-module hookyard/sdk/go
+module github.com/hookyard/hookyard-go
 
 go 1.24

@@ -43,7 +43,7 @@ export async function goSdk(): Promise<Driver> {
     const environment = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' };
     const unformatted = await run('gofmt', ['-l', '.'], unfinished, environment);
     if (unformatted !== '') throw new Error(`gofmt would change ${unformatted}`);
-    await run('go', ['vet', '.', 'hookyard/sdk/go'], unfinished, environment);
+    await run('go', ['vet', '.', 'github.com/hookyard/hookyard-go'], unfinished, environment);
     await run('go', ['build', '-o', 'driver', '.'], unfinished, environment);
     forgetOthers('test-sdk-go-', folder);
   });

@@ -1,7 +1,7 @@
 """Client of Hookyard, a webhook router, and the verification of the webhooks that it delivers."""
 
 from . import _types as types
-from ._call import Ignored, IgnoredName, Options, Raw
+from ._call import Options, Raw
 from .client import Hookyard
 from .errors import Detail, HookyardError
 from .webhooks import VerifiedWebhook, WebhookVerificationError, verify_webhook
@@ -10,8 +10,6 @@ __all__ = [
     "Detail",
     "Hookyard",
     "HookyardError",
-    "Ignored",
-    "IgnoredName",
     "Options",
     "Raw",
     "VerifiedWebhook",

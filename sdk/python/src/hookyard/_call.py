@@ -7,12 +7,12 @@ import random
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, urlencode
 
 import urllib3
 
@@ -45,27 +45,6 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class IgnoredName:
-    """A member or query parameter that the service does not know."""
-
-    name: str
-    place: str
-    """`query` or `body`."""
-    nearest: str | None
-    """The known name that is nearest; None when none is near."""
-
-
-@dataclass(frozen=True)
-class Ignored:
-    """What of a request the service did not know and ignored."""
-
-    request: str
-    names: tuple[IgnoredName, ...]
-    more: int
-    """How many others there were."""
-
-
-@dataclass(frozen=True)
 class Settings:
     """Of a client."""
 
@@ -75,7 +54,6 @@ class Settings:
     max_retries: int
     max_wait: float
     user_agent: str
-    on_ignored: Callable[[Ignored], None] | None
     pool: urllib3.PoolManager
 
 
@@ -154,9 +132,6 @@ def _send_once(
         response.release_conn()
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise _no_answer(error, what, timeout, key) from error
-    ignored = read_ignored(f"{method} {path.split('?')[0]}", response.headers.get("x-ignored"))
-    if ignored is not None and settings.on_ignored is not None:
-        settings.on_ignored(ignored)
     answer = _answer(response, data, what, key)
     etag = response.headers.get("etag")
     if etag is not None and options.on_etag is not None:
@@ -256,16 +231,78 @@ def _retry_after(text: str | None) -> float | None:
     return max(0.0, (at - datetime.now(UTC)).total_seconds())
 
 
-_ITEM = re.compile(r'"([^"]*)";in=(query|body)(?:;nearest="([^"]*)")?')
+class Caller:
+    """Calls operations, and goes through lists."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._organization: str | None = None
+
+    def _call(
+        self,
+        operation: str,
+        path: dict[str, Any],
+        query: dict[str, Any],
+        body: Any,
+        options: Options | None,
+    ) -> Any:
+        method, template = operation.split(" ", 1)
+        options = options or Options()
+        if path.get("orgId", "") is None:
+            path = {**path, "orgId": self._organization_id(options)}
+        return send(self._settings, method, _path_of(template, path, query), body, options)
+
+    def _each(
+        self,
+        operation: str,
+        path: dict[str, Any],
+        query: dict[str, Any],
+        by_cursor: bool,
+        options: Options | None,
+    ) -> Iterator[Any]:
+        """By cursor what is stored meanwhile shifts nothing; by page an item that shows up twice is given once."""
+        query = {**query, "pageSize": query.get("pageSize") or 100}
+        cursor: str | None = "first"
+        while by_cursor and cursor is not None:
+            part = self._call(operation, path, {**query, "cursor": cursor}, None, options)
+            yield from part["data"]
+            cursor = part["pagination"]["nextCursor"]
+        page = 1
+        before: set[str] = set()
+        while not by_cursor:
+            answer = self._call(operation, path, {**query, "page": page}, None, options)
+            items = {_identity(item): item for item in answer["data"]}
+            yield from (item for identity, item in items.items() if identity not in before)
+            pagination = answer["pagination"]
+            if not items or page * pagination["pageSize"] >= pagination["total"]:
+                return
+            before = set(items)
+            page += 1
+
+    def _organization_id(self, options: Options) -> str:
+        """The organization of the key, asked for once."""
+        if self._organization is None:
+            caller = self._call("GET /api/auth/me", {}, {}, None, Options(timeout=options.timeout))
+            self._organization = str(caller["organization"]["id"])
+        return self._organization
 
 
-def read_ignored(request: str, header: str | None) -> Ignored | None:
-    """Reads the header `X-Ignored`; None when there is none, or nothing in it that is understood."""
-    if header is None:
-        return None
-    names = tuple(
-        IgnoredName(unquote(name), place, unquote(nearest) if nearest else None)
-        for name, place, nearest in _ITEM.findall(header)
-    )
-    more = re.search(r"more;count=(\d+)$", header)
-    return Ignored(request, names, int(more[1]) if more else 0) if names else None
+def _identity(item: Any) -> str:
+    """Not all items have an id."""
+    return str(item.get("id") or json.dumps(item))
+
+
+def _path_of(template: str, path: dict[str, Any], query: dict[str, Any]) -> str:
+    """Fills the path, and adds the query."""
+    for name, value in path.items():
+        if not isinstance(value, str) or value == "":
+            raise ValueError(f"{name} must be a text that is not empty")
+        template = template.replace("{" + name + "}", quote(value, safe=""))
+    given = [(name, _text(value)) for name, value in query.items() if value is not None]
+    return f"{template}?{urlencode(given)}" if given else template
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	hookyard "hookyard/sdk/go"
+	hookyard "github.com/hookyard/hookyard-go"
 )
 
 type given struct {

@@ -2,6 +2,6 @@ module hookyard/test/sdk
 
 go 1.24
 
-require hookyard/sdk/go v0.0.0
+require github.com/hookyard/hookyard-go v0.0.0
 
-replace hookyard/sdk/go => ./sdk
+replace github.com/hookyard/hookyard-go => ./sdk
