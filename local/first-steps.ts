@@ -3,8 +3,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { dataFolder as dataFolderOf, isPackage } from '../core/config/data-folder.ts';
-import { createPool } from '../db/connections/pool.ts';
-import { makeConsoleCode } from '../db/organizations/keys.ts';
 import type { PreparedDatabase } from '../db/schema/prepare.ts';
 import { type Log, oneLine } from './errors.ts';
 
@@ -21,7 +19,6 @@ export interface Running {
 }
 
 const project = join(import.meta.dirname, '..');
-const TIMEOUT_MS = 30_000;
 
 /** The lines to print. The commands run in the project's folder, those of an installed package anywhere, in any POSIX shell. */
 export function firstSteps(running: Running): string[] {
@@ -86,19 +83,4 @@ export function buildConsole(signal: AbortSignal, log: Log): { stop: () => void 
     if (code !== 0 && !signal.aborted) failed(said.trim().split('\n').slice(-3).join(' ') || `${code ?? ended}`);
   });
   return { stop: () => void child.kill() };
-}
-
-/** The address of the console with a code that signs in once. Without a code it is the address alone. */
-export async function consoleLink(databaseUrl: string, organizationId: string, apiUrl: string): Promise<string> {
-  const options = { name: 'hookyard-setup', max: 1, statementTimeoutMs: TIMEOUT_MS, onError: () => {} };
-  const pool = createPool(databaseUrl, options);
-  const address = `${apiUrl.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:')}/console/`;
-  try {
-    return `${address}#code=${await makeConsoleCode(pool, organizationId, 'npm start')}`;
-  } catch {
-    // Failure policy: one may sign in with a key.
-    return address;
-  } finally {
-    await pool.end();
-  }
 }

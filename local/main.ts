@@ -11,14 +11,15 @@ import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
 import { onEndRequest } from '../core/process/end-request.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { databaseBytes } from '../db/organizations/backlog.ts';
+import { makeConsoleCode } from '../db/organizations/keys.ts';
 import { apiKeyFile, prepareDatabase, type PreparedDatabase } from '../db/schema/prepare.ts';
 import { grantRuntime, grantTenant } from '../db/schema/roles.ts';
 import { oneLine, phase, seconds, StartupError } from './errors.ts';
-import { buildConsole, consoleLink, firstSteps } from './first-steps.ts';
+import { buildConsole, firstSteps } from './first-steps.ts';
 import { forgetUrl, recordUrl } from './lock.ts';
 import { claimPort, freePorts } from './ports.ts';
 import { type DatabaseRole, TENANT_ROLE } from './postgres/roles.ts';
-import { keepUp } from './process.ts';
+import { aborted, keepUp } from './process.ts';
 import { type Role, startRole } from './role.ts';
 import { type Stack, startStack } from './stack.ts';
 
@@ -26,7 +27,9 @@ import { type Stack, startStack } from './stack.ts';
 const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
 const endMarginMs = 5_000;
-const GRANT_TIMEOUT_MS = 30_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+// Of a server that ends, in a row; without it nothing works.
+const MOST_STARTS = 3;
 // Of what the database and the free space are together: with one start after the other it stays the same.
 const MOST_OF_DISK = 0.9;
 
@@ -89,7 +92,7 @@ async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> 
       const url = settings.DATABASE_DIRECT_URL ?? ownerUrl;
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
       if (settings.DATABASE_URL) return;
-      await asOwner(url, async (pool) => {
+      await onDatabase(url, async (pool) => {
         await grantServices(pool);
         maxDatabaseBytes ??= await databaseLimit(pool, settings.HOOKYARD_DATA_DIR);
       });
@@ -119,12 +122,11 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
   }
 }
 
-/** @param url as the owner of the tables */
-async function asOwner(url: string, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const options = { name: 'hookyard-setup', max: 1, statementTimeoutMs: GRANT_TIMEOUT_MS, onError: () => {} };
+async function onDatabase<Result>(url: string, work: (pool: Pool) => Promise<Result>): Promise<Result> {
+  const options = { name: 'hookyard-setup', max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(url, options);
   try {
-    await work(pool);
+    return await work(pool);
   } finally {
     await pool.end();
   }
@@ -185,16 +187,11 @@ async function startRoles(
 
 /** Waits for the request to end, or for a server that cannot be kept running: then returns why. */
 async function untilEnd({ postgres, temporal, ui }: Stack): Promise<StartupError | undefined> {
-  const watched = [
-    postgres && keepUp('PostgreSQL', postgres, ending.signal, log),
-    temporal && keepUp('Temporal', temporal, ending.signal, log),
-    ui && keepUp('Temporal UI', ui, ending.signal, log),
-  ].filter((watch) => watch !== null);
-  const ended = new Promise<undefined>((done) => {
-    if (ending.signal.aborted) done(undefined);
-    ending.signal.addEventListener('abort', () => done(undefined), { once: true });
-  });
-  const reason = await Promise.race([ended, ...watched]);
+  const services = { PostgreSQL: postgres, Temporal: temporal, 'Temporal UI': ui };
+  const watched = Object.entries(services).flatMap(([name, service]) =>
+    service ? [keepUp(name, service, ending.signal, log, MOST_STARTS)] : [],
+  );
+  const reason = await Promise.race([aborted(ending.signal), ...watched]);
   if (reason === undefined) return undefined;
   ending.abort(); // the other servers are ended on purpose from here on
   return new StartupError(reason);
@@ -245,6 +242,16 @@ async function printReady(
     ? await consoleLink(settings.DATABASE_DIRECT_URL ?? runtimeUrl, organization.id, apiUrl)
     : null;
   for (const line of firstSteps({ apiUrl, consoleUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
+}
+
+/** The address of the console with a code that signs in once. */
+async function consoleLink(databaseUrl: string, organizationId: string, apiUrl: string): Promise<string> {
+  const address = `${apiUrl.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:')}/console/`;
+  const code = await onDatabase(databaseUrl, (pool) => makeConsoleCode(pool, organizationId, 'npm start')).catch(
+    // Failure policy: one may sign in with a key.
+    () => null,
+  );
+  return code === null ? address : `${address}#code=${code}`;
 }
 
 /** One line for each problem; a stack trace only for unexpected errors. */

@@ -139,6 +139,11 @@ export interface Service {
   kill(): Promise<void>;
 }
 
+export interface ChildService extends Service {
+  readonly child: Child;
+  readonly exited: Promise<Exit>;
+}
+
 /**
  * Starts a service.
  * @param launch starts the process and returns when it serves
@@ -147,9 +152,12 @@ export interface Service {
 export async function startService(
   launch: () => Promise<Child>,
   end: (child: Child) => Promise<unknown>,
-): Promise<Service> {
+): Promise<ChildService> {
   let child = await launch();
   return {
+    get child() {
+      return child;
+    },
     get pid() {
       return child.running ? child.pid : undefined;
     },
@@ -168,60 +176,57 @@ export async function startService(
   };
 }
 
-const tries = 3;
-const betweenTriesMs = 1_000;
+const firstDelayMs = 1_000;
+const longestDelayMs = 30_000;
 const steadyAfterMs = 60_000;
 
-export interface Server {
-  /** Settles when the process that runs now ends. */
-  readonly exited: Promise<unknown>;
-  start(): Promise<void>;
-}
-
 /**
- * Watches a server until `stopping` is aborted.
- * @returns `undefined` when stopping, else why the server cannot be kept up
+ * Starts a service again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s. A failed start counts
+ * as an end.
+ * @param most starts in a row that may fail
+ * @returns `undefined` when `stopping` was aborted, else why the service cannot be kept up
  */
 export async function keepUp(
   name: string,
-  server: Server,
+  service: ChildService,
   stopping: AbortSignal,
   log: Log,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<string | undefined> {
   let failures = 0;
+  let reason = '';
   for (;;) {
-    const began = performance.now();
-    await Promise.race([server.exited, aborted(stopping)]);
-    if (stopping.aborted) return undefined;
-    if (performance.now() - began > steadyAfterMs) failures = 0;
-    failures += 1;
-    let reason = 'it ended right after each start';
-    if (failures <= tries) {
-      log(`${name} ended unexpectedly; starting it again`);
-      reason = await startAgain(name, server, log);
-      if (reason === '') continue;
+    if (reason === '') {
+      const began = performance.now();
+      const exit = await Promise.race([service.exited, aborted(stopping)]);
+      reason = exit ? how(exit) : '';
+      if (performance.now() - began > steadyAfterMs) failures = 0;
     }
-    if (failures >= tries) return `${name} cannot be kept running: ${reason}`;
-    log(`${name} did not start (${reason}); trying again in ${seconds(betweenTriesMs)}`);
-    await delay(betweenTriesMs, undefined, { signal: stopping }).catch(() => {});
+    if (stopping.aborted) return undefined;
+    failures += 1;
+    if (failures > most) return `${name} cannot be kept running: ${reason}`;
+    const delayMs = failures === 1 ? 0 : Math.min(firstDelayMs * 2 ** (failures - 2), longestDelayMs);
+    const when = delayMs > 0 ? `in ${seconds(delayMs)}` : 'at once';
+    log(`${name} ended unexpectedly (${reason}); starting it again ${when}`);
+    if (delayMs > 0) await delay(delayMs, undefined, { signal: stopping }).catch(() => {});
+    if (stopping.aborted) return undefined;
+    const began = performance.now();
+    try {
+      await service.start();
+      log(`${name} runs again (${seconds(performance.now() - began)})`);
+      reason = '';
+    } catch (error) {
+      reason = oneLine(error);
+    }
   }
 }
 
-/** Empty text when it runs again, else why not. */
-async function startAgain(name: string, server: Server, log: Log): Promise<string> {
-  const began = performance.now();
-  try {
-    await server.start();
-    log(`${name} runs again (${seconds(performance.now() - began)})`);
-    return '';
-  } catch (error) {
-    return oneLine(error);
-  }
-}
+export const how = ({ code, signal }: Exit): string => (signal ? `signal ${signal}` : `exit code ${code}`);
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Settles when a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
 }

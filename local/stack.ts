@@ -9,7 +9,8 @@ import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupErro
 import { lockDataDir, stopLeftovers } from './lock.ts';
 import { claimPort } from './ports.ts';
 import { type OtherPostgres, type Postgres, startPostgres } from './postgres/server.ts';
-import type { Service } from './process.ts';
+import type { DatabaseRole } from './postgres/roles.ts';
+import type { ChildService } from './process.ts';
 import { internalPorts, startTemporal } from './temporal/server.ts';
 import { startTemporalUi } from './temporal/ui.ts';
 import { dropUnusedIndexes } from './temporal/schema.ts';
@@ -39,7 +40,14 @@ export interface StackOptions {
   log: Log;
 }
 
-export interface Stack {
+/** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
+interface Parts {
+  postgres: ChildService | null;
+  temporal: ChildService | null;
+  ui: ChildService | null;
+}
+
+export interface Stack extends Parts {
   dataDir: string;
   /** As its superuser, when the server is embedded. */
   databaseUrl: string;
@@ -50,15 +58,6 @@ export interface Stack {
   temporalUiUrl: string | null;
   /** All ports on which the embedded servers listen at the moment. */
   ports(): number[];
-  /** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
-  postgres: Service | null;
-  temporal: Service | null;
-  ui: Service | null;
-  /** Stop and start again, same port, same data. */
-  restartPostgres(): Promise<void>;
-  restartTemporal(): Promise<void>;
-  /** SIGKILL: as a crash would end it; `postgres.start()` brings it back. */
-  killPostgres(): Promise<void>;
   /** Ends everything this stack started, in order; safe to call more than once. */
   stop(): Promise<void>;
   /** SIGKILL to everything this stack started; the next start cleans up. */
@@ -88,37 +87,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stopLeftovers(dataDir, endOrder, leftoverGraceMs, options.log);
     await options.onLocked?.();
     const started = await startOnFreePorts({ ...options, dataDir }, parts);
-    return { ...started, dataDir, stop, ...handles(parts) };
+    const kill = async () => {
+      await Promise.all([parts.ui?.kill(), parts.temporal?.kill(), parts.postgres?.kill()]);
+    };
+    return { ...started, ...parts, dataDir, stop, kill };
   } catch (error) {
     await stop();
     throw explainFileError(error, dataDir);
   }
-}
-
-interface Parts {
-  postgres: Service | null;
-  temporal: Service | null;
-  ui: Service | null;
-}
-
-function handles(parts: Parts) {
-  return {
-    ...parts,
-    async restartPostgres() {
-      await parts.postgres?.stop();
-      await parts.postgres?.start();
-    },
-    async restartTemporal() {
-      await parts.temporal?.stop();
-      await parts.temporal?.start();
-    },
-    async killPostgres() {
-      await parts.postgres?.kill();
-    },
-    async kill() {
-      await Promise.all([parts.ui?.kill(), parts.temporal?.kill(), parts.postgres?.kill()]);
-    },
-  };
 }
 
 async function stopParts(parts: Parts): Promise<void> {
@@ -176,14 +152,12 @@ async function startParts(options: StackOptions, parts: Parts) {
   const begun = await allSettled([embedded, binaries]);
   options.signal?.throwIfAborted();
   const postgres = begun[0] ?? null;
-  const databaseUrl = options.databaseUrl ?? postgres?.url('hookyard') ?? '';
-  const ownerUrl = options.databaseUrl ?? postgres?.url('hookyard', 'hookyard_owner') ?? '';
-  const runtimeUrl = options.databaseUrl ?? postgres?.url('hookyard', 'hookyard_runtime') ?? '';
+  const urlAs = (role?: DatabaseRole) => options.databaseUrl ?? postgres?.url('hookyard', role) ?? '';
   const connection = temporalConnectionOptions(ownTemporal ?? { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}` });
   const namespace = ownTemporal ? connection.namespace : options.temporalEnv?.TEMPORAL_NAMESPACE || defaultNamespace;
   const temporalAddress = connection.connectionOptions.address;
   await allSettled([
-    options.onDatabase?.(ownerUrl),
+    options.onDatabase?.(urlAs('hookyard_owner')),
     startEmbeddedTemporal(options, ports, begun[1], postgres, parts).then(() =>
       setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
     ),
@@ -192,10 +166,9 @@ async function startParts(options: StackOptions, parts: Parts) {
   options.signal?.throwIfAborted();
   const listening = [parts.postgres && ports.postgres, parts.temporal && ports.temporal, parts.ui && ports.ui];
   return {
-    databaseUrl,
-    runtimeUrl,
-    temporalAddress,
-    namespace,
+    databaseUrl: urlAs(),
+    runtimeUrl: urlAs('hookyard_runtime'),
+    ...{ temporalAddress, namespace },
     temporalUiUrl: parts.ui && `http://localhost:${ports.ui}`,
     ports: () =>
       [...listening, ...(parts.temporal ? internalPorts(options.dataDir) : [])].filter((port) => port !== null),

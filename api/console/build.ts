@@ -3,20 +3,10 @@
 // beside the other servers, the Dockerfile in a stage of its own.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { fillOnce } from '../../core/config/cache-folder.ts';
 import { consoleFolder, sources } from './folder.ts';
 
 const COMPRESSED = /\.(js|css|svg)$/;
@@ -31,32 +21,21 @@ else {
 }
 
 async function build(target: string): Promise<void> {
-  mkdirSync(dirname(target), { recursive: true });
+  const isBuilt = (folder: string) => existsSync(join(folder, 'index.html'));
   const known = consoleFolder();
-  if (existsSync(join(known, 'index.html'))) return cpSync(known, target, { recursive: true });
-  const unfinished = mkdtempSync(`${target}.unfinished-`);
-  try {
-    await install();
-    await run(process.execPath, [
-      join('node_modules', 'vite', 'bin', 'vite.js'),
-      'build',
-      '--logLevel',
-      'warn',
-      '--outDir',
-      unfinished,
-      '--emptyOutDir',
-    ]);
-    compress(join(unfinished, 'assets'));
-    // In the image another user reads it.
-    chmodSync(unfinished, 0o755);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(unfinished, target);
-  } catch (error) {
-    // Another start was quicker.
-    if (!existsSync(join(target, 'index.html'))) throw error;
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  if (isBuilt(known)) return cpSync(known, target, { recursive: true });
+  const vite = [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn', '--emptyOutDir'];
+  await fillOnce(
+    target,
+    async (unfinished) => {
+      await install();
+      await run(process.execPath, [...vite, '--outDir', unfinished]);
+      compress(join(unfinished, 'assets'));
+      // In the image another user reads it.
+      chmodSync(unfinished, 0o755);
+    },
+    () => isBuilt(target),
+  );
 }
 
 /** What the lock file says, unless it is there. */

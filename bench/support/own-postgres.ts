@@ -44,7 +44,7 @@ export async function withPostgres(
   };
   onEndRequest(() => void end().finally(() => process.exit(130)));
   try {
-    await postgres.createDatabases(['hookyard']);
+    await postgres.setUpRoles();
     const databaseUrl = postgres.url('hookyard');
     const whole = {
       DATABASE_URL: databaseUrl,

@@ -1,21 +1,10 @@
 // The programs of the embedded PostgreSQL, at a place where its user can run them: in the npm package, or, when that is below a
 // folder that only root may enter (root's home, a mktemp folder), in a copy that belongs to root and that every user may read.
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { cacheFolder, fillOnce } from '../../core/config/cache-folder.ts';
 import { errorCode, type Log, oneLine, phase, StartupError } from '../errors.ts';
 import { barrier, type ServerUser, spawnAs } from './user.ts';
 
@@ -97,11 +86,12 @@ async function copyTo(
     const folder = join(place, `postgresql-${versionOf(packageFolder)}-${process.platform}-${process.arch}`);
     const closed = barrier(folder, user);
     if (closed !== undefined) return `${user.name} may not enter ${closed}`;
-    if (!existsSync(folder)) {
-      await phase(log, `copied PostgreSQL to ${folder}, where the user ${user.name} can run it`, async () =>
-        copyOnce(join(packageFolder, 'native'), folder),
-      );
-    }
+    await fillOnce(folder, (unfinished) =>
+      phase(log, `copied PostgreSQL to ${folder}, where the user ${user.name} can run it`, async () => {
+        cpSync(join(packageFolder, 'native'), unfinished, { recursive: true, verbatimSymlinks: true });
+        openToAll(unfinished);
+      }),
+    );
     const copy = programsIn(join(folder, 'bin'));
     return (await tryOut(copy, user)) ?? copy;
   } catch (error) {
@@ -112,20 +102,6 @@ async function copyTo(
 function versionOf(packageFolder: string): string {
   const { version }: { version: string } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
   return version;
-}
-
-/** The copy appears under its name when it is complete. */
-function copyOnce(from: string, folder: string): void {
-  const unfinished = mkdtempSync(`${folder}.unfinished-`);
-  try {
-    cpSync(from, unfinished, { recursive: true, verbatimSymlinks: true });
-    openToAll(unfinished);
-    renameSync(unfinished, folder);
-  } catch (error) {
-    if (!existsSync(folder)) throw error; // else another start was quicker
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
 }
 
 /** Every user may read and run it, only the owner may change it, whatever the umask of the installation was. */

@@ -46,7 +46,7 @@ async function makeRole(client: pg.Client, role: string, login: string): Promise
   await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} ${attributes}`);
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
   await client.connect();
   try {

@@ -23,7 +23,7 @@ import { readPid, stopLeftover } from '../lock.ts';
 import { EMBEDDED_VERSION, majorVersionOf, postgresPrograms, usualLocale } from './programs.ts';
 import { type DatabaseRole, makeRolePasswords, setUpRoles } from './roles.ts';
 import { barrier, findServerUser, type ServerUser, spawnAs } from './user.ts';
-import { type Child, type Service, startChild, startService } from '../process.ts';
+import { type Child, type ChildService, startChild, startService } from '../process.ts';
 import { settlesWithin, waitFor } from '../wait.ts';
 
 const run = promisify(execFile);
@@ -35,11 +35,9 @@ const readyDeadlineMs = 120_000;
 const stopGraceMs = 20_000;
 
 export interface Postgres {
-  service: Service;
+  service: ChildService;
   /** `postgres://` URL of a database of this server, password included. @param role by default the superuser */
   url(database: string, role?: DatabaseRole): string;
-  /** Creates the databases that do not exist yet. */
-  createDatabases(names: string[]): Promise<void>;
   /** Makes the roles and the databases of an installation, and gives each database to its owner. */
   setUpRoles(): Promise<void>;
 }
@@ -87,7 +85,6 @@ export async function startPostgres(options: {
   return {
     service,
     url,
-    createDatabases: (names) => createDatabases(url('postgres'), names),
     setUpRoles: () => setUpRoles(url, passwords),
   };
 }
@@ -258,18 +255,4 @@ function explain(output: string, what: string, dataDir: string): StartupError {
   const lines = output.split('\n').filter((line) => /PANIC|FATAL|error:/.test(line));
   const last = lines.at(-1) ?? output.trim().split('\n').at(-1) ?? '';
   return new StartupError(`${what} ended: ${last.trim()} (see ${dataDir}/logs/postgres.log)`);
-}
-
-async function createDatabases(url: string, names: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
-  await client.connect();
-  try {
-    const existing = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
-    for (const name of names) {
-      if (existing.rows.some((row) => row.datname === name)) continue;
-      await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
-    }
-  } finally {
-    await client.end();
-  }
 }

@@ -7,17 +7,15 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from 'undici';
-import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { cacheFolder, fillOnce } from '../../core/config/cache-folder.ts';
 import { errorCode, type Log, oneLine, phase, StartupError } from '../errors.ts';
 import { buildWithGo } from './go-build.ts';
 
@@ -32,9 +30,9 @@ export interface Binaries {
 /** One thing to obtain: a cache folder with its programs. */
 interface Product {
   title: string;
+  /** What the name of its cache folder begins with. */
+  name: string;
   version: string;
-  /** Name of its cache folder: product, version, system, processor. */
-  folder: string;
   /** File name in the cache -> Go package that builds it. */
   programs: Record<string, string>;
   goModule: string;
@@ -73,18 +71,17 @@ export function temporalVersion(): string {
 
 function temporalServer(): Product {
   const version = temporalVersion();
+  const release = `temporal/releases/download/v${version}`;
   return {
-    title: 'the Temporal server',
-    version,
-    folder: `temporal-server-${version}-${process.platform}-${process.arch}`,
+    ...{ title: 'the Temporal server', name: 'temporal-server', version },
     programs: {
       'temporal-server': 'go.temporal.io/server/cmd/server',
       'temporal-sql-tool': 'go.temporal.io/server/cmd/tools/sql',
     },
     goModule: configFolder,
     archive: {
-      path: `temporal/releases/download/v${version}/temporal_${version}_${goPlatform()}.tar.gz`,
-      checksums: `temporal/releases/download/v${version}/checksums.txt`,
+      path: `${release}/temporal_${version}_${goPlatform()}.tar.gz`,
+      checksums: `${release}/checksums.txt`,
       members: { 'temporal-server': ['temporal-server'], 'temporal-sql-tool': ['temporal-sql-tool'] },
     },
   };
@@ -92,15 +89,14 @@ function temporalServer(): Product {
 
 function temporalUi(): Product {
   const version = pinnedVersion(join(configFolder, 'ui', 'go.mod'), 'github.com/temporalio/ui-server/v2');
+  const release = `ui-server/releases/download/v${version}/ui-server_${version}`;
   return {
-    title: 'the Temporal UI',
-    version,
-    folder: `temporal-ui-${version}-${process.platform}-${process.arch}`,
+    ...{ title: 'the Temporal UI', name: 'temporal-ui', version },
     programs: { 'temporal-ui': 'github.com/temporalio/ui-server/v2/cmd/server' },
     goModule: join(configFolder, 'ui'),
     archive: {
-      path: `ui-server/releases/download/v${version}/ui-server_${version}_${goPlatform()}.tar.gz`,
-      checksums: `ui-server/releases/download/v${version}/ui-server_${version}_checksums.txt`,
+      path: `${release}_${goPlatform()}.tar.gz`,
+      checksums: `${release}_checksums.txt`,
       members: { 'temporal-ui': ['ui-server', 'ui_server'] },
     },
   };
@@ -108,13 +104,9 @@ function temporalUi(): Product {
 
 /** The version of a Go module as go.mod pins it: the one place where versions are written. */
 function pinnedVersion(goMod: string, module: string): string {
-  for (const line of readFileSync(goMod, 'utf8').split('\n')) {
-    const [name, version] = line
-      .trim()
-      .replace(/^require /, '')
-      .split(/\s+/);
-    if (name === module && version?.startsWith('v')) return version.slice(1);
-  }
+  const text = readFileSync(goMod, 'utf8');
+  for (const [, name, version = ''] of text.matchAll(/^(?:require)?\s+(\S+) v(\S+)/gm))
+    if (name === module) return version;
   throw new Error(`${goMod} does not pin ${module}`);
 }
 
@@ -124,33 +116,18 @@ function goPlatform(): string {
 }
 
 async function obtain(product: Product, cache: string, options: BinariesOptions): Promise<string> {
-  const folder = join(cache, product.folder);
-  const complete = () => Object.keys(product.programs).every((program) => existsSync(join(folder, program)));
-  if (complete()) return folder;
-  const unfinished = temporaryFolder(folder);
+  const { name, version, programs } = product;
+  const folder = join(cache, `${name}-${version}-${process.platform}-${process.arch}`);
+  const isComplete = () => Object.keys(programs).every((program) => existsSync(join(folder, program)));
   try {
-    await fill(product, unfinished, options);
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(unfinished, folder);
+    await fillOnce(folder, (unfinished) => fill(product, unfinished, options), isComplete);
   } catch (error) {
-    if (complete()) return folder; // another start was quicker
-    throw error;
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
-  return folder;
-}
-
-/** A folder beside the final one, so that finishing is one rename. */
-function temporaryFolder(folder: string): string {
-  try {
-    mkdirSync(dirname(folder), { recursive: true });
-    return mkdtempSync(`${folder}.unfinished-`);
-  } catch (error) {
+    if (!/^mkd/.test(String((error as NodeJS.ErrnoException).syscall))) throw error;
     throw new StartupError(
-      `The cache folder ${dirname(folder)} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a folder that can.`,
+      `The cache folder ${cache} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a folder that can.`,
     );
   }
+  return folder;
 }
 
 /** Downloads, or builds when the download is not possible. A wrong checksum is never worked around. */

@@ -4,10 +4,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
-import pg from 'pg';
+import type pg from 'pg';
 import { temporalConnectionOptions, WITHOUT_PROXY } from '../../temporal-config/connection.ts';
 import { columnsOfAllNamespaces } from '../../temporal-config/namespace.ts';
 import { oneLine, StartupError } from '../errors.ts';
+import { withClient } from '../postgres/roles.ts';
 
 const run = promisify(execFile);
 
@@ -76,18 +77,14 @@ export async function dropUnusedIndexes(
   url: string,
   { used, inUse = false, dryRun = false }: { used: string[]; inUse?: boolean; dryRun?: boolean },
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
-  await client.connect();
-  try {
+  return withClient(url, async (client) => {
     const unused = await unusedIndexes(client, used);
     if (dryRun || unused.length === 0) return unused;
     const names = unused.map((name) => client.escapeIdentifier(name));
     if (!inUse) await client.query(`drop index if exists ${names.join(', ')}`);
     else for (const name of names) await client.query(`drop index concurrently if exists ${name}`);
     return unused;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[]> {

@@ -6,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import { WITHOUT_PROXY } from '../../temporal-config/connection.ts';
 import { type Log, oneLine, PortTakenError, phase, StartupError } from '../errors.ts';
 import { freePorts, isFree } from '../ports.ts';
-import { type Child, type Service, startChild, startService } from '../process.ts';
+import { type Child, type ChildService, startChild, startService } from '../process.ts';
 import { updateTemporalSchemas } from './schema.ts';
 import { waitFor } from '../wait.ts';
 
@@ -28,7 +28,7 @@ export interface TemporalOptions {
  * Brings the schemas up to date and starts the server.
  * @throws StartupError when it does not answer within two minutes
  */
-export async function startTemporal(options: TemporalOptions): Promise<Service> {
+export async function startTemporal(options: TemporalOptions): Promise<ChildService> {
   const { databaseUrl, visibilityUrl, programs, log } = options;
   await phase(log, 'Temporal schemas are up to date', () =>
     updateTemporalSchemas({ sqlTool: programs.sqlTool, databaseUrl, visibilityUrl }),

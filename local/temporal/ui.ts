@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from '../errors.ts';
 import { isWell, waitFor } from '../wait.ts';
-import { type Child, type Service, startChild, startService } from '../process.ts';
+import { type Child, type ChildService, startChild, startService } from '../process.ts';
 
 const readyDeadlineMs = 30_000;
 
@@ -19,7 +19,7 @@ export interface TemporalUiOptions {
  * Starts the UI on loopback; it answers on `http://127.0.0.1:<port>`.
  * @throws StartupError when it does not answer within 30 s
  */
-export async function startTemporalUi(options: TemporalUiOptions): Promise<Service> {
+export async function startTemporalUi(options: TemporalUiOptions): Promise<ChildService> {
   return await startService(
     () => launch(options),
     (child) => child.stop('SIGTERM', 5_000),

@@ -129,7 +129,7 @@ describe('npm start', () => {
       await run.ready();
       expect(readdirSync(join(dataDir, 'compiled')), 'what a role that starts again need not compile').to.not.be.empty;
       for (const [name, again] of [
-        ['worker', 'worker is ready again'],
+        ['worker', 'worker runs again'],
         ['temporal', 'Temporal runs again'],
         ['postgres', 'PostgreSQL runs again'],
       ] as const) {

@@ -1,7 +1,7 @@
 // Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { cacheFolder as folderOfPrograms } from '../../../core/config/cache-folder.ts';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fillOnce as fillFolder, cacheFolder as folderOfPrograms } from '../../../core/config/cache-folder.ts';
 import { phase } from '../../../local/errors.ts';
 
 export const cacheFolder = folderOfPrograms();
@@ -16,18 +16,7 @@ export async function fillOnce(
   log: (line: string) => void,
   fill: (unfinished: string) => Promise<void>,
 ): Promise<void> {
-  if (existsSync(folder)) return;
-  mkdirSync(dirname(folder), { recursive: true });
-  const unfinished = mkdtempSync(`${folder}.unfinished-`);
-  try {
-    await phase(log, what, () => fill(unfinished));
-    renameSync(unfinished, folder);
-  } catch (error) {
-    // Another run was quicker.
-    if (!existsSync(folder)) throw error;
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  await fillFolder(folder, (unfinished) => phase(log, what, () => fill(unfinished)));
 }
 
 const OLD_MS = 3 * 24 * 60 * 60 * 1000;
