@@ -7,16 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDataDir, recordUrl } from '../../local/lock.ts';
-import { type CommandLine, commandLine } from '../support/programs/cli.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useCommandLine } from '../support/programs/cli.ts';
 
 describe('the address of the service', () => {
-  const organization = useOrganization();
-  let cli: CommandLine;
+  const { organization, cli } = useCommandLine();
   let folder: string;
   let unlock: () => void;
   before(async () => {
-    cli = commandLine(organization);
     folder = mkdtempSync(join(tmpdir(), 'hookyard-address-'));
     for (const name of ['run', 'keys']) mkdirSync(join(folder, name));
     writeFileSync(join(folder, 'keys', 'api-key'), `${organization.token}\n`);

@@ -1,21 +1,13 @@
 // hookyard listen that was killed: the next one on this machine removes what it has left, as it would have done itself.
 // Rules: AUDIT-01.
 import { expect } from 'chai';
-import { type CommandLine, commandLine, type Running } from '../support/programs/cli.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { createOrganization } from '../support/service.ts';
+import { commandLine, type Running, useCommandLine } from '../support/programs/cli.ts';
+import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('hookyard listen that was killed', () => {
-  const organization = useOrganization();
-  let cli: CommandLine;
-  let hookyard: Hookyard;
-  before(async () => {
-    hookyard = await sharedHookyard();
-    cli = commandLine(organization);
-  });
-  after(() => hookyard.close());
+  const { organization, cli } = useCommandLine();
+  before(() => sharedService('worker'));
 
   async function listening(source: string, by = cli): Promise<Running> {
     const command = by.start(['listen', '0', '--source', source]);

@@ -7,30 +7,30 @@ import { createClient } from '../../client/index.ts';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { openSession } from '../../cli/listen/session.ts';
 import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
-import { type CommandLine, commandLine, type Running } from '../support/programs/cli.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Running, useCommandLine } from '../support/programs/cli.ts';
 import { requirePython } from '../support/programs/python.ts';
 import { send } from '../support/requests/http-client.ts';
 import type { DeliveryView } from '../support/records.ts';
-import { startService } from '../support/service.ts';
+import { sharedService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 describe('hookyard listen', () => {
-  const organization = useOrganization();
-  let cli: CommandLine;
+  const { organization, cli, fails } = useCommandLine();
   const receiver = useReceiver();
-  let hookyard: Hookyard;
-  before(async () => {
-    hookyard = await sharedHookyard();
-    cli = commandLine(organization);
-  });
-  after(() => hookyard.close());
+  before(() => sharedService('worker'));
 
   async function listening(...args: string[]): Promise<Running> {
     const command = cli.start(['listen', '0', ...args]);
     await until('hookyard listen is ready', () => command.stderr().includes('Ctrl-C ends it'));
     return command;
+  }
+  /** Ctrl-C. */
+  async function end(command: Running, signal: NodeJS.Signals = 'SIGINT') {
+    command.signal(signal);
+    const ended = await command.ended;
+    expect(ended.code, ended.stderr).to.equal(0);
+    return ended;
   }
   const counts = async () => {
     const paths = [`${organization.base}/sources`, '/api/destinations', '/api/routes'];
@@ -48,12 +48,9 @@ describe('hookyard listen', () => {
     expect(command.stdout()).to.match(new RegExp(`POST ${eventId}  delivery dlv_\\w+\n`));
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
-    command.signal('SIGINT');
-    const { code, stderr } = await command.ended;
-    expect([code, stderr.trim().split('\n').at(-1)]).to.deep.equal([
-      0,
+    expect((await end(command)).stderr.trim().split('\n').at(-1)).to.equal(
       'The destination and the route of this session are removed, and so is the source fresh.',
-    ]);
+    );
     expect(await counts()).to.deep.equal([0, 0, 0]);
   });
 
@@ -70,8 +67,7 @@ describe('hookyard listen', () => {
     expect(lines[1]).to.deep.include({ eventId, attempt: 2, answered: 200 });
     expect(target.requests.map(({ body }) => body.toString())).to.deep.equal(['{"order":42}', '{"order":42}']);
     expect(await cli.ok('events', 'watch', eventId)).to.include(`${eventId} is delivered`);
-    command.signal('SIGTERM');
-    expect((await command.ended).code).to.equal(0);
+    await end(command, 'SIGTERM');
     expect(await counts()).to.deep.equal([1, 0, 0]);
   });
 
@@ -97,21 +93,14 @@ describe('hookyard listen', () => {
     expect(command.stdout())
       .to.match(/POST \/orders\?a=1&key=evil evt_\w+ {2}delivery dlv_\w+\n/)
       .and.to.match(/answered 503.*\n {2}now once more: hookyard deliveries retry dlv_\w+\n/);
-    command.signal('SIGINT');
-    expect((await command.ended).code).to.equal(0);
+    await end(command);
   });
 
   it('passes everything on byte by byte, to any port, and the answer back', async () => {
     const body = gzipSync('{"order":42}');
     const answered = [
-      'Content-Encoding',
-      'gzip',
-      'Set-Cookie',
-      'a=1',
-      'Set-Cookie',
-      'b=2',
-      'X-City',
-      valueBytes('Łódź'),
+      ...['Content-Encoding', 'gzip', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2'],
+      ...['X-City', valueBytes('Łódź')],
     ];
     const requests: IncomingMessage[] = [];
     const bodies: Buffer[] = [];
@@ -152,8 +141,7 @@ describe('hookyard listen', () => {
       });
       const shown = JSON.parse(command.stdout().split('\n')[0] ?? '') as { headers: object };
       expect(shown.headers).to.include({ 'x-customer': 'Renée', 'x-old': 'Renée', 'content-encoding': 'gzip' });
-      command.signal('SIGINT');
-      expect((await command.ended).code).to.equal(0);
+      await end(command);
     } finally {
       program.closeAllConnections();
       program.close();
@@ -180,16 +168,11 @@ describe('hookyard listen', () => {
         method: 'POST',
         body: JSON.stringify({ type, repository: { private: isPrivate } }),
       });
-    for (const [type, isPrivate] of [
-      ['issues', true],
-      ['star', false],
-      ['push', false],
-    ] as const) {
-      await send(type, isPrivate);
-    }
+    await send('issues', true);
+    await send('star', false);
+    await send('push', false);
     await until('the one', () => command.stdout().includes('-> 200'));
-    command.signal('SIGINT');
-    await command.ended;
+    await end(command);
     expect(command.stdout()).to.match(/^\d\d:\d\d:\d\d {2}POST evt_\w+ {2}delivery dlv_\w+ {2}-> 200\n$/);
   });
 
@@ -201,18 +184,15 @@ describe('hookyard listen', () => {
     expect(data[0]?.filterConditions).to.deep.equal([
       { field: 'headers.X-GitHub-Event', operator: 'in', value: ['issues'] },
     ]);
-    command.signal('SIGINT');
-    await command.ended;
+    await end(command);
     const before = await counts();
-    const refused: [args: string[], message: RegExp][] = [
-      [['--path', '/a'], /takes no paths.*hookyard sources update hub --allow-paths/],
-      [['--filter', 'payload.a'], /--filter must be "<field> <operator> <value>"/],
-      [['--filter', 'payload.a resembles b'], /filterConditions/],
+    const refused: [code: number, args: string[], message: RegExp][] = [
+      [2, ['--path', '/a'], /takes no paths.*hookyard sources update hub --allow-paths/],
+      [2, ['--filter', 'payload.a'], /--filter must be "<field> <operator> <value>"/],
+      [1, ['--filter', 'payload.a resembles b'], /filterConditions/],
     ];
-    for (const [args, message] of refused) {
-      const ran = await cli.run(['listen', '0', '--source', 'hub', ...args]);
-      expect(ran.code, ran.stderr).to.not.equal(0);
-      expect(ran.stderr).to.match(message);
+    for (const [code, args, message] of refused) {
+      await fails(code, message, 'listen', '0', '--source', 'hub', ...args);
     }
     expect(await counts()).to.deep.equal(before);
   });
@@ -257,8 +237,7 @@ describe('hookyard listen', () => {
         return command.stdout() !== '' && shown.length >= count && shown;
       });
       await until('it says how many', () => /sent here\.\n/.test(command.stderr()));
-      command.signal('SIGINT');
-      const { stderr } = await command.ended;
+      const { stderr } = await end(command);
       const events = lines.map((line) => (JSON.parse(line) as { eventId: string }).eventId);
       return { events: events.toSorted(), stderr };
     };
@@ -276,16 +255,14 @@ describe('hookyard listen', () => {
     await cli.ok('sources', 'create', 'other-one');
     const other = await listening('--source', 'other-one', '--retry', ids[0] ?? '');
     await until('it is refused', () => /Not sent again: .* is of the source earlier/.test(other.stderr()));
-    other.signal('SIGINT');
-    await other.ended;
+    await end(other);
   });
 
   it('takes deliveries at its own address only', async () => {
     const command = await listening('--source', 'quiet');
     const port = /on port (\d+)/.exec(command.stderr())?.[1];
     expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x' })).status).to.equal(404);
-    command.signal('SIGINT');
-    expect((await command.ended).stdout).to.equal('');
+    expect((await end(command)).stdout).to.equal('');
   });
 
   const gone: [how: string, end: (command: Running) => Promise<unknown>][] = [
@@ -331,25 +308,19 @@ describe('hookyard listen', () => {
     const before = await counts();
     const strict = await startService('api', { HOOKYARD_DELIVERY_ALLOW: '' });
     try {
-      const refused = await cli.run(['listen', '0', '--source', 'unreachable', '--url', strict.url]);
-      expect([refused.code, refused.stdout]).to.deep.equal([5, '']);
-      expect(refused.stderr).to.match(/start the service with HOOKYARD_DELIVERY_ALLOW=127\.0\.0\.1/);
+      const allow = /start the service with HOOKYARD_DELIVERY_ALLOW=127\.0\.0\.1/;
+      await fails(5, allow, 'listen', '0', '--source', 'unreachable', '--url', strict.url);
     } finally {
       await strict.stop();
     }
-    const elsewhere = await cli.run(['listen', '0', '--source', 'unreachable', '--address', 'http://127.0.0.1:9/']);
-    expect([elsewhere.code, elsewhere.stderr]).to.satisfy(
-      ([code, line]: [number, string]) => code === 5 && /--address/.test(line),
-    );
+    const elsewhere = ['--source', 'unreachable', '--address', 'http://127.0.0.1:9/'];
+    await fails(5, /--address/, 'listen', '0', ...elsewhere);
     expect(await counts()).to.deep.equal(before);
   });
 
   it('says which port is taken', async () => {
     const { port } = new URL(receiver.endpoint().url);
-    const refused = await cli.run(['listen', port, '--source', 'kept']);
-    expect([refused.code, refused.stderr]).to.deep.equal([
-      2,
-      `hookyard: Port ${port} cannot be listened on: another program uses it; choose another port\n`,
-    ]);
+    const taken = new RegExp(`^hookyard: Port ${port} cannot be listened on: another program uses it; choose another`);
+    await fails(2, taken, 'listen', port, '--source', 'kept');
   });
 });

@@ -4,21 +4,18 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { type CommandLine, commandLine, type Running } from '../support/programs/cli.ts';
+import { type Running, useCommandLine } from '../support/programs/cli.ts';
 import { callsOf, startMcp } from '../support/programs/mcp.ts';
 import { until } from '../support/until.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
 
 const TOKEN = 'a-token-of-the-tests-0123456789-abcdef';
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 describe('hookyard mcp --http', () => {
-  const organization = useOrganization();
-  let cli: CommandLine;
+  const { organization, cli, fails } = useCommandLine();
   let served: Running;
   let url: string;
   before(async () => {
-    cli = commandLine(organization);
     served = cli.start(['mcp', '--http', '--port', '0', '--allow-host', 'mcp.example'], {
       env: { HOOKYARD_MCP_TOKEN: TOKEN },
       deadlineMs: 600_000,
@@ -103,11 +100,10 @@ describe('hookyard mcp --http', () => {
     made.signal('SIGTERM');
     expect(await made.ended).to.include({ code: 0 });
     const weak = await cli.run(['mcp', '--http', '--port', '0'], { env: { HOOKYARD_MCP_TOKEN: 'short' } });
-    expect([weak.code, weak.stderr]).to.satisfy(([code, line]: [number, string]) => code === 2 && /openssl/.test(line));
-    expect(await cli.run(['mcp', '--port', '1'])).to.include({ code: 2 });
-    const taken = await cli.run(['mcp', '--http', '--port', new URL(url).port]);
-    expect(taken).to.include({ code: 2 });
-    expect(taken.stderr).to.match(/choose another with --port/);
+    expect(weak).to.include({ code: 2 });
+    expect(weak.stderr).to.include('openssl rand -hex 32');
+    await fails(2, /need --http/, 'mcp', '--port', '1');
+    await fails(2, /choose another with --port/, 'mcp', '--http', '--port', new URL(url).port);
   });
 
   it('tells of a wrong key, of a scope that is missing, and of a service that is away', async () => {

@@ -1,8 +1,8 @@
 // What an operator does with organizations from the command line, on the database of the service.
 import { expect } from 'chai';
 import { makePipeline } from '../support/api-records.ts';
-import { type CommandLine, commandLine } from '../support/programs/cli.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { type CommandLine, commandLine, useCommandLine } from '../support/programs/cli.ts';
+import { testPool } from '../support/service.ts';
 
 interface Shown {
   id: string;
@@ -19,20 +19,14 @@ interface Recorded {
 }
 
 describe('hookyard orgs', () => {
+  const { organization, fails } = useCommandLine();
   let cli: CommandLine;
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization({ plan: 'pro' });
+  before(() => {
     // An operator needs no key.
-    cli = commandLine({ ...organization, token: '' });
+    cli = commandLine({ api: organization.api, token: '' });
   });
 
   const shown = async () => (await cli.json<Shown[]>('orgs', 'list')).find(({ id }) => id === organization.id);
-  async function fails(code: number, message: RegExp, ...args: string[]): Promise<void> {
-    const ran = await cli.run(args);
-    expect([ran.code, ran.stdout], ran.stderr).to.deep.equal([code, '']);
-    expect(ran.stderr).to.match(message);
-  }
   const version = async () => {
     const { rows } = await testPool().query<{ version: number }>(
       'select config_version as version from organizations where id = $1',
@@ -42,9 +36,9 @@ describe('hookyard orgs', () => {
   };
 
   it('lists them', async () => {
-    expect(await shown()).to.include({ slug: organization.slug, plan: 'pro', status: 'active' });
+    expect(await shown()).to.include({ slug: organization.slug, plan: 'business', status: 'active' });
     expect(await cli.ok('orgs', 'list')).to.match(
-      new RegExp(`${organization.slug} .*${organization.id} +pro +active +of the plan`),
+      new RegExp(`${organization.slug} .*${organization.id} +business +active +of the plan`),
     );
   });
 
@@ -81,11 +75,8 @@ describe('hookyard orgs', () => {
   it('writes what it does into the audit log, with names of limits and without values', async () => {
     const { body } = await organization.api.request<{ data: Recorded[] }>('GET', '/api/audit?pageSize=100');
     const ofOperator = body.data.filter(({ actor }) => actor === 'operator');
-    expect(ofOperator.map(({ action }) => action)).to.include.members([
-      'suspendOrganization',
-      'resumeOrganization',
-      'setPlan',
-    ]);
+    const actions = ofOperator.map(({ action }) => action);
+    expect(actions).to.include.members(['suspendOrganization', 'resumeOrganization', 'setPlan']);
     const limit = ofOperator.find(({ action }) => action === 'setLimit');
     expect(limit).to.deep.include({
       resource: 'organization',

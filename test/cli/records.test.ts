@@ -1,32 +1,17 @@
 // Sources, destinations, routes, keys and organizations from the command line, and what commands end with.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { ingest, makeSource } from '../support/api-records.ts';
-import { type CommandLine, commandLine } from '../support/programs/cli.ts';
+import { commandLine, useCommandLine } from '../support/programs/cli.ts';
 import { createOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+
+const words = (text: string) => text.split(' ');
 
 describe('hookyard on the command line', () => {
-  const organization = useOrganization();
-  let cli: CommandLine;
-  let folder: string;
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hookyard-cli-'));
-    cli = commandLine(organization);
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
-  const fails = async (code: number, message: RegExp, ...args: string[]) => {
-    const ran = await cli.run(args);
-    expect(ran.code, ran.stdout + ran.stderr).to.equal(code);
-    expect(ran.stderr).to.match(message);
-    expect(ran.stdout).to.equal('');
-    return ran.stderr;
-  };
+  const { organization, cli, fails, file } = useCommandLine();
 
   it('tells its version, its commands, and whose key it has', async () => {
     expect(await cli.ok('--version')).to.match(/^\d+\.\d+\.\d+\n$/);
@@ -56,16 +41,8 @@ describe('hookyard on the command line', () => {
     expect(await cli.ok('sources', 'create', 'orders', '--name', 'Orders of the shop')).to.include(
       `/ingest/${organization.slug}/orders`,
     );
-    const update = [
-      '--verify',
-      'github',
-      '--secret',
-      'whispered to both',
-      '--description',
-      'from the shop',
-      '--disable',
-    ];
-    const changed = await cli.json('sources', 'update', 'orders', ...update);
+    const update = ['--verify', 'github', '--secret', 'whispered to both', '--description', 'from the shop'];
+    const changed = await cli.json('sources', 'update', 'orders', ...update, '--disable');
     expect(changed).to.include({ name: 'Orders of the shop', description: 'from the shop', enabled: false });
     expect(changed).to.have.deep.property('verificationConfig', { type: 'github' });
     expect(await cli.json('sources', 'show', 'orders')).to.deep.equal(changed);
@@ -90,21 +67,10 @@ describe('hookyard on the command line', () => {
     const made = await cli.json('destinations', 'create', 'CRM', 'http://127.0.0.1:9/', ...options);
     expect(made).to.deep.include({ name: 'CRM', headers: { 'X-Shop': 'main' }, authType: 'bearer' });
     expect(made).to.have.nested.property('retryPolicy.maxRetries', 2);
-    const tested = await cli.run(['destinations', 'test', 'CRM']);
-    expect(tested.code, tested.stderr).to.equal(1);
-    expect(tested.stderr).to.match(/The test webhook failed/);
-    const changed = await cli.json(
-      'destinations',
-      'update',
-      'CRM',
-      '--target-url',
-      'https://crm.example/',
-      '--disable',
-    );
+    await fails(1, /The test webhook failed/, 'destinations', 'test', 'CRM');
+    const changed = await cli.json(...words('destinations update CRM --target-url https://crm.example/ --disable'));
     expect(changed).to.include({ id: made.id, url: 'https://crm.example/', enabled: false });
-    expect(await cli.ok('destinations', 'show', 'CRM'))
-      .to.include('https://crm.example/')
-      .and.not.to.include('whisper');
+    expect(await cli.ok('destinations', 'show', 'CRM')).to.not.include('whisper');
     expect(await cli.ok('destinations', 'list')).to.include('CRM');
     expect(await cli.ok('destinations', 'pause', 'CRM', '--reason', 'It is moved')).to.match(
       /^CRM is paused; hookyard destinations resume dst_\w+ ends that\n$/,
@@ -145,30 +111,11 @@ describe('hookyard on the command line', () => {
   });
 
   it('makes a destination of another type by --data, from an argument, a file or stdin', async () => {
-    const config = {
-      bucket: 'acme-events',
-      region: 'eu-central-1',
-      accessKeyId: 'AKIA',
-      secretAccessKey: 'whisper-whisper',
-    };
-    const data = JSON.stringify({ config });
-    writeFileSync(join(folder, 'data.json'), data);
-    const create = (name: string, given: string) => [
-      'destinations',
-      'create',
-      name,
-      '--type',
-      's3',
-      '--data',
-      given,
-      '--json',
-    ];
-    for (const [name, given] of [
-      ['argument', data],
-      ['file', `@${join(folder, 'data.json')}`],
-      ['stdin', '-'],
-    ] as const) {
-      const ran = await cli.run(create(name, given), { input: data });
+    const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'whisper-whisper' };
+    const data = JSON.stringify({ config: { bucket: 'acme-events', region: 'eu-central-1', ...credentials } });
+    for (const [name, given] of Object.entries({ argument: data, file: `@${file('data.json', data)}`, stdin: '-' })) {
+      const create = ['destinations', 'create', name, '--type', 's3', '--data', given, '--json'];
+      const ran = await cli.run(create, { input: data });
       expect(ran.code, ran.stderr).to.equal(0);
       expect(JSON.parse(ran.stdout), name).to.include({ name, type: 's3' });
       expect(ran.stdout).not.to.include('whisper');
@@ -179,20 +126,8 @@ describe('hookyard on the command line', () => {
     await cli.ok('sources', 'create', 'routed');
     const first = await cli.json('destinations', 'create', 'First', 'https://first.example/');
     const second = await cli.json('destinations', 'create', 'Second', 'https://second.example/');
-    const data = '{"priority": 5}';
-    const made = await cli.json(
-      'routes',
-      'create',
-      'Both',
-      '--source',
-      'routed',
-      '--to',
-      'First',
-      '--failover',
-      'Second',
-      '--data',
-      data,
-    );
+    const create = words('routes create Both --source routed --to First --failover Second --data {"priority":5}');
+    const made = await cli.json(...create);
     expect(made).to.deep.include({ destinationIds: [first.id], failoverDestinationIds: [second.id], priority: 5 });
     const changed = await cli.json('routes', 'update', 'Both', '--name', 'One', '--disable');
     expect(changed).to.include({ id: made.id, name: 'One', enabled: false });
@@ -210,26 +145,23 @@ describe('hookyard on the command line', () => {
   });
 
   it('shows what a route would send for an event', async () => {
-    const own = await createOrganization();
-    const line = commandLine(own);
-    const source = await makeSource(own);
-    const eventId = await ingest(own, source, '{"kind":"order.paid"}');
-    await line.ok('destinations', 'create', 'Previewed', 'https://previewed.example/');
-    await line.ok('routes', 'create', 'To see', '--source', source.slug, '--to', 'Previewed');
-    expect(await line.ok('routes', 'preview', 'To see', eventId))
+    const source = await makeSource(organization);
+    const eventId = await ingest(organization, source, '{"kind":"order.paid"}');
+    await cli.ok('destinations', 'create', 'Previewed', 'https://previewed.example/');
+    await cli.ok('routes', 'create', 'To see', '--source', source.slug, '--to', 'Previewed');
+    expect(await cli.ok('routes', 'preview', 'To see', eventId))
       .to.match(/verdict +taken\n/)
       .and.include('POST https://previewed.example/\n')
       .and.include(`: ${eventId}\n`)
       .and.include('{"kind":"order.paid"}\n');
     const data = '{"filterConditions": [{"field": "payload.kind", "operator": "equals", "value": "order.lost"}]}';
-    await line.ok('routes', 'update', 'To see', '--data', data);
-    expect(await line.ok('routes', 'preview', 'To see', eventId))
+    await cli.ok('routes', 'update', 'To see', '--data', data);
+    expect(await cli.ok('routes', 'preview', 'To see', eventId))
       .to.match(/verdict +filtered\n/)
       .and.not.include('POST');
-    expect(await line.json('routes', 'preview', 'To see', eventId)).to.deep.include({
-      verdict: 'filtered',
-      requests: [],
-    });
+    const preview = await cli.json('routes', 'preview', 'To see', eventId);
+    expect(preview).to.deep.include({ verdict: 'filtered', requests: [] });
+    await cli.ok('sources', 'delete', source.slug);
   });
 
   it('tells which routes lead nowhere when a destination is deleted', async () => {
@@ -255,10 +187,9 @@ describe('hookyard on the command line', () => {
     const data = `{"filterConditions":[${condition}]}`;
     await cli.ok('routes', 'create', 'Moved', '--source', 'moved', '--to', 'Moved', '--data', data);
     const moved = await cli.json<{ data: { id: string }[] }>('destinations', 'list', '--search', 'Moved');
-    const file = join(folder, 'destinations.json');
-    expect(
-      await cli.ok('export', 'destinations', '--ids', moved.data[0]?.id ?? '', '--include-sensitive', '-o', file),
-    ).to.match(/^1 destinations/);
+    const exported = file('destinations.json', '');
+    const sensitive = ['--ids', moved.data[0]?.id ?? '', '--include-sensitive', '-o', exported];
+    expect(await cli.ok('export', 'destinations', ...sensitive)).to.match(/^1 destinations/);
     expect(await cli.ok('export', 'destinations'))
       .to.include('***REDACTED***')
       .and.not.to.include('whisper-whisper');
@@ -270,18 +201,16 @@ describe('hookyard on the command line', () => {
     const refused = await other.run(['import', 'routes', '-', '--on-conflict', 'skip'], { input: routes });
     expect([refused.code, refused.stdout]).to.deep.equal([1, 'imported 0, skipped 0, overwritten 0, failed 1\n']);
     expect(refused.stderr).to.match(/^error: .*moved/m);
-    const dryRun = ['import', 'destinations', file, '--on-conflict', 'skip', '--dry-run'];
+    const dryRun = ['import', 'destinations', exported, '--on-conflict', 'skip', '--dry-run'];
     expect(await other.ok(...dryRun)).to.match(/^imported 1,/);
     expect(await other.json('destinations', 'list')).to.have.nested.property('pagination.total', 0);
-    expect(await other.ok('import', 'destinations', file, '--on-conflict', 'skip')).to.match(/^imported 1,/);
-    expect(await other.json('import', 'destinations', file, '--on-conflict', 'overwrite')).to.have.nested.property(
-      'summary.overwritten',
-      1,
-    );
+    expect(await other.ok('import', 'destinations', exported, '--on-conflict', 'skip')).to.match(/^imported 1,/);
+    const overwritten = await other.json('import', 'destinations', exported, '--on-conflict', 'overwrite');
+    expect(overwritten).to.have.nested.property('summary.overwritten', 1);
     const taken = await other.run(['import', 'routes', '-', '--on-conflict', 'rename', '--json'], { input: routes });
     expect(JSON.parse(taken.stdout), taken.stderr).to.include({ imported: 1 });
     expect(await other.ok('routes', 'show', 'Moved', '--json')).to.include('820982911946154509');
-    await fails(2, /holds no routes/, 'import', 'routes', file, '--on-conflict', 'skip');
+    await fails(2, /holds no routes/, 'import', 'routes', exported, '--on-conflict', 'skip');
   });
 
   it('makes keys that are shown once, and revokes them', async () => {
@@ -313,9 +242,9 @@ describe('hookyard on the command line', () => {
     expect(rows).to.deep.equal([{ plan: 'pro' }]);
     await fails(1, /with this slug already/, 'orgs', 'create', 'Made again', '--slug', slug);
     await fails(1, /no slug/, 'orgs', 'create', 'Made badly', '--slug', 'Not A Slug');
-    const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], {
-      env: { DATABASE_URL: undefined, HOOKYARD_DATA_DIR: folder },
-    });
+    const folder = dirname(file('empty', ''));
+    const env = { DATABASE_URL: undefined, HOOKYARD_DATA_DIR: folder };
+    const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });
     expect([none.code, none.stderr]).to.deep.equal([
       5,
       `hookyard: There is no running database in ${folder}; run npm start, or set DATABASE_URL (or HOOKYARD_DATA_DIR) to that of the service\n`,
@@ -335,19 +264,17 @@ describe('hookyard on the command line', () => {
   });
 
   it('takes the key from an option, and from the data folder for a service of this machine', async () => {
-    const keys = join(folder, 'keys');
-    mkdirSync(keys);
-    writeFileSync(join(keys, 'api-key'), `${organization.token}\n`);
+    const folder = dirname(file('empty', ''));
+    mkdirSync(join(folder, 'keys'));
+    writeFileSync(join(folder, 'keys', 'api-key'), `${organization.token}\n`);
     const env = { HOOKYARD_API_KEY: undefined, HOOKYARD_DATA_DIR: folder };
     const byFile = await cli.run(['whoami'], { env });
     expect(byFile.code, byFile.stderr).to.equal(0);
-    const byOption = await cli.run(['whoami', '--api-key', organization.token], {
-      env: { HOOKYARD_API_KEY: 'whr_wrong' },
-    });
+    const wrong = { env: { HOOKYARD_API_KEY: 'whr_wrong' } };
+    const byOption = await cli.run(['whoami', '--api-key', organization.token], wrong);
     expect(byOption.code, byOption.stderr).to.equal(0);
-    const byPublicUrl = await cli.run(['whoami'], {
-      env: { ...env, HOOKYARD_URL: undefined, HOOKYARD_PUBLIC_URL: organization.api.url },
-    });
+    const publicUrl = { HOOKYARD_URL: undefined, HOOKYARD_PUBLIC_URL: organization.api.url };
+    const byPublicUrl = await cli.run(['whoami'], { env: { ...env, ...publicUrl } });
     expect(byPublicUrl.code, byPublicUrl.stderr).to.equal(0);
   });
 
@@ -365,38 +292,20 @@ describe('hookyard on the command line', () => {
     const quotes =
       /^hookyard: --data is not JSON: .*; write it in single quotes, --data '\{"name": "CRM"\}', or in a file, --data @file\n$/;
     await fails(2, quotes, 'sources', 'create', 'x', '--data', '{\nname');
-    writeFileSync(join(folder, 'broken.json'), '{"name":}');
-    const file = `@${join(folder, 'broken.json')}`;
-    await fails(2, /--data @.*broken\.json is not JSON: .*; correct it\n$/, 'sources', 'create', 'x', '--data', file);
+    const broken = file('broken.json', '{"name":}');
+    const ofFile = /--data @.*broken\.json is not JSON: .*; correct it\n$/;
+    await fails(2, ofFile, 'sources', 'create', 'x', '--data', `@${broken}`);
     await fails(2, /^hookyard: --data - is empty; correct it\n$/, 'sources', 'create', 'x', '--data', '-');
-    const imported = ['import', 'routes', file.slice(1), '--on-conflict', 'skip'];
+    const imported = ['import', 'routes', broken, '--on-conflict', 'skip'];
     await fails(2, /broken\.json is not JSON: .*; give a file that hookyard export wrote\n$/, ...imported);
     await fails(2, /--on-conflict/, 'import', 'routes', 'x');
     await fails(2, /does-not-exist cannot be read/, 'import', 'routes', 'does-not-exist', '--on-conflict', 'skip');
     await fails(2, /must start with http/, 'whoami', '--url', 'localhost:3000');
-    await fails(
-      3,
-      /There is no event .*; hookyard events list shows/,
-      'events',
-      'show',
-      'evt_06f3k2v8q0e7x1c5b9m4n6p8qr',
-    );
-    await fails(
-      3,
-      /There is no delivery .*; hookyard deliveries list shows/,
-      'deliveries',
-      'retry',
-      'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-    );
-    await fails(
-      5,
-      /cannot be reached .*--url or HOOKYARD_URL/,
-      'whoami',
-      '--url',
-      'http://127.0.0.1:9',
-      '--timeout',
-      '1',
-    );
+    const id = '06f3k2v8q0e7x1c5b9m4n6p8qr';
+    await fails(3, /There is no event .*; hookyard events list shows/, 'events', 'show', `evt_${id}`);
+    await fails(3, /There is no delivery .*; hookyard deliveries list shows/, 'deliveries', 'retry', `dlv_${id}`);
+    const nobody = words('whoami --url http://127.0.0.1:9 --timeout 1');
+    await fails(5, /cannot be reached .*--url or HOOKYARD_URL/, ...nobody);
     const told = JSON.parse(await fails(1, /./, 'sources', 'create', 'Not A Slug', '--json'));
     expect(told.error).to.include({ status: 400, code: 'INVALID_SLUG' });
     expect(told.error.requestId).to.match(/^req_/);

@@ -1,97 +1,110 @@
-// hookyard send: what it signs is what sources of each kind accept.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// hookyard send: what it signs is what sources of each kind accept. That of each provider is shown by test/conformance/providers.test.ts.
 import { expect } from 'chai';
-import { type CommandLine, commandLine } from '../support/programs/cli.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { generateKeyPairSync } from 'node:crypto';
+import type { Source } from '../../client/index.ts';
+import { webhookFor } from '../../cli/webhook.ts';
+import { verify } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
+import { senderOf } from '../../providers/index.ts';
+import { commandLine, useCommandLine } from '../support/programs/cli.ts';
+import { publishedSigners } from '../support/providers/published-signers.ts';
+import { ADDRESS } from '../support/providers/verified.ts';
+import { rawRequest } from '../support/raw-request.ts';
 
 const SECRET = 'whsec_whispered_on';
 
-describe('hookyard send', () => {
-  const organization = useOrganization();
-  let cli: CommandLine;
-  let folder: string;
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hookyard-send-'));
-    cli = commandLine(organization);
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
-  const hmac = JSON.stringify({
-    verificationConfig: {
-      type: 'hmac',
-      secret: SECRET,
-      header: 'X-Shop-Signature',
-      algorithm: 'sha512',
-      encoding: 'base64',
-      prefix: 'v1=',
+describe('What hookyard send signs', () => {
+  const header = 'X-Shop-Signature';
+  const configs: (Source['verificationConfig'] & object)[] = [
+    ...([{ type: 'github' }, { type: 'stripe' }, { type: 'slack' }] as const),
+    { type: 'hmac', header, algorithm: 'sha512', encoding: 'base64', prefix: 'v1=' },
+    { type: 'hmac', header, timestampHeader: 'X-Shop-Time', timestampSeparator: ':' },
+    {
+      ...{ type: 'hmac_template', header, template: '{method} {url} {id}.{timestamp}.{body}', idHeader: 'X-Id' },
+      ...{ signaturePart: 'v1', timestampPart: 't' },
     },
+    { type: 'jwt', algorithm: 'HS256', audience: 'urn:shop', claims: { shop: 'one' }, bodyHashClaim: 'hash' },
+    { type: 'header_token', header: 'X-Token', prefix: 'Token ' },
+    { type: 'query_token', parameter: 'key' },
+    { type: 'body_token', path: '$.auth.token' },
+  ] as never[];
+  for (const verificationConfig of configs) {
+    it(`a source takes: ${JSON.stringify(verificationConfig)}`, async () => {
+      const source = { slug: 'shop', provider: null, verificationConfig };
+      const wanted = { url: ADDRESS, privateKey: undefined };
+      const { headers, body, query } = webhookFor(source, { ...wanted, secret: SECRET });
+      const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+      const request = rawRequest({
+        ...{ headers: Object.fromEntries(lower), body, query, address: ADDRESS, nowMs: Date.now() },
+      });
+      const scheme = senderOf({ provider: null, verification: verificationConfig })?.verification;
+      if (!scheme) throw new Error('no scheme is described');
+      expect(await verify(scheme, { secret: SECRET }, request, NO_KEYS)).to.include({ valid: true });
+      expect(await verify(scheme, { secret: 'another secret' }, request, NO_KEYS)).to.include({ valid: false });
+      expect(() => webhookFor(source, { ...wanted, secret: undefined })).to.throw(/give its secret with --secret/);
+    });
+  }
+});
+
+describe('hookyard send', () => {
+  const { organization, cli, fails, file } = useCommandLine();
+
+  it('signs as the provider of the source, with the secret that is given', async () => {
+    await cli.ok('sources', 'create', 'paid', '--provider', 'stripe', '--secret', SECRET);
+    const send = ['send', '--source', 'paid', '--event', 'invoice.paid'];
+    const eventId = (await cli.ok(...send, '--secret', SECRET)).trim();
+    expect(await cli.json('events', 'show', eventId)).to.have.nested.property('payload.data.object.amount_paid');
+    expect(await cli.ok('sources', 'list')).to.match(/^paid .* stripe /m);
+    const advice = /--secret \(or --private-key\) and --provider must be those of the source/;
+    await fails(4, advice, ...send, '--secret', 'another');
+    await fails(2, /paid verifies stripe signatures: give its secret with --secret/, ...send);
+    await fails(2, /leave --provider out/, ...send, '--provider', 'github');
   });
-  const signed: [type: string, create: string[], event: string, path: string][] = [
-    ['github', ['--verify', 'github', '--secret', SECRET], 'pull_request', 'pull_request.number'],
-    ['stripe', ['--verify', 'stripe', '--secret', SECRET], 'invoice.paid', 'data.object.amount_paid'],
-    ['slack', ['--verify', 'slack', '--secret', SECRET], 'message', 'event.text'],
-    ['hmac', ['--data', hmac], 'order.paid', 'order.number'],
-    [
-      'hmac-timed',
-      [
-        ...['--verify', 'hmac', '--secret', SECRET, '--signature-header', 'X-Shop-Signature'],
-        ...['--data', '{"verificationConfig": {"timestampHeader": "X-Shop-Time", "timestampSeparator": ":"}}'],
-      ],
-      ...(['order.paid', 'order.number'] as const),
-    ],
-  ];
-  for (const [type, create, event, path] of signed) {
-    it(`signs events of ${type} as the source asks for`, async () => {
-      await cli.ok('sources', 'create', type, ...create);
-      const send = ['send', '--source', type, '--event', event];
-      const eventId = (await cli.ok(...send, '--secret', SECRET)).trim();
-      expect(await cli.json('events', 'show', eventId)).to.have.nested.property(`payload.${path}`);
-      const wrong = await cli.run([...send, '--secret', 'another']);
-      expect([wrong.code, wrong.stdout]).to.deep.equal([4, '']);
-      expect(wrong.stderr).to.include('--secret (or --private-key) and --provider must be those of the source');
-      const without = await cli.run(send);
-      expect([without.code, without.stderr]).to.deep.equal([
-        2,
-        `hookyard: ${type} verifies ${type.split('-')[0]} signatures: give its secret with --secret (@file reads it from a file)\n`,
-      ]);
-    });
-  }
 
-  const described: [type: string, config: object][] = [
-    [
-      'hmac_template',
-      {
-        ...{ header: 'X-Mac', template: '{method} {url} {id}.{timestamp}.{body}', idHeader: 'X-Id' },
-        ...{ signaturePart: 'v1', timestampPart: 't' },
-      },
-    ],
-    ['jwt', { algorithm: 'HS256', audience: 'urn:shop', claims: { shop: 'one' }, bodyHashClaim: 'hash' }],
-    ['header_token', { header: 'X-Token', prefix: 'Token ' }],
-    ['query_token', { parameter: 'key' }],
-    ['body_token', { path: '$.auth.token' }],
-  ];
-  for (const [type, config] of described) {
-    it(`signs as the owner of the source describes it: ${type}`, async () => {
-      const slug = type.replaceAll('_', '-');
-      const data = JSON.stringify({ verificationConfig: config });
-      await cli.ok('sources', 'create', slug, '--verify', type, '--secret', SECRET, '--data', data);
-      const eventId = (await cli.ok('send', '--source', slug, '--event', 'order.created', '--secret', SECRET)).trim();
-      expect(await cli.json('events', 'show', eventId)).to.have.nested.property('payload.kind', 'order.created');
-      const wrong = ['send', '--source', slug, '--secret', 'another secret of many letters'];
-      expect(await cli.run(wrong)).to.include({ code: 4 });
-      expect(await cli.run(['send', '--source', slug])).to.include({ code: 2 });
-      expect(await cli.run(['send', '--source', slug, '--provider', 'github'])).to.include({ code: 2 });
-    });
-  }
+  it('shows the answer of a source that has its own', async () => {
+    await cli.ok('sources', 'create', 'phone', '--provider', 'twilio', '--secret', SECRET);
+    expect(await cli.ok('send', '--source', 'phone', '--secret', SECRET)).to.equal('answered 200: <Response/>\n');
+  });
 
-  it('says why it cannot sign by keys that the sender publishes', async () => {
+  it('signs with a private key of yours where the source has the public one', async () => {
+    const pem = (name: string, type: 'ed25519' | 'ec') => {
+      const pair =
+        type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519');
+      return [
+        file(`${name}-public.pem`, pair.publicKey.export({ format: 'pem', type: 'spki' })),
+        file(`${name}-private.pem`, pair.privateKey.export({ format: 'pem', type: 'pkcs8' })),
+      ] as const;
+    };
+    const [ofPublic, ofPrivate] = pem('own', 'ed25519');
+    await cli.ok('sources', 'create', 'chat', '--provider', 'discord', '--secret', `@${ofPublic}`);
+    const send = ['send', '--source', 'chat'];
+    // Discord gets an answer without content.
+    expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^answered 204$/m);
+    await fails(2, /signs with a private key.*--provider discord.*--private-key/, ...send, '--secret', SECRET);
+    await fails(2, /another kind.*openssl genpkey/, ...send, '--private-key', pem('other', 'ec')[1]);
+    await fails(2, /is not a private key in PEM/, ...send, '--private-key', ofPublic);
+    await fails(4, /must be those of the source/, ...send, '--private-key', pem('same', 'ed25519')[1]);
+  });
+
+  it('says who alone can sign, and how to try its samples all the same', async () => {
+    await cli.ok('sources', 'create', 'open');
+    const [name = '', signer] = Object.entries(publishedSigners)[0] ?? [];
+    const secret = signer?.secret() ?? '';
+    await cli.ok('sources', 'create', 'published', '--provider', name, '--secret', secret);
+    const told = await fails(
+      2,
+      /signs with keys that it alone has/,
+      'send',
+      '--source',
+      'published',
+      '--secret',
+      secret,
+    );
+    expect(told).to.include(`hookyard send --source test --provider ${name}`);
+    expect(await cli.ok('send', '--source', 'open', '--provider', name)).to.match(/^evt_/);
     const config = { type: 'jwt', jwksUrl: 'https://issuer.example.com/keys', audience: 'urn:shop' };
-    await cli.ok('sources', 'create', 'published', '--data', JSON.stringify({ verificationConfig: config }));
-    const refused = await cli.run(['send', '--source', 'published']);
-    expect(refused.code).to.equal(2);
-    expect(refused.stderr).to.match(/signs with keys that it alone has.*hookyard send --source test\n$/);
+    await cli.ok('sources', 'create', 'tokens', '--data', JSON.stringify({ verificationConfig: config }));
+    await fails(2, /it alone has.*hookyard send --source test\n$/, 'send', '--source', 'tokens');
   });
 
   it('sends a body of yours, from stdin too, byte by byte', async () => {
@@ -105,12 +118,10 @@ describe('hookyard send', () => {
     expect(await cli.ok('events', 'list', '--source', 'plain')).to.match(new RegExp(`${eventId} +plain +not routed`));
     expect(await cli.ok('events', 'list', '--routed=false')).to.include(eventId);
     expect(await cli.ok('events', 'list', '--routed', 'true')).not.to.include(eventId);
-    expect(await cli.run(['events', 'list', '--routed', 'no'])).to.include({ code: 2 });
+    await fails(2, /--routed must be true or false/, 'events', 'list', '--routed', 'no');
     expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that takes it/);
     const bytes = Buffer.from([0x1f, 0x8b, 0xff, 0x00, 0xfe, 0x80]);
-    const file = join(folder, 'body.gz');
-    writeFileSync(file, bytes);
-    const binary = (await cli.ok('send', '--source', 'plain', '--data', `@${file}`)).trim();
+    const binary = (await cli.ok('send', '--source', 'plain', '--data', `@${file('body.gz', bytes)}`)).trim();
     const path = `${organization.base}/events/${binary}/payload`;
     const headers = { Authorization: `Bearer ${organization.token}` };
     const answer = await fetch(`${organization.api.url}${path}`, { headers });
@@ -121,28 +132,16 @@ describe('hookyard send', () => {
 
   it('refuses an event that there is no sample of, and names those that there are', async () => {
     await cli.ok('sources', 'create', 'asked');
-    const known: [provider: string, names: string][] = [
-      ['github', 'of github; known are push, pull_request, issues, ping'],
-      ['stripe', 'of stripe; known are payment_intent.succeeded, '],
-      [
-        'plain',
-        'nonsense; known are order.paid, order.created, order.cancelled. --data sends a body of yours under any name',
-      ],
-    ];
-    for (const [provider, names] of known) {
-      const refused = await cli.run(['send', '--source', 'asked', '--provider', provider, '--event', 'nonsense']);
-      expect([refused.code, refused.stdout]).to.deep.equal([2, '']);
-      expect(refused.stderr)
-        .to.match(/^hookyard: There is no sample of an event nonsense/)
-        .and.to.include(names);
-    }
+    const send = ['send', '--source', 'asked', '--event'];
+    const none =
+      /^hookyard: There is no sample of an event nonsense of github; known are push, pull_request, issues, ping/;
+    await fails(2, none, ...send, 'nonsense', '--provider', 'github');
+    const plain = await fails(2, /nonsense; known are order.paid, order.created, order.cancelled/, ...send, 'nonsense');
+    expect(plain).to.include('--data sends a body of yours under any name');
     expect(await cli.json('events', 'list', '--source', 'asked')).to.have.nested.property('pagination.total', 0);
-    const event = ['--provider', 'github', '--event', 'deployment', '--data', '{}'];
-    const sent = await cli.ok('send', '--source', 'asked', ...event);
-    expect(await cli.json('events', 'show', sent.trim())).to.have.nested.property(
-      'headers.x-github-event',
-      'deployment',
-    );
+    const sent = await cli.ok(...send, 'deployment', '--provider', 'github', '--data', '{}');
+    const shown = await cli.json('events', 'show', sent.trim());
+    expect(shown).to.have.nested.property('headers.x-github-event', 'deployment');
   });
 
   it('needs to see the token of an address only where the source demands it', async () => {
@@ -160,10 +159,7 @@ describe('hookyard send', () => {
 
   it('says that a source is disabled', async () => {
     await cli.ok('sources', 'create', 'closed', '--disable');
-    const refused = await cli.run(['send', '--source', 'closed']);
-    expect([refused.code, refused.stderr]).to.satisfy(
-      ([code, line]: [number, string]) => code === 1 && /--enable opens it/.test(line),
-    );
+    await fails(1, /--enable opens it/, 'send', '--source', 'closed');
   });
 
   it('prints what a sender chose without obeying it', async () => {
@@ -172,5 +168,26 @@ describe('hookyard send', () => {
     const characters = Array.from(shown, (character) => character.codePointAt(0));
     expect(shown).to.include('ab');
     expect(characters).not.to.include(0x1b).and.not.to.include(0x07);
+  });
+});
+
+describe('hookyard providers', () => {
+  const { cli, fails } = useCommandLine();
+
+  it('lists them, and says how one is connected', async () => {
+    expect(await cli.ok('providers')).to.match(/^github +GitHub$/m);
+    expect(await cli.ok('providers', 'meta')).to.include('--verify-token: a verify token of your own');
+    const stripe = await cli.json<{ name: string; samples: string[] }>('providers', 'stripe');
+    expect(stripe.samples).to.include.members(['payment_intent.succeeded', 'invoice.paid']);
+    await fails(2, /nobody is not a provider/, 'providers', 'nobody');
+  });
+
+  it('make sources whose subscriptions are confirmed', async () => {
+    const secret = 'arn:aws:sns:eu-central-1:123456789012:orders';
+    const create = ['sources', 'create', 'topic', '--secret', secret, '--confirm-subscriptions'];
+    await fails(2, /needs --verify, --provider/, ...create);
+    await cli.ok(...create, '--provider', 'aws-sns');
+    const { verificationConfig } = await cli.json('sources', 'show', 'topic');
+    expect(verificationConfig).to.deep.equal({ type: 'provider', confirmSubscriptions: true });
   });
 });

@@ -1,17 +1,14 @@
 // The whole story from the command line alone: set up, see a delivery fail, mend the receiver, replay, see it delivered.
 import { expect } from 'chai';
-import { type CommandLine, commandLine } from '../support/programs/cli.ts';
-import { createOrganization, sharedService } from '../support/service.ts';
+import { useCommandLine } from '../support/programs/cli.ts';
+import { sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
 describe('A team with nothing but the command line', () => {
-  let cli: CommandLine;
+  const { cli, fails } = useCommandLine();
   const receiver = useReceiver();
-  before(async () => {
-    await sharedService('worker');
-    cli = commandLine(await createOrganization());
-  });
+  before(() => sharedService('worker'));
 
   it('sets a route up, sees a delivery fail, mends the receiver, replays, and sees it delivered', async () => {
     const crm = receiver.endpoint(500, 200);
@@ -25,14 +22,8 @@ describe('A team with nothing but the command line', () => {
     const [, eventId = ''] = /^(evt_\w+) is failed$/m.exec(sent.stdout) ?? [];
 
     expect(await cli.ok('events', 'list', '--status', 'failed', '--source', 'orders')).to.include(eventId);
-    const deliveries = await cli.json<{ data: { id: string }[] }>(
-      'deliveries',
-      'list',
-      '--status',
-      'failed',
-      '--event',
-      eventId,
-    );
+    const failedOf = ['deliveries', 'list', '--status', 'failed', '--event', eventId];
+    const deliveries = await cli.json<{ data: { id: string }[] }>(...failedOf);
     const [failed] = deliveries.data;
     expect(await cli.ok('deliveries', 'show', failed?.id ?? '')).to.match(/ATTEMPT +STARTED[^\n]*\n1 .*failed +500/);
     const request = await cli.run(['deliveries', 'request', failed?.id ?? '']);
@@ -65,12 +56,8 @@ describe('A team with nothing but the command line', () => {
     const send = async () => {
       const eventId = (await cli.ok('send', '--source', 'slow')).trim();
       return until('the delivery', async () => {
-        const { data } = await cli.json<{ data: { id: string; status: string }[] }>(
-          'deliveries',
-          'list',
-          '--event',
-          eventId,
-        );
+        const list = ['deliveries', 'list', '--event', eventId];
+        const { data } = await cli.json<{ data: { id: string; status: string }[] }>(...list);
         return data[0] && data[0].status !== 'pending' && data[0];
       });
     };
@@ -80,23 +67,12 @@ describe('A team with nothing but the command line', () => {
       /dlv_\w+ +retrying +1 +500/,
     );
     const both = ['--source', 'slow', '--status', 'retrying,failed', '--code-class', '5xx', '--code', '500'];
-    const byCursor = await cli.run([
-      'deliveries',
-      'list',
-      ...both,
-      '--lane',
-      'workflow',
-      '--error',
-      '500',
-      '--cursor',
-      'first',
-    ]);
+    const others = ['--lane', 'workflow', '--error', '500', '--cursor', 'first'];
+    const byCursor = await cli.run(['deliveries', 'list', ...both, ...others]);
     expect(byCursor.code, byCursor.stderr).to.equal(0);
-    expect(byCursor.stdout)
-      .to.include(first.id)
-      .and.to.match(/ Slow +/);
+    expect(byCursor.stdout).to.match(new RegExp(`${first.id}.* Slow +`));
     expect(byCursor.stderr).to.include('these are the last');
-    expect((await cli.run(['deliveries', 'list', '--cursor', 'first', '--page', '2'])).stderr).to.include('--page');
+    await fails(2, /--page/, 'deliveries', 'list', '--cursor', 'first', '--page', '2');
     const events = await cli.run(['events', 'list', '--route', 'Slowly', '--destination', 'Slow', '--cursor', 'first']);
     expect(events.stdout, events.stderr).to.match(/evt_\w+ +slow/);
     await cli.ok('deliveries', 'retry', first.id);
@@ -119,11 +95,19 @@ describe('A team with nothing but the command line', () => {
     const { id } = await cli.json<{ id: string }>('events', 'replay', '--source', 'orders', '--rate', '100');
     await until('the replay is over', async () => (await cli.json('events', 'replays', id)).status === 'completed');
     expect(await cli.ok('events', 'replays')).to.match(new RegExp(`${id} +completed +1/1`));
-    const mixed = await cli.run(['events', 'replay', 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', '--status', 'failed']);
-    expect(mixed.code).to.equal(2);
-    const nothing = await cli.run(['events', 'replay']);
-    expect([nothing.code, nothing.stderr]).to.satisfy(
-      ([code, line]: [number, string]) => code === 1 && /all must be true/.test(line),
-    );
+    await fails(2, /replays that event/, 'events', 'replay', 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', '--status', 'failed');
+    await fails(1, /all must be true/, 'events', 'replay');
+  });
+
+  it('follows the events of a source until Ctrl-C', async () => {
+    const command = cli.start(['events', 'follow', '--source', 'orders', '--json']);
+    await until('it to follow', () => command.stderr().includes('Ctrl-C ends it'));
+    await cli.ok('send', '--source', 'slow');
+    const id = (await cli.ok('send', '--source', 'orders', '--secret', 'whispered to both')).trim();
+    await until('the event', () => command.stdout().endsWith('\n'));
+    command.signal('SIGINT');
+    const { code, stdout } = await command.ended;
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout)).to.deep.include({ id, routed: true });
   });
 });

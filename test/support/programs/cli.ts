@@ -1,11 +1,12 @@
 // The command line as people run it: its bin file as a child process, against the service under test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { TestOrganization } from '../service.ts';
+import { useOrganization } from '../use-hookyard.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', '..', 'cli', 'hookyard.js');
 const DEADLINE_MS = 30_000;
@@ -56,8 +57,38 @@ process.on('exit', () => rmSync(STATE, { recursive: true, force: true }));
 
 const running = new Set<ChildProcess>();
 
+export interface Shell {
+  organization: TestOrganization;
+  cli: CommandLine;
+  /** Expects a command to fail with a code and a line on stderr, and to print nothing. @returns stderr */
+  fails(code: number, message: RegExp, ...args: string[]): Promise<string>;
+  /** Writes a file that is removed at the end. @returns its path */
+  file(name: string, content: string | Buffer): string;
+}
+
+/** The command line of an organization, for the tests of this `describe`. */
+export function useCommandLine(): Shell {
+  const organization = useOrganization();
+  const folder = mkdtempSync(join(STATE, 'files-'));
+  const cli = commandLine(organization);
+  return {
+    organization,
+    cli,
+    async fails(code, message, ...args) {
+      const ran = await cli.run(args);
+      expect([ran.code, ran.stdout], ran.stderr).to.deep.equal([code, '']);
+      expect(ran.stderr).to.match(message);
+      return ran.stderr;
+    },
+    file(name, content) {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+  };
+}
+
 /** The command line with the address and the key of an organization in its environment. */
-export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'token'>): CommandLine {
+export function commandLine(organization: Pick<TestOrganization, 'api' | 'token'>): CommandLine {
   function start(
     args: string[],
     { env = {}, input, inTerminal = false, deadlineMs = DEADLINE_MS }: RunOptions = {},
@@ -67,7 +98,7 @@ export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'toke
     const child = spawn(program, [...before, BIN, ...args], {
       env: {
         ...Object.fromEntries(inherited),
-        ...{ XDG_STATE_HOME: STATE, HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token },
+        ...{ XDG_STATE_HOME: STATE, HOOKYARD_URL: organization.api.url, HOOKYARD_API_KEY: organization.token },
         ...env,
       },
       stdio: ['pipe', 'pipe', 'pipe'],
