@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   alertsIn,
-  dashboards,
   PROMETHEUS_FOLDER,
   RULE_FILES,
   RULE_TEST_FILES,
@@ -53,15 +52,6 @@ describe('The alerts', () => {
         expect(text, name).to.match(new RegExp(`labels: .*"${alert}", alertstate="firing"`));
       for (const { name, text } of silent) expect(text, name).to.not.include('exp_samples');
     }
-  });
-
-  it('have runbooks that name panels of the dashboard', () => {
-    const titles = dashboards.flatMap(({ dashboard }) => dashboard.panels.map(({ title }) => title));
-    // Of Prometheus and of the Temporal UI.
-    const others = ['Targets', 'Terminate', 'Hookyard: overview'];
-    const named = [...runbooks.matchAll(/(?<!\*)\*([^\s*][^*\n]*)\*(?!\*)/g)].map(([, title = '']) => title);
-    expect(named).to.not.be.empty;
-    expect([...titles, ...others]).to.include.members(named);
   });
 
   describe('in Prometheus', function () {

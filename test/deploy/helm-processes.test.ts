@@ -1,4 +1,4 @@
-// What the chart starts, as processes instead of containers: the commands, settings, files and probes that it renders, on real servers.
+// What the chart starts with all its values, as processes instead of containers: the commands, settings, files and probes that it renders, on real servers.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,17 +28,8 @@ import { until } from '../support/until.ts';
 const project = join(import.meta.dirname, '..', '..');
 const MOUNTED = '/etc/hookyard';
 
-/** Whose addresses are of this machine; `everything` has no TLS, which servers of other tests have. */
-const EXAMPLES = ['minimal', 'everything'];
-
-for (const example of EXAMPLES) {
-  describe(`The processes of the Helm chart, with the values ${example}`, function () {
-    this.timeout(COLD_START_MS);
-    describeProcesses(example);
-  });
-}
-
-function describeProcesses(example: string): void {
+describe('The processes of the Helm chart', function () {
+  this.timeout(COLD_START_MS);
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-pods-'));
   const [token, operatorKey] = [newToken(), randomBytes(32).toString('hex')];
   const children: { name: string; child: ChildProcess; output: () => string }[] = [];
@@ -47,14 +38,14 @@ function describeProcesses(example: string): void {
   before(async () => {
     // The image brings the bundle of the workflows.
     await bundleWorkflows(quietLogger);
-    database = await createDatabase(`pods_${example}_${process.pid}`);
+    database = await createDatabase(`pods_${process.pid}`);
     const { temporalAddress } = stackAddresses();
     const [port, metrics, workerMetrics] = await freePorts(3);
     const set = [
       ...[`temporal.address=${temporalAddress}`, `temporal.namespace=pods-${randomBytes(4).toString('hex')}`],
       ...[`api.port=${port}`, `api.metricsPort=${metrics}`, `worker.metricsPort=${workerMetrics}`, 'drainSeconds=0'],
     ];
-    const values = join(import.meta.dirname, 'helm', `${example}.yaml`);
+    const values = join(import.meta.dirname, 'helm', 'everything.yaml');
     manifests = manifestsOf(await template('--values', values, '--set', set.join(',')));
     // As the Secret holds them, by the names that the chart mounts them as.
     const secrets = {
@@ -154,10 +145,8 @@ function describeProcesses(example: string): void {
       organization: { slug: string };
     }>('/api/auth/me');
     expect(organization.slug).to.equal('default');
-    if (example === 'everything') {
-      const operator = createClient(`http://127.0.0.1:${portOf(api, 'http')}`, operatorKey);
-      expect((await operator.request('GET', '/api/status')).status).to.equal(200);
-    }
+    const operator = createClient(`http://127.0.0.1:${portOf(api, 'http')}`, operatorKey);
+    expect((await operator.request('GET', '/api/status')).status).to.equal(200);
     for (const role of ['api', 'worker']) {
       const container = containerOf(of('Deployment', `-${role}`));
       const metrics = await (await fetch(`http://127.0.0.1:${portOf(container, 'metrics')}/metrics`)).text();
@@ -173,4 +162,4 @@ function describeProcesses(example: string): void {
       expect(output()).to.not.include('ERR_ACCESS_DENIED');
     }
   });
-}
+});

@@ -111,20 +111,6 @@ describe('The Helm chart', function () {
     });
   }
 
-  it('has workers of two releases side by side while they are replaced, or those of the old one end first', () => {
-    const workers = (name: string) => {
-      const deployment = manifest(rendered(name), 'Deployment', '-worker');
-      const { env = [] } = containerOf(podOf(deployment));
-      const { value } = env.find(({ name: variable }) => variable === 'HOOKYARD_WORKER_VERSIONING') ?? {};
-      return { versioning: value, strategy: deployment.spec.strategy };
-    };
-    expect(workers('minimal')).to.deep.equal({
-      versioning: 'on',
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-    });
-    expect(workers('http-route')).to.deep.equal({ versioning: 'off', strategy: { type: 'Recreate' } });
-  });
-
   it('lets a process end by itself before it is killed', () => {
     const grace = (ending: string) =>
       podOf(manifest(rendered('minimal'), 'Deployment', ending)).terminationGracePeriodSeconds;
@@ -161,35 +147,6 @@ describe('The Helm chart', function () {
     expect(egressOf(manifestsOf(texts))).to.have.length(1);
   });
 
-  it('takes the authority of Temporal from a Secret or a ConfigMap, without a certificate for the client', () => {
-    for (const [name, source] of Object.entries({
-      'http-route': { configMap: { name: 'temporal-ca', items: [{ key: 'root.pem', path: 'ca.crt' }] } },
-      small: { secret: { secretName: 'temporal-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
-    })) {
-      const pod = podOf(manifest(rendered(name), 'Deployment', '-worker'));
-      expect(pod.volumes.find((volume) => volume.name === 'temporal-ca')).to.deep.equal({
-        name: 'temporal-ca',
-        ...source,
-      });
-      const { env = [], volumeMounts } = containerOf(pod);
-      const { mountPath } = volumeMounts.find((mount) => mount.name === 'temporal-ca') ?? {};
-      const settings = Object.fromEntries(env.map(({ name: variable, value }) => [variable, value]));
-      expect(settings).to.include({
-        TEMPORAL_TLS: 'true',
-        TEMPORAL_TLS_SERVER_CA_CERT_PATH: `${mountPath}/ca.crt`,
-      });
-      expect(settings).to.not.have.any.keys('TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH');
-    }
-  });
-
-  it('lets the drain of a node evict pods that are not ready, and never more than one that is', () => {
-    for (const role of ['-api', '-worker'])
-      expect(manifest(rendered('minimal'), 'PodDisruptionBudget', role).spec).to.include({
-        maxUnavailable: 1,
-        unhealthyPodEvictionPolicy: 'AlwaysAllow',
-      });
-  });
-
   it('opens the address that gives the pods their identity when it is asked to, and keeps it closed to everything else', async () => {
     const [usual, names, ...none] = egressOf(rendered('minimal'));
     expect(none).to.deep.equal([]);
@@ -215,57 +172,6 @@ describe('The Helm chart', function () {
       ).to.deep.equal(ports);
       expect(others).to.deep.equal([]);
     }
-  });
-
-  it('labels pods, mounts more files into both roles, and migrates where the API may run', () => {
-    const everything = rendered('everything');
-    for (const role of ['api', 'worker']) {
-      const deployment = manifest(everything, 'Deployment', `-${role}`);
-      expect(deployment.spec.template?.metadata.labels, role).to.include({
-        'azure.workload.identity/use': 'true',
-        'app.kubernetes.io/component': role,
-      });
-      const pod = podOf(deployment);
-      expect(
-        pod.volumes.find(({ name }) => name === 'federation'),
-        role,
-      ).to.deep.include({
-        configMap: { name: 'google-federation' },
-      });
-      expect(containerOf(pod).volumeMounts.map(({ mountPath }) => mountPath)).to.include('/etc/federation');
-    }
-    const [api, migrate] = [manifest(everything, 'Deployment', '-api'), manifest(everything, 'Job', '-migrate')].map(
-      podOf,
-    );
-    expect(migrate?.nodeSelector).to.deep.equal({ 'example.com/pool': 'web' }).and.deep.equal(api?.nodeSelector);
-    expect(migrate?.tolerations).to.deep.equal([{ key: 'web', operator: 'Exists' }]);
-  });
-
-  it('leaves migrations to its Job; without it processes migrate as their role may', () => {
-    const migrates = (name: string, role: string) =>
-      containerOf(podOf(manifest(rendered(name), 'Deployment', `-${role}`))).env?.find(
-        ({ name: variable }) => variable === 'HOOKYARD_MIGRATE',
-      )?.value;
-    for (const role of ['api', 'worker']) {
-      expect(migrates('minimal', role)).to.equal('off');
-      expect(migrates('small', role)).to.equal(undefined);
-    }
-  });
-
-  it('asks Prometheus for the backlog of this installation alone', async () => {
-    const queryOf = (manifests: Manifest[]) => {
-      const [trigger] = manifest(manifests, 'ScaledObject').spec.triggers as { metadata: Record<string, string> }[];
-      return trigger?.metadata;
-    };
-    expect(queryOf(rendered('everything'))).to.include({
-      query: 'max(hookyard_deliveries_due{namespace="hooks",app_kubernetes_io_instance="hookyard"})',
-      ignoreNullValues: 'false',
-    });
-    expect(manifest(rendered('everything'), 'PodMonitor').spec.podTargetLabels).to.deep.equal([
-      'app.kubernetes.io/instance',
-    ]);
-    const own = await template(...fileOf('everything'), '--set', 'worker.autoscaling.query=hooks:due');
-    expect(queryOf(manifestsOf(own))).to.include({ query: 'hooks:due' });
   });
 
   it('carries the rules and dashboards of deploy/observability as they are', () => {
