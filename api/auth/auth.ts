@@ -12,7 +12,7 @@ import type { Log } from '../../core/process/log.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { findKey, noteUse, type ValidKey } from '../../db/organizations/keys.ts';
 import { type ApiDeps, type Caller, callerOf, type Context, type Next, param } from '../request/context.ts';
-import { ApiError, notFound } from '../request/errors.ts';
+import { ApiError, forbidden, notFound } from '../request/errors.ts';
 import { type FirstOfMinute, recordRefusedUses } from './audit-trail.ts';
 
 const WINDOW_MS = 60_000;
@@ -184,7 +184,7 @@ function callerWith(key: ValidKey): Caller {
 /** Only who has the key gets this answer. */
 function refusedAddress(address: string): ApiError {
   const message = `This API key may not be used from ${address}; its allowedAddresses say from where`;
-  return new ApiError(403, 'FORBIDDEN', message);
+  return forbidden(message);
 }
 
 function unauthorized(): ApiError {

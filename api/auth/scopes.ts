@@ -2,7 +2,7 @@
 import { allows, groupOf, type SingleScope } from '../../core/config/access.ts';
 import { type ApiState, type Context, callerOf, type Next } from '../request/context.ts';
 import { beginAudit } from './audit-trail.ts';
-import { ApiError, suspended } from '../request/errors.ts';
+import { type ApiError, forbidden, suspended } from '../request/errors.ts';
 import { type Around, type Described, scopeOf } from '../request/operation.ts';
 
 /** Middleware of an operation: 403 without its scope, and for changes of a suspended organization. */
@@ -24,11 +24,7 @@ export function permit(operation: Described): Around {
  */
 export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what: string): void {
   if (!allows(callerOf(ctx).key.scopes, scope)) {
-    throw new ApiError(
-      403,
-      'FORBIDDEN',
-      `This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`,
-    );
+    throw forbidden(`This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`);
   }
   if (scope === 'payloads:read' || scope === 'secrets:read') beginAudit(ctx);
 }
@@ -40,9 +36,7 @@ export function maySeeSecrets(ctx: { state: ApiState }): boolean {
 
 /** 403: a stored secret would go to a host that its owner has not given it to. @param address, secret members of the request */
 export function secretOfAnotherHost(address: string, secret: string): ApiError {
-  return new ApiError(
-    403,
-    'FORBIDDEN',
+  return forbidden(
     `${address} leads to another host, to which the stored secret may not go: send ${secret} once more, or use an API key with the scope "secrets:read" (or "write")`,
   );
 }

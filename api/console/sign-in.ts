@@ -5,26 +5,23 @@ import { hashToken } from '../../core/config/api-token.ts';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import type { ApiDeps, ApiRouter, Context } from '../request/context.ts';
 import { ApiError } from '../request/errors.ts';
-import { timestamp } from '../resources/values.ts';
+import { component, timestamp, withExample } from '../resources/values.ts';
 import type { Described } from '../request/operation.ts';
-import { isoTime } from '../resources/records.ts';
 import { createSignIns } from '../auth/auth.ts';
 import { parseBody } from '../request/validation.ts';
 
 // 32 bytes in base64url.
 const bodySchema = z.object({
-  code: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code of a sign-in link')
-    .meta({ examples: ['q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA'] }),
+  code: withExample(
+    z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code of a sign-in link'),
+    'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA',
+  ),
 });
 
-const answerSchema = z
-  .object({
-    token: z.string().meta({ description: 'A key with the scopes `read` and `write`.', examples: ['whr_...'] }),
-    expiresAt: timestamp,
-  })
-  .meta({ id: 'ConsoleKey' });
+const answerSchema = component('ConsoleKey', {
+  token: withExample(z.string(), 'whr_...', 'A key with the scopes `read` and `write`.'),
+  expiresAt: timestamp,
+});
 
 export const signInOperation: Described = {
   tag: 'Access',
@@ -65,7 +62,7 @@ export function mountSignIn(
       exchangeConsoleCode(servicePool, code, follower),
     );
     if (key === null) throw signIns.fail(address) ?? refused();
-    ctx.body = { token: key.token, expiresAt: isoTime(key.expiresAt) };
+    ctx.body = { token: key.token, expiresAt: key.expiresAt };
   });
 }
 

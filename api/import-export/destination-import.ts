@@ -8,13 +8,9 @@ import { requireRecordRoom } from '../auth/limits.ts';
 import { maySeeSecrets } from '../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../request/context.ts';
 import { invalid } from '../request/errors.ts';
-import {
-  changedDestination,
-  lacksCredentials,
-  newDestination,
-  slugRules,
-} from '../resources/destinations/destination-record.ts';
+import { changedDestination, lacksCredentials, newDestination } from '../resources/destinations/destination-record.ts';
 import { isWarehouse } from '../resources/destinations/destination-warehouse.ts';
+import { slugConstraint } from '../resources/records.ts';
 import {
   changedByItem,
   type DestinationItem,
@@ -53,7 +49,7 @@ async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportReque
   const { plan } = callerOf(ctx).organization;
   const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));
   let rest = restsBetween();
-  const result = await inImport(ctx, deps, slugRules.constraint, async (em) => {
+  const result = await inImport(ctx, deps, slugConstraint('destination'), async (em) => {
     const importer = new Importer(ctx, deps, em, conflictStrategy);
     await importer.load(checked);
     rest = restsBetween();
@@ -305,7 +301,7 @@ class Importer {
   }
 }
 
-const baseOf = ({ name }: { name: string }): string => slugify(name, slugRules.kind);
+const baseOf = ({ name }: { name: string }): string => slugify(name, 'destination');
 
 const isBefore = (slug: string, other: string): boolean =>
   slug.length < other.length || (slug.length === other.length && slug < other);

@@ -29,7 +29,7 @@ import {
 } from '../resources/destinations/destination-warehouse.ts';
 import * as field from '../resources/fields.ts';
 import { fileShape, toFileItem } from '../resources/table.ts';
-import { REDACTED } from '../resources/values.ts';
+import { component, REDACTED } from '../resources/values.ts';
 import { isObject } from './files.ts';
 
 /** The members that only a warehouse has in a file. @param includeSensitive whether its secret is written in clear */
@@ -140,13 +140,11 @@ export function exportDestination(deps: ApiDeps, destination: Destination, inclu
 }
 
 /** What a file holds of a destination of any type. */
-export const destinationFileItem = z
-  .object({
-    ...fileShape(destinationMembers),
-    config: warehouseMembers.config.file.optional(),
-    fieldMapping: warehouseMembers.fieldMapping.file.optional(),
-  })
-  .meta({ id: 'DestinationExportItem' });
+export const destinationFileItem = component('DestinationExportItem', {
+  ...fileShape(destinationMembers),
+  config: warehouseMembers.config.file.optional(),
+  fieldMapping: warehouseMembers.fieldMapping.file.optional(),
+});
 
 /** What an import may hold; REDACTED stands for credentials that the file does not hold. */
 export const importedDestination = z

@@ -7,32 +7,30 @@ import { type ApiDeps, type Context, entityManager } from '../request/context.ts
 import type { Operation } from '../request/operation.ts';
 import { booleanParam } from '../request/query.ts';
 import { parseQuery } from '../request/validation.ts';
-import { count, flag, idOf, text } from '../resources/values.ts';
+import { component, count, flag, idOf, text, withExample } from '../resources/values.ts';
 import { importAllDestinations } from './destination-import.ts';
 import { destinationFileItem, exportDestination, importedDestination } from './destination-items.ts';
 import { answerExport, envelope, exampleOptions, idsParam, importOf, messages, PART, type Part } from './files.ts';
 
 const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
-const names = (example: string[]) => z.array(z.string()).meta({ examples: [example] });
+const names = (example: string[]) => withExample(z.array(z.string()), example);
 
-const destinationResult = z
-  .object({
-    success: flag(true),
-    summary: z.object({ imported: count, skipped: count, overwritten: count, failed: count }),
-    details: z.object({ imported: names(['CRM']), skipped: names([]), overwritten: names([]), failed: names([]) }),
-    errors: messages,
-    warnings: messages,
-    destinations: z.array(
-      z.object({
-        id: idOf('dst', 'dst_wh').nullable().meta({ description: 'Null when it was not stored.' }),
-        name: text('CRM'),
-        slug: text('crm').nullable(),
-        status: z.enum(['created', 'skipped', 'overwritten', 'failed']),
-      }),
-    ),
-  })
-  .meta({ id: 'DestinationImportResult' });
+const destinationResult = component('DestinationImportResult', {
+  success: flag(true),
+  summary: z.object({ imported: count, skipped: count, overwritten: count, failed: count }),
+  details: z.object({ imported: names(['CRM']), skipped: names([]), overwritten: names([]), failed: names([]) }),
+  errors: messages,
+  warnings: messages,
+  destinations: z.array(
+    z.object({
+      id: idOf('dst', 'dst_wh').nullable().describe('Null when it was not stored.'),
+      name: text('CRM'),
+      slug: text('crm').nullable(),
+      status: z.enum(['created', 'skipped', 'overwritten', 'failed']),
+    }),
+  ),
+});
 
 export const destinationExchangeOperations: Operation[] = [
   {

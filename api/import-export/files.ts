@@ -13,7 +13,7 @@ import { ApiError, invalid, unavailable } from '../request/errors.ts';
 import { within } from '../request/ignored.ts';
 import { check, MAX_IMPORT_BYTES, readJson } from '../request/validation.ts';
 import { violates } from '../resources/records.ts';
-import { text, timestamp } from '../resources/values.ts';
+import { text, timestamp, withExample } from '../resources/values.ts';
 
 const VERSION = '1.0';
 const MAJOR_VERSION = 1;
@@ -35,7 +35,7 @@ export const idsParam = z
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
   .refine((ids) => ids.length <= MAX_ITEMS, `must be at most ${MAX_ITEMS} ids`)
   .transform((ids) => (ids.length === 0 ? undefined : ids))
-  .meta({ description: `At most ${MAX_ITEMS} ids separated by commas; all when it is left out.` })
+  .describe(`At most ${MAX_ITEMS} ids separated by commas; all when it is left out.`)
   .optional();
 
 type Member = 'destinations' | 'routes';
@@ -51,14 +51,9 @@ export interface ImportRequest {
 
 /** The options of an import. */
 const optionsSchema = z.object({
-  conflictStrategy: z
-    .enum(['skip', 'rename', 'overwrite'])
-    .meta({ description: 'What happens to an item that is there already.' }),
-  validateOnly: z.boolean().default(false).meta({ description: 'Says what would happen, and changes nothing.' }),
-  version: z
-    .unknown()
-    .optional()
-    .meta({ description: "The file's own; a newer major version is refused.", examples: ['1.0'] }),
+  conflictStrategy: z.enum(['skip', 'rename', 'overwrite']).describe('What happens to an item that is there already.'),
+  validateOnly: z.boolean().default(false).describe('Says what would happen, and changes nothing.'),
+  version: withExample(z.unknown().optional(), '1.0', "The file's own; a newer major version is refused."),
 });
 
 /** The envelope of the records of a file. */
@@ -72,7 +67,7 @@ export const envelope = {
 export const importOf = (member: string, item: z.ZodType) =>
   optionsSchema.extend({ [member]: z.array(item).max(MAX_ITEMS) });
 
-export const messages = z.array(z.string()).meta({ examples: [[]] });
+export const messages = withExample(z.array(z.string()), []);
 /** Of a dry run. */
 export const exampleOptions = { conflictStrategy: 'skip', validateOnly: true };
 

@@ -14,7 +14,7 @@ import { parseQuery } from '../request/validation.ts';
 import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
 import { routeFileItem } from '../resources/routes/route-members.ts';
 import { ownAddressProblems } from '../resources/routes/route-record.ts';
-import { count, idOf, text } from '../resources/values.ts';
+import { component, count, idOf, text } from '../resources/values.ts';
 import {
   answerExport,
   ChangedMeanwhileError,
@@ -49,22 +49,20 @@ import { planRoutes, type Step } from './route-plan.ts';
 
 const exportSchema = z.object({ ids: idsParam });
 
-const routeResult = z
-  .object({
-    imported: count,
-    skipped: count,
-    overwritten: count,
-    errors: messages.meta({ description: 'When there is one, nothing was imported.' }),
-    warnings: messages,
-    routes: z.array(
-      z.object({
-        id: idOf('rte').nullable().meta({ description: 'Null when it was not stored.' }),
-        name: text('Orders to the CRM'),
-        status: z.enum(['created', 'skipped', 'overwritten']),
-      }),
-    ),
-  })
-  .meta({ id: 'RouteImportResult' });
+const routeResult = component('RouteImportResult', {
+  imported: count,
+  skipped: count,
+  overwritten: count,
+  errors: messages.describe('When there is one, nothing was imported.'),
+  warnings: messages,
+  routes: z.array(
+    z.object({
+      id: idOf('rte').nullable().describe('Null when it was not stored.'),
+      name: text('Orders to the CRM'),
+      status: z.enum(['created', 'skipped', 'overwritten']),
+    }),
+  ),
+});
 
 export const routeExchangeOperations: Operation[] = [
   {

@@ -4,16 +4,17 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathItemObject } from 'zod-op
 import { CHANGES, CHANNEL_TYPES } from '../../core/messages/channel.ts';
 import { ISSUE_EVENT_TYPES } from '../../core/messages/message.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../core/messages/issues.ts';
-import { count, idOf, text, timestamp } from '../resources/values.ts';
+import { component, count, idOf, text, timestamp, withExample } from '../resources/values.ts';
 
 const record = (prefix: string, ...others: string[]) =>
   z
     .object({ id: idOf(prefix, ...others), name: text('CRM').nullable() })
     .nullable()
-    .meta({ description: '`name` is null when it was deleted; null: the issue is not about one.' });
+    .describe('`name` is null when it was deleted; null: the issue is not about one.');
 
-const issue = z
-  .object({
+const issue = component(
+  'AlertIssue',
+  {
     id: idOf('iss'),
     kind: z.enum(ISSUE_KINDS),
     cause: text('HTTP_500'),
@@ -29,8 +30,9 @@ const issue = z
     sampleEventId: idOf('evt').nullable(),
     sampleDeliveryId: idOf('dlv').nullable(),
     url: text('https://hooks.example.com/api/issues/iss_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-  })
-  .meta({ id: 'AlertIssue', description: 'As it was when the message was sent.' });
+  },
+  'As it was when the message was sent.',
+);
 
 const common = {
   title: text('Deliveries fail: Orders to CRM', 'One line for people.'),
@@ -38,59 +40,53 @@ const common = {
   alertChannel: z.object({ id: idOf('alc'), name: text('On call') }),
 };
 const change = { change: z.enum(CHANGES), issue };
-const type = z.enum(ISSUE_EVENT_TYPES as [string, ...string[]]).meta({ examples: ['delivery.failing'] });
+const type = withExample(z.enum(ISSUE_EVENT_TYPES as [string, ...string[]]), 'delivery.failing');
 const changes = z.array(z.object({ type, ...change }));
 
 const events = {
   issue: {
     summary: 'An issue has changed',
-    schema: z.object({ type, timestamp, data: z.object({ ...common, ...change }) }).meta({ id: 'IssueAlert' }),
+    schema: component('IssueAlert', { type, timestamp, data: z.object({ ...common, ...change }) }),
   },
   digest: {
     summary: 'Several issues have changed (`digestMinutes`)',
-    schema: z
-      .object({ type: z.literal('digest'), timestamp, data: z.object({ ...common, changes }) })
-      .meta({ id: 'DigestAlert' }),
+    schema: component('DigestAlert', { type: z.literal('digest'), timestamp, data: z.object({ ...common, changes }) }),
   },
   channelFailing: {
     summary: 'Another channel of the organization fails',
-    schema: z
-      .object({
-        type: z.literal('channel.failing'),
-        timestamp,
-        data: z.object({
-          ...common,
-          failingChannel: z.object({
-            id: idOf('alc'),
-            name: text('Channel of the team'),
-            type: z.enum(CHANNEL_TYPES),
-            failingSince: timestamp,
-            lastError: text('The channel answered 410'),
-          }),
-          changes: changes.meta({ description: 'What it could not be told.' }),
+    schema: component('ChannelFailingAlert', {
+      type: z.literal('channel.failing'),
+      timestamp,
+      data: z.object({
+        ...common,
+        failingChannel: z.object({
+          id: idOf('alc'),
+          name: text('Channel of the team'),
+          type: z.enum(CHANNEL_TYPES),
+          failingSince: timestamp,
+          lastError: text('The channel answered 410'),
         }),
-      })
-      .meta({ id: 'ChannelFailingAlert' }),
+        changes: changes.describe('What it could not be told.'),
+      }),
+    }),
   },
   channelRecovered: {
     summary: 'A channel that failed works again, was changed or deleted',
-    schema: z
-      .object({
-        type: z.literal('channel.recovered'),
-        timestamp,
-        data: z.object({
-          ...common,
-          recoveredChannel: z.object({
-            id: idOf('alc'),
-            name: text('Channel of the team', 'Null: it was deleted.').nullable(),
-          }),
+    schema: component('ChannelRecoveredAlert', {
+      type: z.literal('channel.recovered'),
+      timestamp,
+      data: z.object({
+        ...common,
+        recoveredChannel: z.object({
+          id: idOf('alc'),
+          name: text('Channel of the team', 'Null: it was deleted.').nullable(),
         }),
-      })
-      .meta({ id: 'ChannelRecoveredAlert' }),
+      }),
+    }),
   },
   test: {
     summary: 'A test',
-    schema: z.object({ type: z.literal('test'), timestamp, data: z.object(common) }).meta({ id: 'TestAlert' }),
+    schema: component('TestAlert', { type: z.literal('test'), timestamp, data: z.object(common) }),
   },
 };
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { LIMIT_NAMES } from '../../core/fairness/limits.ts';
 import { type Described, type ErrorCodes, isConditional, isRepeatable, NO_CODE } from '../request/operation.ts';
-import { exampleId, text } from '../resources/values.ts';
+import { component, exampleId, text, withExample } from '../resources/values.ts';
 
 /** The id under which the log knows the request. */
 export const requestId = text(
@@ -69,43 +69,33 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
   },
 };
 
-const detail = z
-  .object({
-    path: z.string().meta({ description: 'Dotted; empty for the whole.', examples: ['retryPolicy.maxRetries'] }),
-    message: z.string().meta({ examples: ['must be at most 50'] }),
-    line: z
-      .int()
-      .optional()
-      .meta({ description: 'In a member that is code, from 1 on.', examples: [1] }),
-    column: z
-      .int()
-      .optional()
-      .meta({ examples: [5] }),
-  })
-  .meta({ id: 'ErrorDetail' });
+const detail = component('ErrorDetail', {
+  path: withExample(z.string(), 'retryPolicy.maxRetries', 'Dotted; empty for the whole.'),
+  message: withExample(z.string(), 'must be at most 50'),
+  line: withExample(z.int().optional(), 1, 'In a member that is code, from 1 on.'),
+  column: withExample(z.int().optional(), 5),
+});
 
 const limitName = z
   .enum(LIMIT_NAMES)
   .meta({ id: 'LimitName', description: 'A limit of the organization.', examples: ['eventsPerSecond'] });
 
 /** The body of every error: one schema, so that programs have one type for it. */
-const errorBody = z
-  .object({
-    error: z.string().meta({ description: 'The name of the status.', examples: ['Bad Request'] }),
-    message: z
-      .string()
-      .meta({ description: 'What is wrong and what to do.', examples: ['name is required and must be a string'] }),
-    code: z
-      .string()
-      .optional()
-      .meta({
-        description: 'Stable, for programs. Each answer of an operation says which ones it has; more may be added.',
-        examples: ['VALIDATION_ERROR'],
-      }),
-    details: z.array(detail).optional().meta({ description: 'Of a 400: what is wrong with single members.' }),
+const errorBody = component(
+  'Error',
+  {
+    error: withExample(z.string(), 'Bad Request', 'The name of the status.'),
+    message: withExample(z.string(), 'name is required and must be a string', 'What is wrong and what to do.'),
+    code: withExample(
+      z.string().optional(),
+      'VALIDATION_ERROR',
+      'Stable, for programs. Each answer of an operation says which ones it has; more may be added.',
+    ),
+    details: z.array(detail).optional().describe('Of a 400: what is wrong with single members.'),
     limit: limitName.optional(),
-  })
-  .meta({ id: 'Error', description: 'Every error is like this.' });
+  },
+  'Every error is like this.',
+);
 
 /** @param codes without NO_CODE */
 function exampleError(status: number, codes: string[]): unknown {

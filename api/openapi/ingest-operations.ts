@@ -12,9 +12,9 @@ const accepted = z
       duplicate: z
         .literal(true)
         .optional()
-        .meta({ description: 'It came before; the id is that of the first, and nothing was stored.' }),
+        .describe('It came before; the id is that of the first, and nothing was stored.'),
     }),
-    z.object({ challenge: z.string().meta({ description: "Slack's, of a `url_verification`." }) }),
+    z.object({ challenge: z.string().describe("Slack's, of a `url_verification`.") }),
   ])
   .meta({ id: 'Accepted', examples: [{ success: true, eventId: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr' }] });
 

@@ -54,6 +54,12 @@ export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'
   return new ApiError(400, code, `${path} ${message}`, [{ path, message }]);
 }
 
+/** 409: not in the state that the record is in now. */
+export const conflict = (message: string): ApiError => new ApiError(409, 'INVALID_STATE', message);
+
+/** 403: not with this API key. */
+export const forbidden = (message: string): ApiError => new ApiError(403, 'FORBIDDEN', message);
+
 /** 403: an operator has suspended the organization. @param consequence what that means for this request */
 export function suspended(consequence: string): ApiError {
   return new ApiError(403, 'ORGANIZATION_SUSPENDED', `The organization is suspended: ${consequence}; ask the operator`);

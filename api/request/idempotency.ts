@@ -15,7 +15,7 @@ import {
 } from '../../db/organizations/idempotent-requests.ts';
 import { bufferBody } from './validation.ts';
 import { type ApiDeps, type Context, callerOf, type Next, organizationId, logOf } from './context.ts';
-import { ApiError, errorBody, invalid } from './errors.ts';
+import { ApiError, errorBody, forbidden, invalid } from './errors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import type { Described } from './operation.ts';
 
@@ -140,11 +140,7 @@ type Answered = Extract<Claimed, { kind: 'answered' }>;
 function requireScopes(needed: string[], held: string[]): void {
   const missing = lacking(held, needed);
   if (missing === undefined) return;
-  throw new ApiError(
-    403,
-    'FORBIDDEN',
-    `The answer to this Idempotency-Key needs an API key with the scope "${missing}"`,
-  );
+  throw forbidden(`The answer to this Idempotency-Key needs an API key with the scope "${missing}"`);
 }
 
 function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed: string): KeptAnswer {

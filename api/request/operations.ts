@@ -14,6 +14,7 @@ import {
   destinationOperations,
   organizationDestinationOperations,
 } from '../resources/destinations/destinations.ts';
+import { testDestinationOperation } from '../resources/destinations/destination-test.ts';
 import { eventReplayOperations } from '../resources/events/event-replays.ts';
 import { eventStreamOperation } from '../resources/events/event-stream.ts';
 import { eventOperations } from '../resources/events/events.ts';
@@ -40,6 +41,7 @@ export const managementOperations: Operation[] = [
   providerOperation,
   signSampleOperation,
   ...destinationOperations,
+  testDestinationOperation,
   batchOperation,
   ...organizationDestinationOperations,
   ...routeOperations,

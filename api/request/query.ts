@@ -1,9 +1,9 @@
 // Query strings of lists: pages and cursors, booleans, times, search texts. Bodies with the same members use some of them too.
 import { z } from 'zod';
+import { withExample } from '../resources/values.ts';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
 import type { Found, Part } from '../../db/sql/list-parts.ts';
-import { isoTime } from '../resources/records.ts';
 import type { AppContext } from './context.ts';
 import { invalid } from './errors.ts';
 
@@ -19,8 +19,8 @@ export const booleanParam = once
   .optional();
 
 /** An ISO 8601 time; the answer is a Date. */
-export const timeParam = once
-  .transform((text, context) => {
+export const timeParam = withExample(
+  once.transform((text, context) => {
     const time = parseTime(text);
     if (time !== null) return time;
     context.addIssue({
@@ -28,12 +28,10 @@ export const timeParam = once
       message: 'must be an ISO 8601 date and time, for example 2026-11-21T10:00:00Z',
     });
     return z.NEVER;
-  })
-  .meta({
-    description: 'An ISO 8601 date and time, or a date; UTC where no zone is given.',
-    examples: ['2026-11-21T10:00:00Z'],
-  })
-  .optional();
+  }),
+  '2026-11-21T10:00:00Z',
+  'An ISO 8601 date and time, or a date; UTC where no zone is given.',
+).optional();
 
 const boundedText = once.max(1000, 'must be at most 1000 characters long');
 
@@ -135,10 +133,10 @@ export const partParams = {
       delete jsonSchema.default;
     },
   }),
-  cursor: textParam.meta({
-    description: `\`${FIRST}\`, or the \`nextCursor\` of the answer before: what is new shifts nothing. Instead of \`page\`.`,
-  }),
-  withTotal: booleanParam.meta({ description: 'With `cursor`: whether to count too.' }),
+  cursor: textParam.describe(
+    `\`${FIRST}\`, or the \`nextCursor\` of the answer before: what is new shifts nothing. Instead of \`page\`.`,
+  ),
+  withTotal: booleanParam.describe('With `cursor`: whether to count too.'),
 };
 
 interface Page {
@@ -187,7 +185,7 @@ export function partAnswer<Item>(data: Item[], found: Omit<Found, 'ids'>, query:
   const { total, totalIsExact, next, searchedUntil } = found;
   if (query.cursor === undefined) return listAnswer(data, total ?? 0, query, totalIsExact);
   const { pageSize } = query;
-  const pagination = { pageSize, nextCursor: next, searchedUntil: isoTime(searchedUntil) };
+  const pagination = { pageSize, nextCursor: next, searchedUntil };
   return { data, pagination: { ...pagination, ...(total !== null && { total, ...estimated(totalIsExact) }) } };
 }
 

@@ -1,5 +1,6 @@
 // Members that several resources share, with their bounds.
 import { z } from 'zod';
+import { component, withExample } from './values.ts';
 import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';
 import { pathProblem } from '../../core/ingest/ingest-path.ts';
@@ -8,19 +9,11 @@ import { isSlug, MAX_SLUG_LENGTH } from '../../core/text/slugs.ts';
 import { parseTime } from '../request/query.ts';
 import { refuse } from '../request/validation.ts';
 
-export const name = z
-  .string()
-  .max(255)
-  .regex(/\S/, 'must not be empty')
-  .meta({ examples: ['Orders'] });
+export const name = withExample(z.string().max(255).regex(/\S/, 'must not be empty'), 'Orders');
 
-export const description = z
-  .string()
-  .max(5000)
-  .nullable()
-  .meta({ examples: ['Orders of the shop'] });
+export const description = withExample(z.string().max(5000).nullable(), 'Orders of the shop');
 
-export const enabled = z.boolean().meta({ examples: [true] });
+export const enabled = withExample(z.boolean(), true);
 
 export const url = z
   .string()
@@ -35,10 +28,7 @@ export const url = z
   });
 
 /** Answers may hold a URL that is not strictly a URI, for example with an umlaut. */
-export const shownUrl = z
-  .string()
-  .max(MAX_URL_LENGTH)
-  .meta({ examples: ['https://example.com/hooks'] });
+export const shownUrl = withExample(z.string().max(MAX_URL_LENGTH), 'https://example.com/hooks');
 
 export const slug = z
   .string()
@@ -56,17 +46,15 @@ export const slug = z
     examples: ['orders'],
   });
 
-export const headers = z
-  .record(z.string(), z.string())
-  .superRefine((given, context) => {
+export const headers = withExample(
+  z.record(z.string(), z.string()).superRefine((given, context) => {
     for (const { name: header, message } of checkCustomHeaders(given)) {
       refuse(context, undefined, message, header === '' ? [] : [header]);
     }
-  })
-  .meta({
-    description: 'Added to every delivery; replaced as a whole on update.',
-    examples: [{ 'X-Tenant': 'acme' }],
-  });
+  }),
+  { 'X-Tenant': 'acme' },
+  'Added to every delivery; replaced as a whole on update.',
+);
 
 const MAX_FORWARDED = 100;
 const MAX_HEADER_NAME_LENGTH = 256;
@@ -85,22 +73,21 @@ const forwardedName = z
     if (problem !== null) refuse(context, undefined, problem);
   });
 
-export const forwardHeaders = z
-  .union([z.enum(['all', 'none']), z.array(forwardedName).max(MAX_FORWARDED)], {
-    error: 'must be all, none, a list of header names, or null',
-  })
-  .nullable()
-  .meta({
-    description:
-      'Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never.',
-    examples: [null],
-  });
+export const forwardHeaders = withExample(
+  z
+    .union([z.enum(['all', 'none']), z.array(forwardedName).max(MAX_FORWARDED)], {
+      error: 'must be all, none, a list of header names, or null',
+    })
+    .nullable(),
+  null,
+  'Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never.',
+);
 
-export const forwardQuery = z.boolean().meta({
-  description:
-    "Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels.",
-  examples: [false],
-});
+export const forwardQuery = withExample(
+  z.boolean(),
+  false,
+  "Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels.",
+);
 
 /** As what follows a source in the address of a webhook. */
 export const receivedPath = z.string().superRefine((path, context) => {
@@ -108,11 +95,11 @@ export const receivedPath = z.string().superRefine((path, context) => {
   if (problem !== null) refuse(context, undefined, problem);
 });
 
-export const forwardPath = z.boolean().meta({
-  description:
-    'Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`.',
-  examples: [false],
-});
+export const forwardPath = withExample(
+  z.boolean(),
+  false,
+  'Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`.',
+);
 
 export const futureTime = z.string().transform((given, context) => {
   const time = parseTime(given);
@@ -122,27 +109,15 @@ export const futureTime = z.string().transform((given, context) => {
 });
 
 const MAX_DELAY_MS = 86_400_000;
-const delay = z
-  .int()
-  .min(0)
-  .max(MAX_DELAY_MS)
-  .meta({ description: 'ms', examples: [1000] });
+const delay = withExample(z.int().min(0).max(MAX_DELAY_MS), 1000, 'ms');
 
 const policyMembers = {
-  maxRetries: z
-    .int()
-    .min(0)
-    .max(50)
-    .meta({ description: 'After the first attempt.', examples: [5] }),
+  maxRetries: withExample(z.int().min(0).max(50), 5, 'After the first attempt.'),
   initialDelay: delay,
-  maxDelay: delay.meta({ examples: [60_000] }),
-  backoffMultiplier: z
-    .number()
-    .min(1)
-    .max(10)
-    .meta({ examples: [2] }),
+  maxDelay: withExample(delay, 60_000),
+  backoffMultiplier: withExample(z.number().min(1).max(10), 2),
 };
-export const shownRetryPolicy = z.object(policyMembers).meta({ id: 'RetryPolicy' });
+export const shownRetryPolicy = component('RetryPolicy', policyMembers);
 
 /** Any part of a retry policy; missing members come from the defaults (create) or the stored policy (update). */
 export const retryPolicy = z

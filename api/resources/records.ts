@@ -1,5 +1,5 @@
 // What configuration records have in common: looking one up, versions, transactions, slugs, bulk requests.
-import { type EntityName, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { type EntityName, type FilterQuery, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { isSlug, MAX_SLUG_LENGTH, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
@@ -8,51 +8,67 @@ import { Destination, Route, Source } from '../../db/records/entities.ts';
 import { type SluggedKind, takenSlugs } from '../../db/records/slugs.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
 import { noteRecords } from '../auth/audit-trail.ts';
-import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../request/context.ts';
 import { ApiError, invalid, notFound, unavailable } from '../request/errors.ts';
+import { containsPattern, pageParams, textParam } from '../request/query.ts';
 
 /** A string that is not an id of this kind cannot be in the database; it is answered like an unknown id. */
-export function requireId(kind: string, prefixes: IdPrefix | readonly IdPrefix[], id: string): void {
-  if (![prefixes].flat().some((prefix) => isId(prefix, id))) throw notFound(kind, id);
+export function requireId(kind: string, prefixes: readonly IdPrefix[], id: string): void {
+  if (!prefixes.some((prefix) => isId(prefix, id))) throw notFound(kind, id);
 }
 
-/** The id prefixes that a family of paths accepts; other ids are unknown there. */
-export type DestinationIds = readonly ('dst' | 'dst_wh')[];
-export const everyDestination: DestinationIds = ['dst', 'dst_wh'];
-export const httpDestinations: DestinationIds = ['dst'];
+/** Finds a record by its id, under its lock if wanted. @throws ApiError 404 */
+export type Find<Entity> = (em: EntityManager, id: string, lock?: 'lock') => Promise<Entity>;
 
-/** @throws ApiError 404 */
-export async function findSource(em: EntityManager, id: string, lock?: 'lock'): Promise<Source> {
-  requireId('source', 'src', id);
-  const source = await em.findOne(Source, { id }, lockOptions(lock));
-  if (!source) throw notFound('source', id);
-  return source;
+/** @param prefixes of the ids; a record with another one is not found */
+export function finder<Entity extends object>(
+  entity: EntityName<Entity>,
+  kind: string,
+  ...prefixes: IdPrefix[]
+): Find<Entity> {
+  return async (em, id, lock) => {
+    requireId(kind, prefixes, id);
+    // Concurrent updates of one record queue at its row lock, so that each one sees the result of the one before.
+    const options = lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
+    const found = await em.findOne(entity, { id } as FilterQuery<NoInfer<Entity>>, options);
+    if (!found) throw notFound(kind, id);
+    return found as Entity;
+  };
 }
 
-/** @throws ApiError 404 */
-export async function findDestination(
-  em: EntityManager,
-  id: string,
-  ids: DestinationIds = everyDestination,
-  lock?: 'lock',
-): Promise<Destination> {
-  requireId('destination', ids, id);
-  const destination = await em.findOne(Destination, { id }, lockOptions(lock));
-  if (!destination) throw notFound('destination', id);
-  return destination;
+export const findSource = finder(Source, 'source', 'src');
+export const findRoute = finder(Route, 'route', 'rte');
+export const findDestination = finder(Destination, 'destination', 'dst', 'dst_wh');
+export const findHttpDestination = finder(Destination, 'destination', 'dst');
+export const findWarehouse = finder(Destination, 'destination', 'dst_wh');
+
+/** The record of the path, read by a statement of its own. @throws ApiError 404 */
+export async function requireFound<Found>(
+  ctx: Context,
+  kind: string,
+  prefix: IdPrefix,
+  find: (organizationId: string, id: string) => Promise<Found | null>,
+): Promise<Found> {
+  const id = param(ctx, 'id');
+  requireId(kind, [prefix], id);
+  const found = await find(organizationId(ctx), id);
+  if (found === null) throw notFound(kind, id);
+  return found;
 }
 
-/** @throws ApiError 404 */
-export async function findRoute(em: EntityManager, id: string, lock?: 'lock'): Promise<Route> {
-  requireId('route', 'rte', id);
-  const route = await em.findOne(Route, { id }, lockOptions(lock));
-  if (!route) throw notFound('route', id);
-  return route;
-}
+/** Members of the query of a list of configuration records. */
+export const searchParams = (columns: string) => ({
+  ...pageParams,
+  search: textParam.describe(`A part of the ${columns}, whatever its case.`),
+});
 
-// Concurrent updates of one record queue at its row lock, so that each one sees the result of the one before.
-function lockOptions(lock: 'lock' | undefined) {
-  return lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
+/** The condition of such a query. @param columns that hold the text that is searched for */
+export function matching(query: { search?: string | undefined; enabled?: boolean | undefined }, ...columns: string[]) {
+  const { search, enabled } = query;
+  return {
+    ...(enabled !== undefined && { enabled }),
+    ...(search && { $or: columns.map((column) => ({ [column]: { $ilike: containsPattern(search) } })) }),
+  };
 }
 
 /** Whether a write failed because another record has the same value of this constraint. */
@@ -60,11 +76,6 @@ export function violates(error: unknown, constraint: string): boolean {
   return (
     error instanceof UniqueConstraintViolationException && 'constraint' in error && error.constraint === constraint
   );
-}
-
-/** A stored time as the API shows it. */
-export function isoTime(time: Date | null | undefined): string | null {
-  return time ? time.toISOString() : null;
 }
 
 /** A time until which something is valid, as the API shows it; null when it has passed. */
@@ -131,69 +142,43 @@ export async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What makes slugs of a kind of record unique. */
-export interface SlugRules {
-  /** For messages, and at the start of the slug of a name without letters: `filter`. */
-  kind: SluggedKind;
-  /** Name of the unique constraint. */
-  constraint: string;
-}
-
 /**
  * Stores a new record under the given slug, or one derived from its name, with a numeric suffix on conflict.
- * @param fork makes a fresh unit of work for each try
+ * @param kind for messages, and the start of the slug of a name without letters
+ * @param store is given a fresh unit of work for each try
  * @throws ApiError 409 DUPLICATE_SLUG when the given slug is taken
  */
 export async function storeWithSlug<T>(
-  rules: SlugRules,
-  input: { organizationId: string; name: string; slug?: string },
-  fork: () => EntityManager,
+  ctx: Context,
+  deps: ApiDeps,
+  kind: SluggedKind,
+  { name, slug }: { name: string; slug?: string | undefined },
   store: (em: EntityManager, slug: string) => Promise<T>,
 ): Promise<T> {
-  const attempt = async () => {
-    const em = fork();
-    return store(em, input.slug ?? (await freeSlug(rules.kind, em, input)));
-  };
+  if (slug !== undefined) return orDuplicateSlug(kind, slug, () => transactional(ctx, deps, (em) => store(em, slug)));
+  const base = slugify(name, kind);
   for (;;) {
+    const taken = new Set(await takenSlugs(entityManager(ctx, deps), kind, organizationId(ctx), [base]));
+    const free = nextFreeSlug(base, (each) => taken.has(each));
     try {
-      return await despiteConflicts(attempt);
+      return await transactional(ctx, deps, (em) => store(em, free));
     } catch (error) {
-      if (!violates(error, rules.constraint)) throw error;
       // A concurrent request took the slug of this name: try the next one.
-      if (input.slug !== undefined) throw duplicateSlug(rules, input.slug);
+      if (!violates(error, slugConstraint(kind))) throw error;
     }
   }
 }
 
-async function freeSlug(
-  kind: SluggedKind,
-  em: EntityManager,
-  { organizationId, name }: { organizationId: string; name: string },
-): Promise<string> {
-  const base = slugify(name, kind);
-  const taken = new Set(await takenSlugs(em, kind, organizationId, [base]));
-  return nextFreeSlug(base, (slug) => taken.has(slug));
-}
+export const slugConstraint = (kind: string): string => `${kind}s_slug_unique`;
 
-/**
- * Runs an update that may change the slug.
- * @param update makes a fresh unit of work for each try
- * @throws ApiError 409 DUPLICATE_SLUG
- */
-export async function updateWithSlug<T>(
-  rules: SlugRules,
-  slug: string | undefined,
-  update: () => Promise<T>,
-): Promise<T> {
+/** Runs a write that may set a slug. @throws ApiError 409 DUPLICATE_SLUG */
+export async function orDuplicateSlug<T>(kind: string, slug: string | undefined, write: () => Promise<T>): Promise<T> {
   try {
-    return await despiteConflicts(update);
+    return await write();
   } catch (error) {
-    throw violates(error, rules.constraint) ? duplicateSlug(rules, slug ?? '') : error;
+    if (!violates(error, slugConstraint(kind))) throw error;
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already; choose another`);
   }
-}
-
-function duplicateSlug({ kind }: SlugRules, slug: string): ApiError {
-  return new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already; choose another`);
 }
 
 // `PUT .../by-slug/{slug}`: for programs that say how a record should be, and not whether there is one already.

@@ -233,7 +233,7 @@ function view(
     const value = Object.hasOwn(others, name) ? others[name] : (record as Record<string, unknown>)[column];
     if (value === null || value === undefined) {
       if (!(type instanceof z.ZodOptional)) shown[name] = null;
-    } else shown[name] = value instanceof Date ? value.toISOString() : value;
+    } else shown[name] = value;
   }
   return shown;
 }

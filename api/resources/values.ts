@@ -1,6 +1,14 @@
 // Types of members that many answers share: ids, times, pages, records by their name.
 import { z } from 'zod';
 
+/** A type with an example value, and what it means. */
+export const withExample = <Type extends z.ZodType>(type: Type, example: unknown, description?: string): Type =>
+  type.meta({ ...(description !== undefined && { description }), examples: [example] });
+
+/** An object that is a component of the description, by the name of its type. */
+export const component = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape, description?: string) =>
+  z.object(shape).meta({ id, ...(description !== undefined && { description }) });
+
 /** Stands for credentials that an export file does not hold. */
 export const REDACTED = '***REDACTED***';
 
@@ -12,10 +20,7 @@ const idPattern = (prefixes: readonly string[]) => new RegExp(`^(${prefixes.join
 
 /** An id with one of these prefixes. */
 export function idOf(...prefixes: string[]) {
-  return z
-    .string()
-    .regex(idPattern(prefixes))
-    .meta({ examples: [exampleId(prefixes[0] ?? '')] });
+  return withExample(z.string().regex(idPattern(prefixes)), exampleId(prefixes[0] ?? ''));
 }
 
 /** A time as answers show it. */
@@ -29,35 +34,20 @@ export const timestamp = z
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
-export const count = z
-  .int()
-  .min(0)
-  .meta({ examples: [12] });
+export const count = withExample(z.int().min(0), 12);
 /** ms */
-export const latency = z
-  .int()
-  .min(0)
-  .meta({ description: 'ms', examples: [84] });
-export const percent = z
-  .number()
-  .min(0)
-  .max(100)
-  .meta({ description: 'percent', examples: [99.5] });
-export const text = (example: string, description?: string) =>
-  z.string().meta({ examples: [example], ...(description !== undefined && { description }) });
-export const flag = (example: boolean, description?: string) =>
-  z.boolean().meta({ examples: [example], ...(description !== undefined && { description }) });
+export const latency = withExample(z.int().min(0), 84, 'ms');
+export const percent = withExample(z.number().min(0).max(100), 99.5, 'percent');
+export const text = (example: string, description?: string) => withExample(z.string(), example, description);
+export const flag = (example: boolean, description?: string) => withExample(z.boolean(), example, description);
 
 /** Of a record that is read through caches. */
-export const version = z
-  .int()
-  .min(1)
-  .meta({ description: 'Grows with every change.', examples: [1] });
+export const version = withExample(z.int().min(1), 1, 'Grows with every change.');
 
 /** Statistics of recent deliveries (HOOKYARD_HEALTH_WINDOW_HOURS). */
 export const recentTotals = {
-  successRate: percent.nullable().meta({ description: 'percent; null without a recent delivery' }),
-  avgLatency: latency.nullable().meta({ description: 'ms; null without a recent attempt that was answered' }),
+  successRate: percent.nullable().describe('percent; null without a recent delivery'),
+  avgLatency: latency.nullable().describe('ms; null without a recent attempt that was answered'),
   deliveriesCount: count,
 };
 
@@ -65,55 +55,38 @@ export const recentTotals = {
 export const named = (prefix: string, example: string, ...others: string[]) =>
   z.object({ id: idOf(prefix, ...others), name: text(example) });
 
-const totalIsExact = z
-  .literal(false)
-  .optional()
-  .meta({
-    description: 'False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing.',
-    examples: [false],
-  });
+const totalIsExact = withExample(
+  z.literal(false).optional(),
+  false,
+  'False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing.',
+);
 
-const pagination = z
-  .object({
-    total: count.meta({ description: 'Items on all pages.', examples: [1] }),
-    totalIsExact,
-    page: z
-      .int()
-      .min(1)
-      .meta({ examples: [1] }),
-    pageSize: z
-      .int()
-      .min(1)
-      .max(100)
-      .meta({ examples: [20] }),
-  })
-  .meta({ id: 'Pagination' });
+const pagination = component('Pagination', {
+  total: withExample(count, 1, 'Items on all pages.'),
+  totalIsExact,
+  page: withExample(z.int().min(1), 1),
+  pageSize: withExample(z.int().min(1).max(100), 20),
+});
 
 /** The answer of a list. */
 export function listOf(item: z.ZodType) {
   return z.object({ data: z.array(item), pagination });
 }
 
-const cursorPagination = z
-  .object({
-    pageSize: z
-      .int()
-      .min(1)
-      .max(100)
-      .meta({ examples: [20] }),
-    nextCursor: text(
-      'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-      'What `cursor` continues with; null at the end, and only there.',
-    ).nullable(),
-    searchedUntil: timestamp.nullable().meta({
-      description:
-        'A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null.',
-      examples: [null],
-    }),
-    total: count.optional().meta({ description: 'Items in all. Only when asked for.', examples: [1] }),
-    totalIsExact,
-  })
-  .meta({ id: 'CursorPagination' });
+const cursorPagination = component('CursorPagination', {
+  pageSize: withExample(z.int().min(1).max(100), 20),
+  nextCursor: text(
+    'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
+    'What `cursor` continues with; null at the end, and only there.',
+  ).nullable(),
+  searchedUntil: withExample(
+    timestamp.nullable(),
+    null,
+    'A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null.',
+  ),
+  total: withExample(count.optional(), 1, 'Items in all. Only when asked for.'),
+  totalIsExact,
+});
 
 /** The answer of a list that may be asked by page or by cursor. */
 export function partOfList(item: z.ZodType) {
@@ -121,7 +94,7 @@ export function partOfList(item: z.ZodType) {
 }
 
 /** Header names and values. */
-export const headers = z.record(z.string(), z.string()).meta({ examples: [{ 'content-type': 'application/json' }] });
+export const headers = withExample(z.record(z.string(), z.string()), { 'content-type': 'application/json' });
 
 /** An example webhook for the test endpoints of filters and transforms. */
 export const exampleSample = { payload: { kind: 'order.paid', order: { id: 42 } }, headers: { 'x-shop': 'main' } };

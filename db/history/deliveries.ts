@@ -211,7 +211,9 @@ async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Ma
      order by delivery_id, attempt_number`,
     [deliveryIds, low, high],
   );
-  return Map.groupBy(rows, ({ deliveryId }) => deliveryId);
+  const attempts = new Map<string, ShortAttempt[]>(deliveryIds.map((id) => [id, []]));
+  for (const { deliveryId, ...attempt } of rows) attempts.get(deliveryId)?.push(attempt);
+  return attempts;
 }
 
 /** Of the latest attempt; `none`: attempts were made, and the latest had no answer. */

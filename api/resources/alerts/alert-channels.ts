@@ -1,5 +1,4 @@
 // Channels of alerts: list, create, get, update, delete, test, and the rotation of the secret of a signed webhook.
-import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
@@ -10,11 +9,10 @@ import { existingIds, openChannel, openConfig } from '../../../db/messages/chann
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { confirmedAddresses } from '../../../db/messages/recipients.ts';
 import { AlertChannel } from '../../../db/records/entities.ts';
-import type { EntityManager } from '../../../db/records/orm.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
-import { invalid, notFound } from '../../request/errors.ts';
+import { invalid } from '../../request/errors.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import {
   alertChannelAnswer,
@@ -25,32 +23,26 @@ import {
   updateAlertChannelSchema,
 } from './alert-channel-members.ts';
 import { UNCHANGEABLE } from '../destinations/destination-members.ts';
+import { crudOperations } from '../crud.ts';
 import * as field from '../fields.ts';
 import { toAnswer } from '../table.ts';
-import { latency, listOf, text } from '../values.ts';
+import { latency, text, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { booleanParam, containsPattern, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
-import { requireId, requireWanted, stillValid, tell, transactional } from '../records.ts';
+import { booleanParam, listAnswer, newestFirst } from '../../request/query.ts';
+import { finder, matching, requireWanted, searchParams, stillValid, tell, transactional } from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
 import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
 import { refuseOwnChannel } from '../routes/route-record.ts';
 import { rotation, signingSecretBody } from '../sources/secret-rotation.ts';
 
-const listSchema = z.object({
-  ...pageParams,
-  enabled: booleanParam,
-  search: textParam.meta({ description: 'A part of the name, whatever its case.' }),
-});
+const listSchema = z.object({ ...searchParams('name'), enabled: booleanParam });
 
 const testResult = z
   .union([
     z.object({
       success: z.literal(true),
-      statusCode: z
-        .int()
-        .nullable()
-        .meta({ description: 'Null for mails.', examples: [200] }),
+      statusCode: withExample(z.int().nullable(), 200, 'Null for mails.'),
       latency,
       responseBody: text('ok').nullable(),
       message: text('The test message was sent'),
@@ -71,90 +63,52 @@ const common = { tag: 'Alerts', idOf: ['alc'] } as const;
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const alertChannelOperations: Operation[] = [
-  {
+  ...crudOperations({
     ...common,
-    method: 'get',
-    path: base,
-    operationId: 'listAlertChannels',
-    run: list,
-    summary: 'List alert channels',
-    query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: listOf(alertChannelAnswer) },
-  },
-  {
-    ...common,
-    method: 'post',
-    path: base,
-    operationId: 'createAlertChannel',
-    versioned: true,
-    run: create,
-    summary: 'Create an alert channel',
-    body: {
-      schema: createAlertChannelBody,
-      examples: {
-        mail: { name: 'Team', type: 'mail', config: { emails: 'ops@example.com' }, digestMinutes: 60 },
-        webhook: { name: 'Own tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret } },
-        slack: {
-          name: 'Channel of the team',
-          type: 'slack',
-          config: { url: 'https://hooks.slack.com/services/T000/B000/XXXX' },
-          kinds: ['delivery_failing', 'circuit_open'],
-          quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
-        },
-        pagerduty: {
-          name: 'On call',
-          type: 'pagerduty',
-          config: { routingKey: 'R0123456789ABCDEFGHIJKLMNOPQRSTU', severity: 'critical' },
-          afterCount: 10,
+    base,
+    name: 'AlertChannel',
+    noun: 'alert channel',
+    answer: alertChannelAnswer,
+    list: { run: list, query: listSchema },
+    create: {
+      run: create,
+      body: {
+        schema: createAlertChannelBody,
+        examples: {
+          mail: { name: 'Team', type: 'mail', config: { emails: 'ops@example.com' }, digestMinutes: 60 },
+          webhook: { name: 'Own tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret } },
+          slack: {
+            name: 'Channel of the team',
+            type: 'slack',
+            config: { url: 'https://hooks.slack.com/services/T000/B000/XXXX' },
+            kinds: ['delivery_failing', 'circuit_open'],
+            quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
+          },
+          pagerduty: {
+            name: 'On call',
+            type: 'pagerduty',
+            config: { routingKey: 'R0123456789ABCDEFGHIJKLMNOPQRSTU', severity: 'critical' },
+            afterCount: 10,
+          },
         },
       },
+      errors: { 400: ['INVALID_URL'] },
     },
-    answer: {
-      status: 201,
-      description: 'The channel, its secret masked.',
-      schema: alertChannelAnswer,
-      leadsTo: ['getAlertChannel', 'updateAlertChannel', 'deleteAlertChannel'],
+    get,
+    update: {
+      run: update,
+      description: '`config` is replaced as a whole, but for a secret that is left out or sent back masked.',
+      body: {
+        schema: updateAlertChannelSchema,
+        examples: { pause: { enabled: false }, 'less often': { throttleMinutes: 60 } },
+      },
+      errors: { 400: ['INVALID_URL'] },
     },
-    errors: { 400: ['INVALID_URL'] },
-  },
-  {
-    ...common,
-    method: 'get',
-    path: `${base}/{id}`,
-    operationId: 'getAlertChannel',
-    versioned: true,
-    run: get,
-    summary: 'Get an alert channel',
-    answer: { status: 200, description: 'The channel, its secret masked.', schema: alertChannelAnswer },
-  },
-  {
-    ...common,
-    method: 'patch',
-    path: `${base}/{id}`,
-    operationId: 'updateAlertChannel',
-    versioned: true,
-    run: update,
-    summary: 'Update an alert channel',
-    description:
-      'Members that are not sent stay as they are; `config` is replaced as a whole, but for a secret that is left out or sent back masked.',
-    body: {
-      schema: updateAlertChannelSchema,
-      examples: { pause: { enabled: false }, 'less often': { throttleMinutes: 60 } },
+    remove: {
+      run: remove,
+      description: 'Messages on their way are not sent any more. Incidents that it opened elsewhere stay open.',
     },
-    answer: { status: 200, description: 'The channel as it is now.', schema: alertChannelAnswer },
-    errors: { 400: ['INVALID_URL'] },
-  },
-  {
-    ...common,
-    method: 'delete',
-    path: `${base}/{id}`,
-    operationId: 'deleteAlertChannel',
-    versioned: true,
-    run: remove,
-    summary: 'Delete an alert channel',
-    description: 'Messages on their way are not sent any more. Incidents that it opened elsewhere stay open.',
-    answer: { status: 204, description: 'It is deleted.' },
-  },
+  }),
   {
     ...common,
     method: 'post',
@@ -183,10 +137,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const [channels, total] = await entityManager(ctx, deps).findAndCount(
     AlertChannel,
-    {
-      ...(query.enabled !== undefined && { enabled: query.enabled }),
-      ...(query.search && { name: { $ilike: containsPattern(query.search) } }),
-    },
+    matching(query, 'name'),
     newestFirst(query),
   );
   ctx.body = listAnswer(await showAll(ctx, deps, channels), total, query);
@@ -214,20 +165,20 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  await answer(ctx, deps, await find(entityManager(ctx, deps), ctx));
+  await answer(ctx, deps, await find(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const { config, type, ...body } = await parseBody(ctx, updateAlertChannelSchema);
   const patch = field.sent(body);
-  const found = await find(entityManager(ctx, deps), ctx);
+  const found = await find(entityManager(ctx, deps), param(ctx, 'id'));
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
   refuseOwnChannel(deps, config ?? {});
   await requireValid(ctx, deps, { ...patch, type: found.type });
   const checked = config && sealConfig(deps, found.id, found.type, config, found);
   await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
   const channel = await transactional(ctx, deps, async (em) => {
-    const stored = await find(em, ctx, 'lock');
+    const stored = await find(em, param(ctx, 'id'), 'lock');
     requireWanted(ctx, 'alert channel', stored);
     const changed = config && changedConfig(deps, stored, config);
     if (changed) await noteOver(em, stored);
@@ -255,7 +206,7 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
   await transactional(ctx, deps, async (em) => {
-    const stored = await find(em, ctx, 'lock');
+    const stored = await find(em, param(ctx, 'id'), 'lock');
     requireWanted(ctx, 'alert channel', stored);
     await noteOver(em, stored);
     em.remove(stored);
@@ -264,7 +215,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const channel = await find(entityManager(ctx, deps), ctx);
+  const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
   const { organization } = callerOf(ctx);
   ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
     await recordAhead(ctx);
@@ -303,7 +254,7 @@ async function rotate(ctx: Context, deps: ApiDeps): Promise<void> {
   if (problem !== null) throw invalid('secret', problem);
   const id = param(ctx, 'id');
   const channel = await transactional(ctx, deps, async (em) => {
-    const stored = await find(em, ctx, 'lock');
+    const stored = await find(em, param(ctx, 'id'), 'lock');
     const current = openConfig(deps.secretBox, stored);
     if (current.type !== 'webhook') throw invalid('secret', 'cannot be rotated: only channels of type webhook sign');
     const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
@@ -319,14 +270,7 @@ async function rotate(ctx: Context, deps: ApiDeps): Promise<void> {
   await answer(ctx, deps, channel);
 }
 
-/** @throws ApiError 404 */
-async function find(em: EntityManager, ctx: Context, lock?: 'lock'): Promise<AlertChannel> {
-  const id = param(ctx, 'id');
-  requireId('alert channel', 'alc', id);
-  const channel = await em.findOne(AlertChannel, { id }, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
-  if (!channel) throw notFound('alert channel', id);
-  return channel;
-}
+const find = finder(AlertChannel, 'alert channel', 'alc');
 
 type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationIds' | 'digestMinutes'>> &
   Pick<AlertChannel, 'type'>;

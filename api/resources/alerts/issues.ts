@@ -7,13 +7,13 @@ import { heldDeliveries, holdsDeliveries } from '../../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../../db/issues/list-issues.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { replayDeliveries } from '../../../db/replay/replay.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
-import { ApiError, notFound } from '../../request/errors.ts';
-import { count, flag, idOf, partOfList, text, timestamp } from '../values.ts';
+import { ApiError, conflict } from '../../request/errors.ts';
+import { component, count, flag, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, textParam } from '../../request/query.ts';
-import { isoTime, requireId } from '../records.ts';
+import { requireFound } from '../records.ts';
 import { replayRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { inThreads } from '../../request/threads.ts';
@@ -27,7 +27,7 @@ const listSchema = z.object({
   ...partParams,
   state: choiceParam(ISSUE_STATES),
   kind: choiceParam(ISSUE_KINDS),
-  sourceId: textParam.meta({ description: 'Issues of the source, and of its routes.' }),
+  sourceId: textParam.describe('Issues of the source, and of its routes.'),
   routeId: textParam,
   destinationId: textParam,
 });
@@ -38,41 +38,37 @@ const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).n
 
 const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
 const retrySchema = z.strictObject({
-  before: z
-    .string()
-    .refine((id) => isId('dlv', id), 'must be the id of a delivery')
-    .optional()
-    .meta({ description: 'Only deliveries made before this one.', examples: [example] }),
-  dryRun: z.boolean().optional().meta({ description: 'Counts, and creates nothing.' }),
+  before: withExample(
+    z
+      .string()
+      .refine((id) => isId('dlv', id), 'must be the id of a delivery')
+      .optional(),
+    example,
+    'Only deliveries made before this one.',
+  ),
+  dryRun: z.boolean().optional().describe('Counts, and creates nothing.'),
 });
 
-const issueAnswer = z
-  .object({
-    id: idOf('iss'),
-    kind: z.enum(ISSUE_KINDS),
-    state: z.enum(ISSUE_STATES),
-    cause: text(
-      'HTTP_500',
-      'A short code that stays the same; `OTHER` counts together what is too much to tell apart.',
-    ),
-    sourceId: idOf('src')
-      .nullable()
-      .meta({ examples: [null] }),
-    source: named(idOf('src'), 'Orders').meta({ description: NAME_NOW, examples: [null] }),
-    routeId: idOf('rte').nullable(),
-    route: named(idOf('rte'), 'Orders to the CRM').meta({ description: NAME_NOW }),
-    destinationId: idOf('dst', 'dst_wh').nullable(),
-    destination: named(idOf('dst', 'dst_wh'), 'CRM').meta({ description: NAME_NOW }),
-    count: count.meta({ description: 'Failures, with those in a row that opened it.', examples: [12] }),
-    firstSeenAt: timestamp,
-    lastSeenAt: timestamp,
-    sampleEventId: idOf('evt').nullable().meta({ description: 'Of a late failure.' }),
-    sampleDeliveryId: idOf('dlv').nullable().meta({ description: 'Of a late failure.' }),
-    openedAt: timestamp,
-    resolvedAt: timestamp.nullable().meta({ examples: [null] }),
-    changedAt: timestamp.meta({ description: 'When `state` changed last.' }),
-  })
-  .meta({ id: 'Issue' });
+const issueAnswer = component('Issue', {
+  id: idOf('iss'),
+  kind: z.enum(ISSUE_KINDS),
+  state: z.enum(ISSUE_STATES),
+  cause: text('HTTP_500', 'A short code that stays the same; `OTHER` counts together what is too much to tell apart.'),
+  sourceId: withExample(idOf('src').nullable(), null),
+  source: withExample(named(idOf('src'), 'Orders'), null, NAME_NOW),
+  routeId: idOf('rte').nullable(),
+  route: named(idOf('rte'), 'Orders to the CRM').describe(NAME_NOW),
+  destinationId: idOf('dst', 'dst_wh').nullable(),
+  destination: named(idOf('dst', 'dst_wh'), 'CRM').describe(NAME_NOW),
+  count: withExample(count, 12, 'Failures, with those in a row that opened it.'),
+  firstSeenAt: timestamp,
+  lastSeenAt: timestamp,
+  sampleEventId: idOf('evt').nullable().describe('Of a late failure.'),
+  sampleDeliveryId: idOf('dlv').nullable().describe('Of a late failure.'),
+  openedAt: timestamp,
+  resolvedAt: withExample(timestamp.nullable(), null),
+  changedAt: timestamp.describe('When `state` changed last.'),
+});
 
 const base = '/api/issues';
 const common = { tag: 'Issues', idOf: ['iss'] } as const;
@@ -132,19 +128,14 @@ export const issueOperations: Operation[] = [
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
-        deliveriesFound: count.meta({
-          description: 'That failed and were not replayed, in this call.',
-          examples: [12],
-        }),
-        deliveriesCreated: count.meta({
-          description:
-            'Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`.',
-          examples: [12],
-        }),
+        deliveriesFound: withExample(count, 12, 'That failed and were not replayed, in this call.'),
+        deliveriesCreated: withExample(
+          count,
+          12,
+          'Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`.',
+        ),
         more: flag(false, 'Whether there may be more to retry: call it again, with `before`.'),
-        next: idOf('dlv')
-          .nullable()
-          .meta({ description: 'The `before` of the next call; null when nothing is left.', examples: [null] }),
+        next: withExample(idOf('dlv').nullable(), null, 'The `before` of the next call; null when nothing is left.'),
       }),
     },
     errors: { 409: ['INVALID_STATE'] },
@@ -227,24 +218,9 @@ function describe(created: number): string {
 }
 
 /** The issue of the path. @throws ApiError 404 */
-async function requireIssue(ctx: Context, deps: ApiDeps): Promise<NamedIssue> {
-  const id = param(ctx, 'id');
-  requireId('issue', 'iss', id);
-  const issue = await findIssue(deps.pool, organizationId(ctx), id);
-  if (!issue) throw notFound('issue', id);
-  return issue;
-}
+const requireIssue = (ctx: Context, { pool }: ApiDeps): Promise<NamedIssue> =>
+  requireFound(ctx, 'issue', 'iss', (organization, id) => findIssue(pool, organization, id));
 
-function show({ organizationId: _owner, ...issue }: NamedIssue) {
-  const { firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others } = issue;
-  return {
-    ...others,
-    firstSeenAt: firstSeenAt.toISOString(),
-    lastSeenAt: lastSeenAt.toISOString(),
-    openedAt: openedAt.toISOString(),
-    resolvedAt: isoTime(resolvedAt),
-    changedAt: changedAt.toISOString(),
-  };
-}
+const show = ({ organizationId: _owner, ...issue }: NamedIssue) => issue;
 
-const invalidState = (id: string, reason: string) => new ApiError(409, 'INVALID_STATE', `The issue ${id} ${reason}`);
+const invalidState = (id: string, reason: string) => conflict(`The issue ${id} ${reason}`);

@@ -11,11 +11,10 @@ import {
 import { waitingRecipients } from '../../../db/messages/recipient-claims.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
-import { ApiError, invalid } from '../../request/errors.ts';
-import { flag, listOf, text, timestamp } from '../values.ts';
+import { ApiError, conflict, invalid } from '../../request/errors.ts';
+import { component, flag, listOf, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams } from '../../request/query.ts';
-import { isoTime } from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
 
 /** Of one organization; about 30 an hour are asked. */
@@ -25,14 +24,12 @@ const listSchema = z.object({ ...pageParams });
 const address = text('ops@example.com', 'In lower case.');
 const askSchema = z.object({ address: z.email().max(320) });
 
-const recipientAnswer = z
-  .object({
-    address,
-    confirmedAt: timestamp.nullable().meta({ description: 'When its owner has agreed.' }),
-    askedAt: timestamp.nullable().meta({ description: 'When a mail asked its owner for the last time.' }),
-    refused: flag(false, 'Whether its owner wants no more mails, and may not be asked again.'),
-  })
-  .meta({ id: 'NotificationRecipient' });
+const recipientAnswer = component('NotificationRecipient', {
+  address,
+  confirmedAt: timestamp.nullable().describe('When its owner has agreed.'),
+  askedAt: timestamp.nullable().describe('When a mail asked its owner for the last time.'),
+  refused: flag(false, 'Whether its owner wants no more mails, and may not be asked again.'),
+});
 
 export const notificationRecipientOperations: Operation[] = [
   {
@@ -82,17 +79,13 @@ async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
     );
   }
   if (found.refused) {
-    throw new ApiError(
-      409,
-      'INVALID_STATE',
-      `The owner of ${asked} wants no more mails; only the owner can change that`,
-    );
+    throw conflict(`The owner of ${asked} wants no more mails; only the owner can change that`);
   }
   if (found.confirmedAt === null && found.waitSeconds > 0) {
     throw new ApiError(
       429,
       'RATE_LIMITED',
-      `${asked} was asked at ${isoTime(found.askedAt)}; wait ${found.waitSeconds} seconds`,
+      `${asked} was asked at ${found.askedAt?.toISOString()}; wait ${found.waitSeconds} seconds`,
       undefined,
       { 'Retry-After': String(found.waitSeconds) },
     );
@@ -104,7 +97,7 @@ async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 function show({ address, confirmedAt, askedAt, refused }: Recipient) {
-  return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt), refused };
+  return { address, confirmedAt, askedAt, refused };
 }
 
 /**

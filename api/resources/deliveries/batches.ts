@@ -11,11 +11,11 @@ import type { BatchStatus } from '../../../db/warehouse/batches.ts';
 import type { WarehouseKey } from '../../../db/warehouse/flushes.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { count, idOf, partOfList, text, timestamp } from '../values.ts';
+import { component, count, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
 import { conversions } from '../destinations/destination-test.ts';
 import type { Operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, timeParam } from '../../request/query.ts';
-import { type DestinationIds, findDestination, isoTime } from '../records.ts';
+import { findWarehouse } from '../records.ts';
 import { parseQuery } from '../../request/validation.ts';
 
 /** As shown: a batch whose object is there and whose deliveries are being recorded is still `uploading`. */
@@ -24,45 +24,32 @@ const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as c
 const batchListSchema = z.object({
   ...partParams,
   status: choiceParam(BATCH_STATUSES),
-  writtenAfter: timeParam.meta({
-    description: 'Only files whose `writtenAt` is later, in the order of writing. Not together with `status`.',
-  }),
+  writtenAfter: timeParam.describe(
+    'Only files whose `writtenAt` is later, in the order of writing. Not together with `status`.',
+  ),
 });
 
-// An HTTP destination has no batches, so this is 404.
-const warehouses: DestinationIds = ['dst_wh'];
-
-const batch = z
-  .object({
-    id: idOf('bat'),
-    status: z.enum(BATCH_STATUSES).meta({ examples: ['written'] }),
-    partition: text('date=2026-11-21').nullable(),
-    key: text('date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl').nullable(),
-    fileFormat: z
-      .enum(FILE_FORMATS)
-      .nullable()
-      .meta({ examples: ['jsonl'] }),
-    compression: z
-      .enum(COMPRESSIONS)
-      .nullable()
-      .meta({ examples: ['gzip'] }),
-    count: count.nullable().meta({ description: 'Events; once it is written, rows.' }),
-    bytes: count.nullable().meta({ examples: [2048] }),
-    convertedCount: count.nullable().meta({ description: 'Values that did not fit their column.', examples: [0] }),
-    conversions: conversions.nullable(),
-    sha256: text('0123456789abcdef'.repeat(4)).nullable(),
-    firstReceivedAt: timestamp.nullable().meta({ description: 'Of the events in its rows; null until it is written.' }),
-    lastReceivedAt: timestamp.nullable(),
-    attempts: count.meta({ examples: [1] }),
-    lastError: text('The bucket cannot be reached')
-      .nullable()
-      .meta({ examples: [null] }),
-    createdAt: timestamp,
-    frozenAt: timestamp.nullable(),
-    writtenAt: timestamp.nullable(),
-    finishedAt: timestamp.nullable(),
-  })
-  .meta({ id: 'Batch' });
+const batch = component('Batch', {
+  id: idOf('bat'),
+  status: withExample(z.enum(BATCH_STATUSES), 'written'),
+  partition: text('date=2026-11-21').nullable(),
+  key: text('date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl').nullable(),
+  fileFormat: withExample(z.enum(FILE_FORMATS).nullable(), 'jsonl'),
+  compression: withExample(z.enum(COMPRESSIONS).nullable(), 'gzip'),
+  count: count.nullable().describe('Events; once it is written, rows.'),
+  bytes: withExample(count.nullable(), 2048),
+  convertedCount: withExample(count.nullable(), 0, 'Values that did not fit their column.'),
+  conversions: conversions.nullable(),
+  sha256: text('0123456789abcdef'.repeat(4)).nullable(),
+  firstReceivedAt: timestamp.nullable().describe('Of the events in its rows; null until it is written.'),
+  lastReceivedAt: timestamp.nullable(),
+  attempts: withExample(count, 1),
+  lastError: withExample(text('The bucket cannot be reached').nullable(), null),
+  createdAt: timestamp,
+  frozenAt: timestamp.nullable(),
+  writtenAt: timestamp.nullable(),
+  finishedAt: timestamp.nullable(),
+});
 
 export const batchOperation: Operation = {
   tag: 'Destinations',
@@ -83,7 +70,7 @@ export const batchOperation: Operation = {
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, batchListSchema);
-  const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'), warehouses);
+  const destination = await findWarehouse(entityManager(ctx, deps), param(ctx, 'id'));
   const key = { organizationId: organizationId(ctx), destinationId: destination.id };
   const { batches, ...found } = await readBatches(ctx, deps, key, query);
   ctx.body = partAnswer(batches.map(showBatch), found, query);
@@ -101,26 +88,13 @@ function storedStatuses(shown: (typeof BATCH_STATUSES)[number] | undefined): Bat
   return shown === 'uploading' ? ['uploading', 'uploaded'] : [shown];
 }
 
-function showBatch(batch: BatchRecord) {
+function showBatch({ status, events, misfits, error, uploadedAt, ...batch }: BatchRecord) {
   return {
-    id: batch.id,
-    status: batch.status === 'uploaded' ? 'uploading' : batch.status,
-    partition: batch.partition,
-    key: batch.key,
-    fileFormat: batch.fileFormat,
-    compression: batch.compression,
-    count: batch.events,
-    bytes: batch.bytes,
-    convertedCount: batch.misfits,
-    conversions: batch.conversions,
-    sha256: batch.sha256,
-    firstReceivedAt: isoTime(batch.firstReceivedAt),
-    lastReceivedAt: isoTime(batch.lastReceivedAt),
-    attempts: batch.attempts,
-    lastError: batch.error,
-    createdAt: isoTime(batch.createdAt),
-    frozenAt: isoTime(batch.frozenAt),
-    writtenAt: isoTime(batch.uploadedAt),
-    finishedAt: isoTime(batch.finishedAt),
+    ...batch,
+    status: status === 'uploaded' ? 'uploading' : status,
+    count: events,
+    convertedCount: misfits,
+    lastError: error,
+    writtenAt: uploadedAt,
   };
 }

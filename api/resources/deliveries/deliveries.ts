@@ -19,8 +19,8 @@ import type { Part } from '../../../db/sql/list-parts.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../../db/replay/replay.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/threads.ts';
-import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
-import { ApiError, notFound, unavailable } from '../../request/errors.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
+import { type ApiError, conflict, unavailable } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import {
   choiceParam,
@@ -37,8 +37,8 @@ import {
 import { parseQuery } from '../../request/validation.ts';
 import { orTooBroad, payloadExpired, runSearch } from '../events/events.ts';
 import { replayRoom } from '../events/replays.ts';
-import { requireId } from '../records.ts';
-import { count, idOf, partOfList, text } from '../values.ts';
+import { requireFound } from '../records.ts';
+import { count, idOf, partOfList, text, withExample } from '../values.ts';
 import {
   deliveryAnswer,
   deliveryWithAttempts,
@@ -57,8 +57,8 @@ const deliveryFilterParams = {
   sourceId: textParam,
   routeId: textParam,
   destinationId: textParam,
-  status: choicesParam(DELIVERY_STATUSES).meta({ description: 'One or several.' }),
-  statusCode: integerParam(CODES.min, CODES.max).meta({ description: 'Of the latest attempt.' }),
+  status: choicesParam(DELIVERY_STATUSES).describe('One or several.'),
+  statusCode: integerParam(CODES.min, CODES.max).describe('Of the latest attempt.'),
   codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
   error: textParam.meta(OF_ERROR),
   lane: choiceParam(LANES).meta(OF_LANE),
@@ -74,7 +74,7 @@ export const deliveryFilterMembers = {
   routeId: textMember,
   destinationId: textMember,
   status: z.union([status.transform((one) => [one]), z.array(status).min(1).max(DELIVERY_STATUSES.length)]).optional(),
-  statusCode: z.int().min(CODES.min).max(CODES.max).optional().meta({ description: 'Of the latest attempt.' }),
+  statusCode: z.int().min(CODES.min).max(CODES.max).optional().describe('Of the latest attempt.'),
   codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
   error: textMember.meta(OF_ERROR),
   lane: z.enum(LANES).optional().meta(OF_LANE),
@@ -158,7 +158,7 @@ export const deliveryOperations: Operation[] = [
       description: 'A new delivery was made.',
       schema: z.object({
         message: text('The event is delivered again as a new delivery'),
-        deliveriesCreated: count.meta({ examples: [1] }),
+        deliveriesCreated: withExample(count, 1),
         deliveryId: idOf('dlv'),
       }),
     },
@@ -296,13 +296,8 @@ const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
     : `${replacedBy} has replaced it; replay that one`;
 
 /** The delivery of the path. @throws ApiError 404 */
-export async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<DeliveryRecord> {
-  const id = param(ctx, 'id');
-  requireId('delivery', 'dlv', id);
-  const delivery = await findDelivery(deps.pool, organizationId(ctx), id);
-  if (!delivery) throw notFound('delivery', id);
-  return delivery;
-}
+export const requireDelivery = (ctx: Context, { pool }: ApiDeps): Promise<DeliveryRecord> =>
+  requireFound(ctx, 'delivery', 'dlv', (organization, id) => findDelivery(pool, organization, id));
 
 async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryRecord) {
   const [attempts, holds] = await Promise.all([
@@ -314,5 +309,5 @@ async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryR
 }
 
 function invalidState(delivery: DeliveryRecord, reason: string): ApiError {
-  return new ApiError(409, 'INVALID_STATE', `The delivery ${delivery.id} is ${delivery.status}: ${reason}`);
+  return conflict(`The delivery ${delivery.id} is ${delivery.status}: ${reason}`);
 }

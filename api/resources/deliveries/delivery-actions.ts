@@ -11,7 +11,7 @@ import { replayDeliveries } from '../../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { noteDryRun, noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
-import { count, idOf, text } from '../values.ts';
+import { count, idOf, text, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { FIRST, textMember } from '../../request/query.ts';
 import { replayRoom } from '../events/replays.ts';
@@ -40,9 +40,9 @@ const bodySchema = z.strictObject({
     .string()
     .refine((cursor) => cursor === FIRST || isId('dlv', cursor), `must be ${FIRST}, or the nextCursor of an answer`)
     .default(FIRST)
-    .meta({ description: `\`${FIRST}\`, or the \`nextCursor\` of the answer before.` }),
-  limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).meta({ description: 'Deliveries of this call, at most.' }),
-  dryRun: z.boolean().default(false).meta({ description: 'Counts all that match, and changes nothing.' }),
+    .describe(`\`${FIRST}\`, or the \`nextCursor\` of the answer before.`),
+  limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('Deliveries of this call, at most.'),
+  dryRun: z.boolean().default(false).describe('Counts all that match, and changes nothing.'),
 });
 
 export const deliveryActionOperation: Operation = {
@@ -67,18 +67,13 @@ export const deliveryActionOperation: Operation = {
     description: 'What this call did.',
     schema: z.object({
       message: text('98 of 100 deliveries were replayed'),
-      deliveriesFound: count.meta({
-        description: 'That match: in this call, or all of them with `dryRun`.',
-        examples: [100],
-      }),
-      deliveriesChanged: count.meta({
-        description:
-          'The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them.',
-        examples: [98],
-      }),
-      nextCursor: idOf('dlv')
-        .nullable()
-        .meta({ description: 'The `cursor` of the next call. Null: there is nothing more.' }),
+      deliveriesFound: withExample(count, 100, 'That match: in this call, or all of them with `dryRun`.'),
+      deliveriesChanged: withExample(
+        count,
+        98,
+        'The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them.',
+      ),
+      nextCursor: idOf('dlv').nullable().describe('The `cursor` of the next call. Null: there is nothing more.'),
     }),
   },
   errors: { 400: ['SEARCH_TOO_BROAD'] },

@@ -17,8 +17,7 @@ import { invalid, unavailable } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
-import { isoTime } from '../records.ts';
-import { count, headers, idOf, text, timestamp } from '../values.ts';
+import { component, count, headers, idOf, text, timestamp, withExample } from '../values.ts';
 import { requireDelivery } from './deliveries.ts';
 import {
   maskedHeaders,
@@ -37,14 +36,9 @@ const DOUBTS = {
 } as const;
 type DoubtCode = keyof typeof DOUBTS;
 
-interface Doubt {
-  code: DoubtCode;
-  /** When the record was changed last. */
-  changedAt: Date | null;
-}
-
-const doubt = (code: DoubtCode, record: RecordVersion | null = null): Doubt => ({
+const doubt = (code: DoubtCode, record: RecordVersion | null = null) => ({
   code,
+  message: DOUBTS[code],
   changedAt: record?.updatedAt ?? null,
 });
 
@@ -53,7 +47,7 @@ const doubt = (code: DoubtCode, record: RecordVersion | null = null): Doubt => (
 const MARGIN_MS = 60_000;
 
 /** Whether the destination was changed since an attempt was made. The route and its transform are those of the delivery. */
-function changesSince(attempt: AttemptRecord | undefined, now: RecordVersion | null): Doubt[] {
+function changesSince(attempt: AttemptRecord | undefined, now: RecordVersion | null) {
   if (now === null) return [];
   const version = attempt?.exchange?.destinationVersion ?? null;
   const isOther =
@@ -79,55 +73,55 @@ const querySchema = z.object({
       examples: ['1'],
     })
     .optional(),
-  includeBody: booleanParam.meta({ description: 'Default true, which needs `payloads:read`.' }),
+  includeBody: booleanParam.describe('Default true, which needs `payloads:read`.'),
 });
 
-export const problemAnswer = z
-  .object({
-    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
-    message: text(PROBLEMS.PAYLOAD_EXPIRED),
-  })
-  .nullable()
-  .meta({ description: 'Why there is no request to show.', examples: [null] });
+export const problemAnswer = withExample(
+  z
+    .object({
+      code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
+      message: text(PROBLEMS.PAYLOAD_EXPIRED),
+    })
+    .nullable(),
+  null,
+  'Why there is no request to show.',
+);
 
 /** The line and the headers of a request. */
 export const requestMembers = {
   method: text('POST'),
   url: text('https://crm.example.com/hooks', 'Only its origin for a key that may not read destinations.'),
-  headers: headers.meta({
-    description: 'Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent.',
-  }),
-  bodySize: count.meta({ description: 'bytes', examples: [27] }),
+  headers: headers.describe('Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent.'),
+  bodySize: withExample(count, 27, 'bytes'),
 };
 
-const requestAnswer = z
-  .object({
-    deliveryId: idOf('dlv'),
-    attemptNumber: count.meta({ examples: [1] }),
-    state: z.enum(['made', 'next', 'never']).meta({
-      description:
-        'Whether the attempt was made, is the next one, or was never made because the delivery ended before: then it is what a replay would send.',
-    }),
-    request: z
-      .object({
-        ...requestMembers,
-        body: text('{"kind":"order.paid"}', 'As text if it is UTF-8, else in base64.').optional(),
-        bodyEncoding: z.literal('base64').optional().meta({ description: 'Only when the body is no text.' }),
-      })
-      .nullable()
-      .meta({ description: 'Null: `problem` says why.' }),
-    problem: problemAnswer,
-    doubts: z
-      .array(
-        z.object({
-          code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
-          message: text(DOUBTS.DESTINATION_CHANGED),
-          changedAt: timestamp.nullable().meta({ description: 'When the record was changed last.' }),
-        }),
-      )
-      .meta({ description: 'Why it may have been, or may become, another one.' }),
-  })
-  .meta({ id: 'DeliveryRequest' });
+const requestAnswer = component('DeliveryRequest', {
+  deliveryId: idOf('dlv'),
+  attemptNumber: withExample(count, 1),
+  state: z
+    .enum(['made', 'next', 'never'])
+    .describe(
+      'Whether the attempt was made, is the next one, or was never made because the delivery ended before: then it is what a replay would send.',
+    ),
+  request: z
+    .object({
+      ...requestMembers,
+      body: text('{"kind":"order.paid"}', 'As text if it is UTF-8, else in base64.').optional(),
+      bodyEncoding: z.literal('base64').optional().describe('Only when the body is no text.'),
+    })
+    .nullable()
+    .describe('Null: `problem` says why.'),
+  problem: problemAnswer,
+  doubts: z
+    .array(
+      z.object({
+        code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
+        message: text(DOUBTS.DESTINATION_CHANGED),
+        changedAt: timestamp.nullable().describe('When the record was changed last.'),
+      }),
+    )
+    .describe('Why it may have been, or may become, another one.'),
+});
 
 export const deliveryRequestOperation: Operation = {
   tag: 'Deliveries',
@@ -202,7 +196,7 @@ async function show(
     request: null,
     problem: null,
     ...outcome,
-    doubts: doubts.map(showDoubt),
+    doubts,
   });
   if ('problem' in made) return answer(made);
 
@@ -233,8 +227,4 @@ export function shownUrl(ctx: Context, url: string): string {
 export function shownBody(bytes: Buffer) {
   if (isUtf8(bytes)) return { body: bytes.toString('utf8') };
   return { body: bytes.toString('base64'), bodyEncoding: 'base64' };
-}
-
-function showDoubt({ code, changedAt }: Doubt) {
-  return { code, message: DOUBTS[code], changedAt: isoTime(changedAt) };
 }

@@ -7,10 +7,9 @@ import { idTime, isId } from '../../../core/text/ids.ts';
 import { circuitStates } from '../../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
 import type { Queryable } from '../../../db/connections/pool.ts';
-import type { AttemptRecord, DeliveryRecord, ShortAttempt } from '../../../db/history/deliveries.ts';
+import type { AttemptRecord, DeliveryRecord } from '../../../db/history/deliveries.ts';
 import type { ApiDeps } from '../../request/context.ts';
-import { isoTime } from '../records.ts';
-import { count, flag, headers, idOf, latency, named, text, timestamp } from '../values.ts';
+import { component, count, flag, headers, idOf, latency, named, text, timestamp, withExample } from '../values.ts';
 
 interface Hold {
   reason: string;
@@ -64,10 +63,7 @@ function pausedHold(kind: 'route' | 'destination', id: string, { since, until, r
   };
 }
 
-const statusCode = z
-  .int()
-  .nullable()
-  .meta({ description: 'Null when there was no response.', examples: [200] });
+const statusCode = withExample(z.int().nullable(), 200, 'Null when there was no response.');
 
 const nameNow = (example: string) => text(example, 'As it is now; null when the record was deleted.').nullable();
 
@@ -80,46 +76,37 @@ const deliveryMembers = {
   route: z
     .object({ id: idOf('rte'), name: nameNow('Orders to the CRM') })
     .nullable()
-    .meta({ description: 'Null only with `routeId`.' }),
+    .describe('Null only with `routeId`.'),
   destinationId: idOf('dst', 'dst_wh'),
   destination: z.object({ id: idOf('dst', 'dst_wh'), name: nameNow('CRM') }),
-  status: z.enum(DELIVERY_STATUSES).meta({ examples: ['delivered'] }),
-  attemptCount: count.meta({ examples: [1] }),
-  latency: latency.nullable().meta({ description: 'Of the latest attempt, ms.' }),
+  status: withExample(z.enum(DELIVERY_STATUSES), 'delivered'),
+  attemptCount: withExample(count, 1),
+  latency: latency.nullable().describe('Of the latest attempt, ms.'),
   statusCode,
-  error: text('The destination answered 500')
-    .nullable()
-    .meta({ examples: [null] }),
-  nextAttemptAt: timestamp.nullable().meta({ examples: [null] }),
+  error: withExample(text('The destination answered 500').nullable(), null),
+  nextAttemptAt: withExample(timestamp.nullable(), null),
   deliveredAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   createdAt: timestamp,
-  failoverOf: idOf('dlv')
-    .nullable()
-    .meta({ description: 'The delivery that was given up for this one.', examples: [null] }),
-  replayOf: idOf('dlv')
-    .nullable()
-    .meta({ description: 'The delivery that this one repeats.', examples: [null] }),
-  lane: z.enum(LANES).nullable().meta({ description: 'In which lane the first attempt was made; null before it.' }),
-  holdReason: text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved')
-    .nullable()
-    .meta({ description: 'Why it is held, while it is `circuit_open`; else null.', examples: [null] }),
-  batchId: idOf('bat')
-    .nullable()
-    .meta({ description: 'The file of the warehouse that it is in.', examples: [null] }),
+  failoverOf: withExample(idOf('dlv').nullable(), null, 'The delivery that was given up for this one.'),
+  replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this one repeats.'),
+  lane: z.enum(LANES).nullable().describe('In which lane the first attempt was made; null before it.'),
+  holdReason: withExample(
+    text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved').nullable(),
+    null,
+    'Why it is held, while it is `circuit_open`; else null.',
+  ),
+  batchId: withExample(idOf('bat').nullable(), null, 'The file of the warehouse that it is in.'),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()
-    .meta({ description: 'Of its workflow in Temporal, if there is one.' }),
+    .describe('Of its workflow in Temporal, if there is one.'),
   temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
 };
-export const deliveryAnswer = z.object(deliveryMembers).meta({ id: 'Delivery' });
+export const deliveryAnswer = component('Delivery', deliveryMembers);
 
 /** An attempt as an event's timeline shows it. */
 export const attemptMembers = {
-  attemptNumber: z
-    .int()
-    .min(1)
-    .meta({ examples: [1] }),
+  attemptNumber: withExample(z.int().min(1), 1),
   startedAt: timestamp,
   completedAt: timestamp,
   status: z.enum(['success', 'failed']),
@@ -135,15 +122,11 @@ const ms = (description: string, example: number | null) =>
 const connection = z
   .object({
     address: text('192.0.2.7', 'The IP address that it went to, or was tried last.'),
-    port: z
-      .int()
-      .min(1)
-      .max(65_535)
-      .meta({ examples: [443] }),
+    port: withExample(z.int().min(1).max(65_535), 443),
     reused: flag(false, 'Whether it was kept from an earlier attempt: then no step of it took time.'),
   })
   .nullable()
-  .meta({ description: 'Null when none was tried, or it is not known.' });
+  .describe('Null when none was tried, or it is not known.');
 const timings = z
   .object({
     dns: ms('Look-up of the name; null for an IP address.', 3.1),
@@ -153,23 +136,20 @@ const timings = z
     total: latency,
   })
   .nullable()
-  .meta({ description: 'ms. A step that was not made, or not finished, is null; all is null when it is not known.' });
-const attempt = z
-  .object({
-    ...attemptMembers,
-    connection,
-    timings,
-    error: text('The destination answered 500')
-      .nullable()
-      .meta({ examples: [null] }),
-    requestHeaders: headers.nullable().meta({ description: 'As they were sent, secrets masked.' }),
-    responseHeaders: headers.nullable(),
-    responseBody: text('ok', 'Its first 16 KiB.').nullable(),
-  })
-  .meta({ id: 'Attempt' });
-export const deliveryWithAttempts = z
-  .object({ ...deliveryMembers, attempts: z.array(attempt) })
-  .meta({ id: 'DeliveryWithAttempts' });
+  .describe('ms. A step that was not made, or not finished, is null; all is null when it is not known.');
+const attempt = component('Attempt', {
+  ...attemptMembers,
+  connection,
+  timings,
+  error: withExample(text('The destination answered 500').nullable(), null),
+  requestHeaders: headers.nullable().describe('As they were sent, secrets masked.'),
+  responseHeaders: headers.nullable(),
+  responseBody: text('ok', 'Its first 16 KiB.').nullable(),
+});
+export const deliveryWithAttempts = component('DeliveryWithAttempts', {
+  ...deliveryMembers,
+  attempts: z.array(attempt),
+});
 
 // Deliveries that ended before their first attempt, or wait for their route's circuit to close.
 const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'filter_failed', 'circuit_open', 'failed_over'];
@@ -205,46 +185,23 @@ export function showDelivery(delivery: DeliveryRecord, hold: Hold | undefined, l
     source: { id: delivery.sourceId, name: sourceName },
     route: delivery.routeId === null ? null : { id: delivery.routeId, name: routeName },
     destination: { id: delivery.destinationId, name: destinationName },
-    nextAttemptAt: isoTime(delivery.nextAttemptAt),
-    deliveredAt: isoTime(delivery.deliveredAt),
-    finishedAt: isoTime(delivery.finishedAt),
-    createdAt: new Date(idTime(delivery.id)).toISOString(),
+    createdAt: new Date(idTime(delivery.id)),
     holdReason: hold?.reason ?? null,
     ...(workflow === null ? { workflowId: null, temporalUrl: null } : link(workflow)),
   };
 }
 
-export function showAttempt(attempt: AttemptRecord) {
-  return {
-    ...timelineAttempt(attempt),
-    connection: connectionOf(attempt),
-    timings: timingsOf(attempt),
-    error: attempt.error,
-    requestHeaders: attempt.requestHeaders,
-    responseHeaders: attempt.responseHeaders,
-    responseBody: attempt.responseBody,
-  };
+export function showAttempt({ exchange, ...attempt }: AttemptRecord) {
+  return { ...attempt, connection: connectionOf(exchange), timings: timingsOf(exchange, attempt.latency) };
 }
 
-function connectionOf({ exchange }: AttemptRecord) {
+function connectionOf(exchange: AttemptRecord['exchange']) {
   const { address, port, reused } = exchange ?? {};
   return address && port ? { address, port, reused } : null;
 }
 
-function timingsOf({ exchange, latency: total }: AttemptRecord) {
+function timingsOf(exchange: AttemptRecord['exchange'], total: number) {
   if (exchange === null) return null;
   const { dns, connect, tls, firstByte } = exchange;
   return { dns, connect, tls, firstByte, total };
-}
-
-/** An attempt in an event's timeline. */
-export function timelineAttempt(attempt: ShortAttempt) {
-  return {
-    attemptNumber: attempt.attemptNumber,
-    startedAt: attempt.startedAt.toISOString(),
-    completedAt: attempt.completedAt.toISOString(),
-    status: attempt.status,
-    statusCode: attempt.statusCode,
-    latency: attempt.latency,
-  };
 }

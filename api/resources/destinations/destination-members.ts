@@ -33,7 +33,7 @@ import {
   updateShape,
   withoutDefault,
 } from '../table.ts';
-import { idOf, recentTotals, REDACTED, text, timestamp } from '../values.ts';
+import { component, idOf, recentTotals, REDACTED, text, timestamp, withExample } from '../values.ts';
 
 const MAX_RATE_PER_MINUTE = 1_000_000;
 const MAX_CONCURRENCY = 1000;
@@ -43,13 +43,16 @@ export const UNCHANGEABLE = 'cannot be changed after creation';
 
 // Its shape depends on authType, which an update may omit: checked once the record is loaded (destination-record.ts).
 const authConfig = z.record(z.string(), z.unknown()).nullable();
-const shownAuthConfig = z
-  .record(z.string(), z.string())
-  .nullable()
-  .meta({ description: 'Its secrets are shown as •••• and their last four characters.', examples: [{}] });
-const authConfigInFile = z
-  .union([z.literal(REDACTED), z.record(z.string(), z.string())])
-  .meta({ description: 'In clear only with `includeSensitive=true`.', examples: [REDACTED] });
+const shownAuthConfig = withExample(
+  z.record(z.string(), z.string()).nullable(),
+  {},
+  'Its secrets are shown as •••• and their last four characters.',
+);
+const authConfigInFile = withExample(
+  z.union([z.literal(REDACTED), z.record(z.string(), z.string())]),
+  REDACTED,
+  'In clear only with `includeSensitive=true`.',
+);
 const signingSecret = z.string().nullable();
 const shownSigningSecret = text(
   '••••aLSw',
@@ -69,7 +72,7 @@ const httpType = {
 /** Clients may send what is `required` or `optional`, with its default, or `converted`; the others are read-only. */
 export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldMapping' | 'previousSigningSecret'>>()({
   id: readOnly(idOf('dst')),
-  name: required(field.name.meta({ examples: ['CRM'] })),
+  name: required(withExample(field.name, 'CRM')),
   type: httpType,
   // Warehouses have none, and are in the same files.
   url: required(field.url, { answer: field.shownUrl }),
@@ -78,8 +81,8 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   successRate: computed(recentTotals.successRate),
   avgLatency: computed(recentTotals.avgLatency),
   deliveriesCount: computed(recentTotals.deliveriesCount),
-  slug: converted(field.slug.meta({ examples: ['crm'] })),
-  description: optional(field.description.meta({ examples: ['Of the sales team'] }), null),
+  slug: converted(withExample(field.slug, 'crm')),
+  description: optional(withExample(field.description, 'Of the sales team'), null),
   method: optional(z.enum(METHODS), 'POST'),
   headers: optional(field.headers, {}),
   forwardHeaders: optional(field.forwardHeaders, null),
@@ -89,38 +92,22 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   authConfig: sealed(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
   signingSecret: sealed(signingSecret, {
     answer: shownSigningSecret,
-    file: signingSecret.meta({ examples: [null] }),
+    file: withExample(signingSecret, null),
   }),
   previousSigningSecretUntil: readOnly(
-    timestamp.nullable().meta({ description: 'Until then deliveries are signed with the secret before this one too.' }),
+    timestamp.nullable().describe('Until then deliveries are signed with the secret before this one too.'),
   ),
-  timeoutMs: optional(
-    z
-      .int()
-      .min(1)
-      .max(60_000)
-      .meta({ description: 'ms', examples: [30_000] }),
-    30_000,
-  ),
+  timeoutMs: optional(withExample(z.int().min(1).max(60_000), 30_000, 'ms'), 30_000),
   rateLimitPerMinute: optional(
-    z
-      .int()
-      .min(1)
-      .max(MAX_RATE_PER_MINUTE)
-      .nullable()
-      .meta({ description: 'Null: unlimited.', examples: [null] }),
+    withExample(z.int().min(1).max(MAX_RATE_PER_MINUTE).nullable(), null, 'Null: unlimited.'),
     null,
   ),
   maxConcurrency: optional(
-    z
-      .int()
-      .min(1)
-      .max(MAX_CONCURRENCY)
-      .nullable()
-      .meta({
-        description: 'Most attempts at a time. Null: as many as the destination copes with.',
-        examples: [null],
-      }),
+    withExample(
+      z.int().min(1).max(MAX_CONCURRENCY).nullable(),
+      null,
+      'Most attempts at a time. Null: as many as the destination copes with.',
+    ),
     null,
   ),
   retryPolicy: converted(field.retryPolicy, { answer: field.shownRetryPolicy }),
@@ -135,7 +122,7 @@ export const destinationDefaults = defaultsOf(destinationMembers);
 export const createDestinationSchema = z.object(createShape(destinationMembers));
 export const updateDestinationSchema = z.object(updateShape(destinationMembers));
 export const destinationImportItem = z.object(importShape(destinationMembers));
-export const httpDestination = z.object(answerShape(destinationMembers)).meta({ id: 'HttpDestination' });
+export const httpDestination = component('HttpDestination', answerShape(destinationMembers));
 
 /** The members of a new destination as a client sends them. */
 export type DestinationInput = Omit<z.output<typeof createDestinationSchema>, 'type'>;
@@ -155,18 +142,18 @@ export const summaryMembers = only(
   'avgLatency',
   'deliveriesCount',
 );
-export const httpSummary = z.object(answerShape(summaryMembers)).meta({ id: 'HttpDestinationSummary' });
+export const httpSummary = component('HttpDestinationSummary', answerShape(summaryMembers));
 
 /** The discriminator of the create body. */
 export const typeSchema = z.looseObject({ type: z.enum(DESTINATION_TYPES).default('http') });
 
 /** The body of a create, its credentials described by their type. */
 export const createHttpBody = createDestinationSchema.extend({
-  authConfig: z
-    .union(Object.values(authConfigSchemas))
-    .nullable()
-    .optional()
-    .meta({ description: 'What it holds depends on `authType`.', examples: [{ token: 'the token of the CRM' }] }),
+  authConfig: withExample(
+    z.union(Object.values(authConfigSchemas)).nullable().optional(),
+    { token: 'the token of the CRM' },
+    'What it holds depends on `authType`.',
+  ),
 });
 
 /** Requires a plan that has warehouses. @throws ApiError 403 */
@@ -199,7 +186,7 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
 });
 
 function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
-  const masked = z.string().optional().meta({ description: 'Masked.' });
+  const masked = z.string().optional().describe('Masked.');
   return Object.entries<z.ZodType>(warehouseConfigSchemas[type].shape).map(([name, member]) => [
     name,
     secretFieldsOf(type).includes(name) ? masked : withoutDefault(member).optional(),
@@ -207,19 +194,17 @@ function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
 }
 
 const shownFieldMapping = z.array(
-  z
-    .object({
-      source: text('$.payload.order.id'),
-      target: text('order_id'),
-      type: z.enum(COLUMN_TYPES),
-      precision: z.int().optional().meta({ description: 'Of a decimal: its digits.' }),
-      scale: z.int().optional().meta({ description: 'Of a decimal: its digits behind the point.' }),
-      default: z.string().optional(),
-    })
-    .meta({ id: 'FieldMappingRule' }),
+  component('FieldMappingRule', {
+    source: text('$.payload.order.id'),
+    target: text('order_id'),
+    type: z.enum(COLUMN_TYPES),
+    precision: z.int().optional().describe('Of a decimal: its digits.'),
+    scale: z.int().optional().describe('Of a decimal: its digits behind the point.'),
+    default: z.string().optional(),
+  }),
 );
 
-const configInFile = z.union([shownConfig, z.literal(REDACTED)]).meta({ description: 'Of warehouses only.' });
+const configInFile = z.union([shownConfig, z.literal(REDACTED)]).describe('Of warehouses only.');
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
 /**
@@ -229,7 +214,7 @@ const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
  */
 export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecret'>>()({
   id: readOnly(idOf('dst_wh')),
-  name: required(destinationMembers.name.create.meta({ examples: ['Data lake'] })),
+  name: required(withExample(destinationMembers.name.create, 'Data lake')),
   type: {
     create: z.enum(WAREHOUSE_TYPES),
     update: z.string().optional(),
@@ -270,9 +255,11 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
 export const createWarehouseSchema = z.object(createShape(warehouseMembers));
 export const updateWarehouseSchema = z.object(updateShape(warehouseMembers));
 export const warehouseImportItem = z.object(importShape(warehouseMembers));
-export const warehouseDestination = z
-  .object(answerShape(warehouseMembers))
-  .meta({ id: 'WarehouseDestination', description: 'Members that are for HTTP only have their defaults.' });
+export const warehouseDestination = component(
+  'WarehouseDestination',
+  answerShape(warehouseMembers),
+  'Members that are for HTTP only have their defaults.',
+);
 
 /** The members of a new warehouse as a client sends them. */
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
@@ -290,15 +277,12 @@ export const warehouseSummaryMembers = only(
   'pausedUntil',
   'config',
 );
-export const warehouseSummary = z
-  .object(answerShape(warehouseSummaryMembers))
-  .meta({ id: 'WarehouseDestinationSummary' });
+export const warehouseSummary = component('WarehouseDestinationSummary', answerShape(warehouseSummaryMembers));
 
 // For the description: the schemas by which destination-warehouse.ts checks config and fieldMapping.
-const mapping = fieldMappingSchema
-  .nullable()
-  .optional()
-  .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
+const mapping = withExample(fieldMappingSchema.nullable().optional(), [
+  { source: '$.payload.order.id', target: 'order_id', type: 'number' },
+]);
 /** A config as it is written: unknown members are refused. */
 function strict(type: WarehouseType): z.ZodObject {
   const schema = warehouseConfigSchemas[type] as z.ZodObject;
@@ -314,23 +298,22 @@ export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
   }),
 );
 export const updateWarehouseBody = updateWarehouseSchema.extend({
-  config: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({
-      description: 'Members that are not sent stay, null removes one; a secret sent back masked is kept.',
-      examples: [{ prefix: 'events' }],
-    }),
+  config: withExample(
+    z.record(z.string(), z.unknown()).optional(),
+    { prefix: 'events' },
+    'Members that are not sent stay, null removes one; a secret sent back masked is kept.',
+  ),
   fieldMapping: mapping,
 });
 
 /** Its secret may be left out, or sent masked. */
 export const putWarehouseBody = updateWarehouseBody.extend({
   ...createWarehouseSchema.pick({ name: true, type: true }).shape,
-  config: z.record(z.string(), z.unknown()).meta({
-    description: 'The whole config; a secret that is left out, or sent back masked, is kept.',
-    examples: [{ bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }],
-  }),
+  config: withExample(
+    z.record(z.string(), z.unknown()),
+    { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
+    'The whole config; a secret that is left out, or sent back masked, is kept.',
+  ),
 });
 
 export const warehouseExample = {

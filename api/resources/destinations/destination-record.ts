@@ -20,11 +20,11 @@ import { destinationTotals, type DestinationTotals } from '../../../db/ledger/st
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { maySeeSecrets, secretOfAnotherHost } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../../request/context.ts';
+import { type ApiDeps, callerOf, type Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { check } from '../../request/validation.ts';
 import * as field from '../fields.ts';
-import { type SlugRules, stillValid, storeWithSlug, tell } from '../records.ts';
+import { stillValid, storeWithSlug, tell } from '../records.ts';
 import { showPause } from '../routes/pauses.ts';
 import { toAnswer } from '../table.ts';
 import {
@@ -48,11 +48,6 @@ import {
   showWarehouse,
 } from './destination-warehouse.ts';
 
-export const slugRules: SlugRules = {
-  kind: 'destination',
-  constraint: 'destinations_slug_unique',
-};
-
 /** A destination's authentication, secrets in clear. */
 interface Auth {
   authType: AuthType;
@@ -70,16 +65,10 @@ export async function storeDestination(
   record: NewDestination,
 ): Promise<Destination> {
   noteRecords(ctx, [record.id]);
-  return storeWithSlug(
-    slugRules,
-    { organizationId: organizationId(ctx), name: record.name, ...(slug !== undefined && { slug }) },
-    () => entityManager(ctx, deps),
-    (em, freeSlug) =>
-      em.transactional(async (transaction) => {
-        await requireRecordRoom(transaction, ctx, 'destinations');
-        return transaction.create(Destination, { ...record, slug: freeSlug });
-      }),
-  );
+  return storeWithSlug(ctx, deps, 'destination', { name: record.name, slug }, async (em, freeSlug) => {
+    await requireRecordRoom(em, ctx, 'destinations');
+    return em.create(Destination, { ...record, slug: freeSlug });
+  });
 }
 
 /** The columns of a new HTTP destination, without its slug. @throws ApiError 400 when its credentials cannot be used */

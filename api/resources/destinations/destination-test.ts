@@ -7,29 +7,34 @@ import type { Operation } from '../../request/operation.ts';
 import { parseOptionalBody } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { findDestination } from '../records.ts';
-import { count, idOf, latency, text } from '../values.ts';
+import { component, count, idOf, latency, text, withExample } from '../values.ts';
 import { openAuthConfig, openSigningSecrets } from './destination-record.ts';
 import { isWarehouse, testWarehouse } from './destination-warehouse.ts';
 
-export const conversions = z
-  .array(
-    z
-      .object({ target: text('order_id'), count, eventId: idOf('evt') })
-      .meta({ id: 'Conversion', description: 'A column, how many values did not fit it, and the event of the first.' }),
-  )
-  .meta({ description: 'Values that did not fit, by column.', examples: [[]] });
+export const conversions = withExample(
+  z.array(
+    component(
+      'Conversion',
+      { target: text('order_id'), count, eventId: idOf('evt') },
+      'A column, how many values did not fit it, and the event of the first.',
+    ),
+  ),
+  [],
+  'Values that did not fit, by column.',
+);
 
 const testSchema = z.object({
   payload: z.record(z.string(), z.unknown()).optional(),
-  path: field.receivedPath
-    .meta({ description: 'As below a source: added to `url` with `forwardPath`.', examples: ['/orders/new'] })
-    .optional(),
-  query: z
-    .string()
-    .max(8192)
-    .refine(isReceivable, 'must have # and everything that is not visible ASCII escaped')
-    .meta({ description: 'Added to that of `url` with `forwardQuery`.', examples: ['shop=main'] })
-    .optional(),
+  path: withExample(
+    field.receivedPath,
+    '/orders/new',
+    'As below a source: added to `url` with `forwardPath`.',
+  ).optional(),
+  query: withExample(
+    z.string().max(8192).refine(isReceivable, 'must have # and everything that is not visible ASCII escaped'),
+    'shop=main',
+    'Added to that of `url` with `forwardQuery`.',
+  ).optional(),
 });
 
 /** The result of a test upload. */
@@ -38,16 +43,14 @@ const uploadResults = [
     success: z.literal(true),
     result: z.object({
       key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
-      size: count.meta({ description: 'bytes', examples: [214] }),
-      count: count.meta({ description: 'rows', examples: [1] }),
+      size: withExample(count, 214, 'bytes'),
+      count: withExample(count, 1, 'rows'),
       conversions,
-      row: z
-        .record(z.string(), z.unknown())
-        .nullable()
-        .meta({
-          description: 'The row as it was written; null when it is longer than 64 KiB.',
-          examples: [{ event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 }],
-        }),
+      row: withExample(
+        z.record(z.string(), z.unknown()).nullable(),
+        { event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 },
+        'The row as it was written; null when it is longer than 64 KiB.',
+      ),
     }),
     latency,
     message: text('The test file was uploaded'),
@@ -65,7 +68,7 @@ const testResult = z
   .union([
     z.object({
       success: z.literal(true),
-      statusCode: z.int().meta({ examples: [200] }),
+      statusCode: withExample(z.int(), 200),
       latency,
       responseBody: text('ok'),
       message: text('The test webhook was delivered'),
@@ -82,18 +85,18 @@ const testResult = z
   ])
   .meta({ id: 'TestResult' });
 
-export const testDestinationOperation = (base: string): Operation => ({
+export const testDestinationOperation: Operation = {
   tag: 'Destinations',
   idOf: ['dst', 'dst_wh'],
   method: 'post',
-  path: `${base}/{id}/test`,
+  path: '/api/destinations/{id}/test',
   operationId: 'testDestination',
   run: test,
   summary: 'Send a test webhook, or upload a test file',
   description: 'Whatever goes wrong on the way is in the result.',
   body: { schema: testSchema, optional: true, examples: { plain: { payload: { hello: 'world' } } } },
   answer: { status: 200, description: 'What became of it.', schema: testResult },
-});
+};
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const { payload, path = '', query = '' } = await parseOptionalBody(ctx, testSchema);

@@ -1,6 +1,7 @@
 // Destinations in two families of paths: all of them at /api/destinations, and the HTTP destinations of the same store below the
 // organization. A warehouse is unknown in the second family.
 import { z } from 'zod';
+import type { IdPrefix } from '../../../core/text/ids.ts';
 import { WAREHOUSE_TYPES } from '../../../core/warehouse/config.ts';
 import { pausesOf } from '../../../db/circuits/pauses.ts';
 import { deleteDestinations } from '../../../db/delivery/deletions.ts';
@@ -11,28 +12,28 @@ import { maySeeSecrets } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid, notFound } from '../../request/errors.ts';
 import { NO_CODE, type Operation } from '../../request/operation.ts';
-import { booleanParam, containsPattern, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
+import { booleanParam, listAnswer, newestFirst } from '../../request/query.ts';
 import { check, parseChoice, parseQuery, readJson } from '../../request/validation.ts';
+import { crudOperations, type Resource } from '../crud.ts';
 import { sent } from '../fields.ts';
 import {
   changedMembers,
   despiteConflicts,
-  type DestinationIds,
-  everyDestination,
   findDestination,
-  httpDestinations,
+  findHttpDestination,
   idsOfBulk,
-  isoTime,
+  matching,
+  orDuplicateSlug,
   putBySlug,
   requireId,
   requireWanted,
+  searchParams,
   slugOf,
   transactional,
-  updateWithSlug,
   wellFormed,
 } from '../records.ts';
 import { refuseOwnUrl } from '../routes/route-record.ts';
-import { count, exampleId, latency, listOf, percent, timestamp } from '../values.ts';
+import { component, count, exampleId, latency, percent, timestamp, withExample } from '../values.ts';
 import {
   createDestinationSchema,
   createHttpBody,
@@ -57,21 +58,16 @@ import {
   newDestination,
   replacedDestination,
   showDestination,
-  slugRules,
   storeDestination,
   summarizeDestination,
 } from './destination-record.ts';
-import { testDestinationOperation } from './destination-test.ts';
 import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, requireAccess } from './destination-warehouse.ts';
 
-const listSchema = z.object({
-  ...pageParams,
-  enabled: booleanParam,
-  search: textParam.meta({ description: 'A part of the name or address, whatever its case.' }),
-});
+const listSchema = z.object({ ...searchParams('name or address'), enabled: booleanParam });
 
-const healthAnswer = z
-  .object({
+const healthAnswer = component(
+  'DestinationHealth',
+  {
     successRate: percent,
     avgLatency: latency,
     p50Latency: latency,
@@ -79,129 +75,147 @@ const healthAnswer = z
     p99Latency: latency,
     totalDeliveries: count,
     successfulDeliveries: count,
-    failedDeliveries: count.meta({ examples: [0] }),
+    failedDeliveries: withExample(count, 0),
     lastDeliveryAt: timestamp.nullable(),
     lastSuccessAt: timestamp.nullable(),
     lastFailureAt: timestamp.nullable(),
-    status: z.enum(['healthy', 'degraded', 'failing', 'unknown']).meta({
-      description:
+    status: z
+      .enum(['healthy', 'degraded', 'failing', 'unknown'])
+      .describe(
         'By the success rate: `healthy` above 95 %, `degraded` from 80 % on, `failing` below; `unknown` when no delivery ended.',
-    }),
-  })
-  .meta({ id: 'DestinationHealth', description: 'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).' });
+      ),
+  },
+  'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).',
+);
 
 /** What differs between the two families of paths. */
 interface Family {
-  ids: DestinationIds;
-  base: string;
-  tag: Operation['tag'];
-  /** In operation ids: `getOrganizationDestination`. */
-  name: string;
-  /** In summaries: `a destination`. */
-  one: string;
-  many: string;
-  summary: z.ZodType;
-  answer: z.ZodType;
-  createBody: z.ZodType;
-  createDescription?: string;
-  createExamples: Record<string, unknown>;
-  updateBody: z.ZodType;
-  refused: Operation['errors'];
-  leadsTo: string[];
+  find: typeof findDestination;
+  prefixes: readonly IdPrefix[];
+  /** The only type that it has; undefined: every type. */
+  type?: 'http';
 }
 
-const refusedHttp = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };
-const refusedPut = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 403: [NO_CODE] };
+const all: Family = { find: findDestination, prefixes: ['dst', 'dst_wh'] };
+const ofOrganization: Family = { find: findHttpDestination, prefixes: ['dst'], type: 'http' };
 
-const all: Family = {
-  ids: everyDestination,
-  base: '/api/destinations',
+const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };
+const base = '/api/destinations';
+const answer = z.discriminatedUnion('type', [httpDestination, warehouseDestination]).meta({ id: 'Destination' });
+
+export const destinationOperations: Operation[] = operationsOf(all, {
   tag: 'Destinations',
+  base,
   name: 'Destination',
-  one: 'a destination',
-  many: 'destinations',
-  summary: z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' }),
-  answer: z.discriminatedUnion('type', [httpDestination, warehouseDestination]).meta({ id: 'Destination' }),
-  createBody: z.union([createHttpBody, ...createWarehouseBodies]),
-  createDescription: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) need a Pro or Business plan.`,
-  createExamples: {
-    plain: { name: 'CRM', url: 'https://example.com/hooks' },
-    'with credentials and limits': {
-      name: 'ERP',
-      url: 'https://erp.example.com/in',
-      method: 'PUT',
-      headers: { 'X-Tenant': 'acme' },
-      authType: 'bearer',
-      authConfig: { token: 'the token of the ERP' },
-      timeoutMs: 10_000,
-      rateLimitPerMinute: 600,
-      retryPolicy: { maxRetries: 8, maxDelay: 600_000 },
+  noun: 'destination',
+  item: z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' }),
+  answer,
+  createBody: {
+    schema: z.union([createHttpBody, ...createWarehouseBodies]),
+    examples: {
+      plain: { name: 'CRM', url: 'https://example.com/hooks' },
+      'with credentials and limits': {
+        name: 'ERP',
+        url: 'https://erp.example.com/in',
+        method: 'PUT',
+        headers: { 'X-Tenant': 'acme' },
+        authType: 'bearer',
+        authConfig: { token: 'the token of the ERP' },
+        timeoutMs: 10_000,
+        rateLimitPerMinute: 600,
+        retryPolicy: { maxRetries: 8, maxDelay: 600_000 },
+      },
+      warehouse: warehouseExample,
     },
-    warehouse: warehouseExample,
   },
+  description: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) need a Pro or Business plan.`,
   updateBody: z.union([updateDestinationSchema, updateWarehouseBody]),
-  refused: { ...refusedHttp, 403: [NO_CODE] },
-  leadsTo: [
-    'getDestination',
-    'updateDestination',
-    'getDestinationHealth',
-    'pauseDestination',
-    'resumeDestination',
-    'getOrganizationDestination',
-    'deleteDestination',
-  ],
-};
-
-const ofOrganization: Family = {
-  ids: httpDestinations,
-  base: '/api/organizations/{orgId}/destinations',
-  tag: 'Organization destinations',
-  name: 'OrganizationDestination',
-  one: 'an HTTP destination',
-  many: 'HTTP destinations',
-  summary: httpSummary,
-  answer: httpDestination,
-  createBody: createHttpBody,
-  createExamples: { plain: { name: 'CRM', url: 'https://example.com/hooks', description: 'Of the sales team' } },
-  updateBody: updateDestinationSchema,
-  refused: refusedHttp,
-  leadsTo: ['getOrganizationDestination', 'updateOrganizationDestination', 'deleteOrganizationDestination'],
-};
-
-export const destinationOperations: Operation[] = [
-  ...operationsOf(all),
-  {
-    tag: all.tag,
-    idOf: all.ids,
-    method: 'put',
-    path: `${all.base}/by-slug/{slug}`,
-    operationId: 'putDestination',
-    versioned: true,
+  errors: { ...refused, 403: [NO_CODE] },
+  leadsTo: ['getDestinationHealth', 'pauseDestination', 'resumeDestination', 'getOrganizationDestination'],
+  put: {
     run: put,
-    summary: 'Create or replace the destination of a slug',
     description:
-      'The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
+      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
     body: {
       schema: z.union([createHttpBody, putWarehouseBody]),
       examples: { plain: { name: 'CRM', url: 'https://example.com/hooks' } },
     },
-    answer: {
-      status: 200,
-      description: 'The destination as it is now.',
-      ofNew: 'The destination, which is new.',
-      schema: all.answer,
-    },
-    errors: refusedPut,
+    errors: { 400: refused[400], 403: [NO_CODE] },
   },
-  testDestinationOperation(all.base),
-];
+});
+
+export const organizationDestinationOperations: Operation[] = operationsOf(ofOrganization, {
+  tag: 'Organization destinations',
+  base: '/api/organizations/{orgId}/destinations',
+  name: 'OrganizationDestination',
+  noun: 'HTTP destination',
+  item: httpSummary,
+  answer: httpDestination,
+  createBody: {
+    schema: createHttpBody,
+    examples: { plain: { name: 'CRM', url: 'https://example.com/hooks', description: 'Of the sales team' } },
+  },
+  updateBody: updateDestinationSchema,
+  errors: refused,
+});
+
+interface Paths extends Pick<Resource, 'tag' | 'base' | 'name' | 'noun' | 'answer' | 'put'> {
+  item: z.ZodType;
+  createBody: Resource['create']['body'];
+  /** Of the create. */
+  description?: string;
+  updateBody: z.ZodType;
+  errors: NonNullable<Operation['errors']>;
+  leadsTo?: string[];
+}
+
+function operationsOf(family: Family, { item, createBody, description, updateBody, errors, leadsTo, ...paths }: Paths) {
+  return [
+    ...crudOperations({
+      ...paths,
+      idOf: family.prefixes,
+      list: { run: (ctx, deps) => list(ctx, deps, family), query: listSchema, item },
+      create: {
+        run: (ctx, deps) => create(ctx, deps, family),
+        ...(description && { description }),
+        body: createBody,
+        errors,
+        ...(leadsTo && { leadsTo }),
+      },
+      get: (ctx, deps) => get(ctx, deps, family),
+      update: {
+        run: (ctx, deps) => update(ctx, deps, family),
+        description: 'So does a secret that is sent back masked.',
+        body: {
+          schema: updateBody,
+          examples: { disable: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
+        },
+        errors,
+      },
+      remove: {
+        run: (ctx, deps) => remove(ctx, deps, family),
+        description: 'It is taken out of all routes; the history of its deliveries stays.',
+      },
+    }),
+    {
+      tag: paths.tag,
+      idOf: family.prefixes,
+      method: 'get',
+      path: `${paths.base}/{id}/health`,
+      operationId: `get${paths.name}Health`,
+      run: (ctx, deps) => showHealth(ctx, deps, family),
+      summary: `Get the health of ${paths.noun === 'destination' ? 'a' : 'an'} ${paths.noun}`,
+      answer: { status: 200, description: 'The health.', schema: healthAnswer },
+    },
+  ] satisfies Operation[];
+}
 
 const bulkSchema = z.strictObject({ ids: idsOfBulk });
 
 export const deleteDestinationsOperation: Operation = {
-  tag: all.tag,
+  tag: 'Destinations',
   method: 'delete',
-  path: `${all.base}/bulk`,
+  path: `${base}/bulk`,
   operationId: 'deleteDestinations',
   run: removeMany,
   summary: 'Delete many destinations',
@@ -210,99 +224,15 @@ export const deleteDestinationsOperation: Operation = {
   answer: {
     status: 200,
     description: 'How many there were.',
-    schema: z.object({ success: z.literal(true), deleted: count.meta({ examples: [1] }) }),
+    schema: z.object({ success: z.literal(true), deleted: withExample(count, 1) }),
   },
 };
 
-export const organizationDestinationOperations: Operation[] = operationsOf(ofOrganization);
-
-function operationsOf(family: Family): Operation[] {
-  const { base, tag, name, one, many, answer } = family;
-  const common = { tag, idOf: family.ids };
-  const shown = { status: 200, description: 'The destination, secrets masked.', schema: answer } as const;
-  return [
-    {
-      ...common,
-      method: 'get',
-      path: base,
-      operationId: `list${name}s`,
-      run: (ctx, deps) => list(ctx, deps, family),
-      summary: `List ${many}`,
-      query: listSchema,
-      answer: { status: 200, description: 'One page, newest first.', schema: listOf(family.summary) },
-    },
-    {
-      ...common,
-      method: 'post',
-      path: base,
-      operationId: `create${name}`,
-      versioned: true,
-      run: (ctx, deps) => create(ctx, deps, family),
-      summary: `Create ${one}`,
-      ...(family.createDescription && { description: family.createDescription }),
-      body: { schema: family.createBody, examples: family.createExamples },
-      answer: { ...shown, status: 201, leadsTo: family.leadsTo },
-      errors: family.refused,
-    },
-    {
-      ...common,
-      method: 'get',
-      path: `${base}/{id}`,
-      operationId: `get${name}`,
-      versioned: true,
-      run: (ctx, deps) => get(ctx, deps, family),
-      summary: `Get ${one}`,
-      answer: shown,
-    },
-    {
-      ...common,
-      method: 'patch',
-      path: `${base}/{id}`,
-      operationId: `update${name}`,
-      versioned: true,
-      run: (ctx, deps) => update(ctx, deps, family),
-      summary: `Update ${one}`,
-      description: 'Members that are not sent stay as they are; so does a secret that is sent back masked.',
-      body: {
-        schema: family.updateBody,
-        examples: { disable: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
-      },
-      answer: { ...shown, description: 'The destination as it is now.' },
-      errors: family.refused,
-    },
-    {
-      ...common,
-      method: 'delete',
-      path: `${base}/{id}`,
-      operationId: `delete${name}`,
-      versioned: true,
-      run: (ctx, deps) => remove(ctx, deps, family),
-      summary: `Delete ${one}`,
-      description: 'It is taken out of all routes; the history of its deliveries stays.',
-      answer: { status: 204, description: 'It is deleted.' },
-    },
-    {
-      ...common,
-      method: 'get',
-      path: `${base}/{id}/health`,
-      operationId: `get${name}Health`,
-      run: (ctx, deps) => showHealth(ctx, deps, family),
-      summary: `Get ${one}'s health`,
-      answer: { status: 200, description: 'The health.', schema: healthAnswer },
-    },
-  ];
-}
-
-async function list(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<void> {
+async function list(ctx: Context, deps: ApiDeps, { type }: Family): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const pattern = query.search && containsPattern(query.search);
   const [destinations, total] = await entityManager(ctx, deps).findAndCount(
     Destination,
-    {
-      ...(ids === httpDestinations && { type: 'http' }),
-      ...(query.enabled !== undefined && { enabled: query.enabled }),
-      ...(pattern && { $or: [{ name: { $ilike: pattern } }, { url: { $ilike: pattern } }] }),
-    },
+    { ...(type && { type }), ...matching(query, 'name', 'url') },
     newestFirst(query),
   );
   const listed = destinations.map(({ id }) => id);
@@ -328,11 +258,11 @@ async function create(ctx: Context, deps: ApiDeps, family: Family): Promise<void
 function newRecord(
   ctx: Context,
   deps: ApiDeps,
-  { ids }: Family,
+  family: Family,
   body: unknown,
 ): { slug?: string; record: NewDestination } {
   const { organization } = callerOf(ctx);
-  const type = ids === httpDestinations ? 'http' : check(typeSchema, body, 'The body').type;
+  const type = family.type ?? check(typeSchema, body, 'The body').type;
   requirePlan(organization.plan, type);
   if (type === 'http') {
     const input = check(createDestinationSchema, body, 'The body');
@@ -345,14 +275,14 @@ function newRecord(
   return { slug: input.slug, record };
 }
 
-async function get(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<void> {
-  ctx.body = await showDestination(ctx, deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id'), ids));
+async function get(ctx: Context, deps: ApiDeps, { find }: Family): Promise<void> {
+  ctx.body = await showDestination(ctx, deps, await find(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
-async function update(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<void> {
+async function update(ctx: Context, deps: ApiDeps, { find }: Family): Promise<void> {
   const id = param(ctx, 'id');
   const body = await readJson(ctx);
-  const found = await findDestination(entityManager(ctx, deps), id, ids);
+  const found = await find(entityManager(ctx, deps), id);
   const schema = isWarehouse(found) ? updateWarehouseSchema : updateDestinationSchema;
   const { type, ...members } = check(schema, body, 'The body');
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
@@ -365,9 +295,9 @@ async function update(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<voi
     requireAccess(deps, callerOf(ctx).organization, { id, type: stored.type, config: changed.config });
     return changed;
   };
-  const destination = await updateWithSlug(slugRules, patch.slug, () =>
-    entityManager(ctx, deps).transactional(async (em) => {
-      const stored = await findDestination(em, id, ids, 'lock');
+  const destination = await orDuplicateSlug('destination', patch.slug, () =>
+    transactional(ctx, deps, async (em) => {
+      const stored = await find(em, id, 'lock');
       requireWanted(ctx, 'destination', stored);
       em.assign(stored, columns(stored));
       await refuseOwnUrl(em, deps, stored);
@@ -389,7 +319,7 @@ async function put(ctx: Context, deps: ApiDeps): Promise<void> {
     create: async () => storeDestination(ctx, deps, slug, newRecord(ctx, deps, all, body).record),
     replace: (id) =>
       transactional(ctx, deps, async (em) => {
-        const stored = await findDestination(em, id, undefined, 'lock');
+        const stored = await findDestination(em, id, 'lock');
         requireWanted(ctx, 'destination', stored);
         if (type !== stored.type) throw invalid('type', UNCHANGEABLE);
         em.assign(stored, changedMembers(stored, replacedDestination(ctx, deps, stored, body)));
@@ -401,9 +331,9 @@ async function put(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 /** Deletes a destination and signals the workflows of its open deliveries. */
-async function remove(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<void> {
+async function remove(ctx: Context, deps: ApiDeps, { prefixes }: Family): Promise<void> {
   const id = param(ctx, 'id');
-  requireId('destination', ids, id);
+  requireId('destination', prefixes, id);
   const { deleted, cancelled } = await despiteConflicts(() =>
     deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed], routeIds) => {
       if (removed) requireWanted(ctx, 'destination', removed);
@@ -418,7 +348,7 @@ async function remove(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<voi
 
 async function removeMany(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, bulkSchema);
-  const ids = wellFormed(body.ids, everyDestination);
+  const ids = wellFormed(body.ids, all.prefixes);
   const { deleted, cancelled } = await despiteConflicts(() =>
     deleteDestinations(deps.pool, organizationId(ctx), ids, (removed, routeIds) =>
       noteRecords(ctx, [...removed.map(({ id }) => id), ...routeIds]),
@@ -428,13 +358,7 @@ async function removeMany(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = { success: true, deleted: deleted.length };
 }
 
-async function showHealth(ctx: Context, deps: ApiDeps, { ids }: Family): Promise<void> {
-  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'), ids);
-  const health = await destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
-  ctx.body = {
-    ...health,
-    lastDeliveryAt: isoTime(health.lastDeliveryAt),
-    lastSuccessAt: isoTime(health.lastSuccessAt),
-    lastFailureAt: isoTime(health.lastFailureAt),
-  };
+async function showHealth(ctx: Context, deps: ApiDeps, { find }: Family): Promise<void> {
+  const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
+  ctx.body = await destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
 }

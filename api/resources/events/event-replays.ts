@@ -18,12 +18,12 @@ import {
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
-import { ApiError, invalid, limitExceeded, notFound } from '../../request/errors.ts';
+import { ApiError, conflict, invalid, limitExceeded } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams, textMember, timeParam } from '../../request/query.ts';
 import { parseChoice, parseQuery } from '../../request/validation.ts';
-import { isoTime, requireId } from '../records.ts';
-import { count, idOf, listOf, text, timestamp } from '../values.ts';
+import { finder } from '../records.ts';
+import { component, count, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 import { EVENT_STATUSES, eventFilter, eventStatus } from './events.ts';
 
 const filter = z
@@ -36,49 +36,37 @@ const filter = z
     search: z.string().optional(),
   })
   .meta({ id: 'EventFilter', description: 'The filters as they were understood.', examples: [{ status: 'failed' }] });
-const eventsTotal = count.nullable().meta({ description: 'Null when counting them took too long.', examples: [12] });
+const eventsTotal = withExample(count.nullable(), 12, 'Null when counting them took too long.');
 
-const replayAnswer = z
-  .object({
-    id: idOf('rpl'),
-    status: z.enum(EVENT_REPLAY_STATUSES).meta({ examples: ['running'] }),
-    filter,
-    destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
-    ratePerSecond: z
-      .int()
-      .min(1)
-      .meta({ description: 'Events a second.', examples: [50] }),
-    eventsTotal,
-    eventsReplayed: count,
-    eventsExpired: count.meta({ description: 'Their payload was gone.', examples: [0] }),
-    eventsUnroutable: count.meta({ description: 'They go nowhere now.', examples: [0] }),
-    deliveriesCreated: count,
-    replayedUntil: timestamp.nullable().meta({ description: 'Events received before it have been judged.' }),
-    waitsFor: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why no page can be made at the moment, such as a full backlog.', examples: [null] }),
-    error: z
-      .string()
-      .nullable()
-      .meta({ examples: [null] }),
-    createdAt: timestamp,
-    startedAt: timestamp.nullable(),
-    finishedAt: timestamp.nullable(),
-    workflowId: idOf('rpl'),
-    temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/rpl_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-  })
-  .meta({ id: 'EventReplay' });
-const dryRunAnswer = z
-  .object({
-    dryRun: z.literal(true),
-    filter,
-    eventsTotal: count,
-    eventsExpired: count.meta({ examples: [0] }),
-  })
-  .meta({ id: 'EventReplayDryRun' });
+const replayAnswer = component('EventReplay', {
+  id: idOf('rpl'),
+  status: withExample(z.enum(EVENT_REPLAY_STATUSES), 'running'),
+  filter,
+  destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
+  ratePerSecond: withExample(z.int().min(1), 50, 'Events a second.'),
+  eventsTotal,
+  eventsReplayed: count,
+  eventsExpired: withExample(count, 0, 'Their payload was gone.'),
+  eventsUnroutable: withExample(count, 0, 'They go nowhere now.'),
+  deliveriesCreated: count,
+  replayedUntil: timestamp.nullable().describe('Events received before it have been judged.'),
+  waitsFor: withExample(z.string().nullable(), null, 'Why no page can be made at the moment, such as a full backlog.'),
+  error: withExample(z.string().nullable(), null),
+  createdAt: timestamp,
+  startedAt: timestamp.nullable(),
+  finishedAt: timestamp.nullable(),
+  workflowId: idOf('rpl'),
+  temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/rpl_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
+});
+const dryRunAnswer = component('EventReplayDryRun', {
+  dryRun: z.literal(true),
+  filter,
+  eventsTotal: count,
+  eventsExpired: withExample(count, 0),
+});
 
 function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
+  const replayedUntil = boundTime(replay.nextId);
   return {
     id: replay.id,
     status: replay.status,
@@ -97,12 +85,12 @@ function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
     eventsExpired: replay.eventsExpired,
     eventsUnroutable: replay.eventsUnroutable,
     deliveriesCreated: replay.deliveriesCreated,
-    replayedUntil: replay.startedAt ? timeOf(boundTime(replay.nextId)) : null,
+    replayedUntil: replay.startedAt && replayedUntil !== null ? new Date(replayedUntil) : null,
     waitsFor: replay.waitsFor ?? null,
     error: replay.error ?? null,
-    createdAt: isoTime(replay.createdAt),
-    startedAt: isoTime(replay.startedAt),
-    finishedAt: isoTime(replay.finishedAt),
+    createdAt: replay.createdAt,
+    startedAt: replay.startedAt ?? null,
+    finishedAt: replay.finishedAt ?? null,
     // The workflow of a replay is named by the replay's id.
     ...workflowLink(replay.id),
   };
@@ -123,13 +111,11 @@ function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter)
     ...(sourceId && { sourceId }),
     ...(status && { status }),
     ...(typeof routed === 'boolean' && { routed }),
-    ...(from && { from: from.toISOString() }),
-    ...(to && { to: to.toISOString() }),
+    ...(from && { from }),
+    ...(to && { to }),
     ...(search && { search }),
   };
 }
-
-const timeOf = (ms: number | null) => isoTime(ms === null ? null : new Date(ms));
 
 const MAX_DESTINATIONS = 100;
 // A replay takes minutes.
@@ -324,20 +310,10 @@ async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
   const replay = await findReplay(entityManager(ctx, deps), id);
   if (!ended) {
-    throw new ApiError(
-      409,
-      'INVALID_STATE',
-      `The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`,
-    );
+    throw conflict(`The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`);
   }
   deps.signals.cancelAll([id]);
   ctx.body = showReplay(replay, deps);
 }
 
-/** @throws ApiError 404 */
-async function findReplay(em: EntityManager, id: string): Promise<EventReplay> {
-  requireId('replay', 'rpl', id);
-  const replay = await em.findOne(EventReplay, { id });
-  if (!replay) throw notFound('replay', id);
-  return replay;
-}
+const findReplay = finder(EventReplay, 'replay', 'rpl');

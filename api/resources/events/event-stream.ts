@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { withExample } from '../values.ts';
 import { idFloor, idTime, isId } from '../../../core/text/ids.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
 import { throttled } from '../../../core/process/log.ts';
@@ -43,7 +44,7 @@ export const eventStreamOperation: Operation = {
   answer: {
     status: 200,
     description: 'The stream.',
-    content: { [TYPE]: { schema: z.string().meta({ examples: ['id: evt_...\nevent: event\ndata: {...}\n\n'] }) } },
+    content: { [TYPE]: { schema: withExample(z.string(), 'id: evt_...\nevent: event\ndata: {...}\n\n') } },
   },
   errors: { 406: ['NOT_ACCEPTABLE'] },
 };

@@ -7,7 +7,7 @@ import { parseTraceparent, receivedTrace } from '../../../core/http/trace-contex
 import { idTime } from '../../../core/text/ids.ts';
 import { viewPayload } from '../../../core/text/payload.ts';
 import { deleteEvent } from '../../../db/delivery/deletions.ts';
-import { deliveriesOfEvent, type DeliveryRecord, timelineOfEvent } from '../../../db/history/deliveries.ts';
+import { deliveriesOfEvent, timelineOfEvent } from '../../../db/history/deliveries.ts';
 import {
   type EventFilter,
   type EventRecord,
@@ -18,7 +18,7 @@ import {
 import { SEARCH_MS, SearchTooBroadError } from '../../../db/history/search.ts';
 import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { ApiError, invalid, notFound, unavailable } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import {
@@ -32,9 +32,22 @@ import {
   timeParam,
 } from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
-import { attemptMembers, deliveryAnswer, showDeliveries, timelineAttempt } from '../deliveries/delivery-view.ts';
-import { requireId } from '../records.ts';
-import { count, exampleId, flag, headers, idOf, latency, named, partOfList, text, timestamp } from '../values.ts';
+import { attemptMembers, deliveryAnswer, showDeliveries } from '../deliveries/delivery-view.ts';
+import { requireFound } from '../records.ts';
+import {
+  component,
+  count,
+  exampleId,
+  flag,
+  headers,
+  idOf,
+  latency,
+  named,
+  partOfList,
+  text,
+  timestamp,
+  withExample,
+} from '../values.ts';
 
 // They hold connections for seconds that other requests need too. Of an organization two run at a time.
 const MAX_AT_ONCE = 4;
@@ -77,8 +90,8 @@ export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as c
 /** Filters of events in the query of the list. */
 export const eventFilterParams = {
   sourceId: textParam,
-  status: choicesParam(EVENT_STATUSES).meta({ description: 'One or several.' }),
-  routed: booleanParam.meta({ description: 'Whether a route took it.' }),
+  status: choicesParam(EVENT_STATUSES).describe('One or several.'),
+  routed: booleanParam.describe('Whether a route took it.'),
   from: timeParam,
   to: timeParam,
   search: textParam,
@@ -86,12 +99,12 @@ export const eventFilterParams = {
 const listSchema = z.object({
   ...partParams,
   ...eventFilterParams,
-  routeId: textParam.meta({ description: 'It has a delivery of the route.' }),
-  destinationId: textParam.meta({ description: 'It has a delivery to the destination; of `routeId`, if given.' }),
+  routeId: textParam.describe('It has a delivery of the route.'),
+  destinationId: textParam.describe('It has a delivery to the destination; of `routeId`, if given.'),
 });
 const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
-export const eventStatus = z.enum(EVENT_STATUSES).meta({ examples: ['delivered'] });
+export const eventStatus = withExample(z.enum(EVENT_STATUSES), 'delivered');
 
 const eventMembers = {
   id: idOf('evt'),
@@ -111,58 +124,48 @@ const eventMembers = {
     '4bf92f3577b34da6a3ce929d0e0e4736',
     'The trace that it belongs to: that of its sender, or a new one. Null: none is known.',
   ).nullable(),
-  payloadSize: count.meta({ description: 'bytes', examples: [27] }),
-  payloadHash: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/)
-    .meta({ examples: [`sha256:${'0123456789abcdef'.repeat(4)}`] }),
-  deliveriesCount: count.meta({ examples: [1] }),
-  deliveriesSucceeded: count.meta({ examples: [1] }),
-  deliveriesFailed: count.meta({ examples: [0] }),
+  payloadSize: withExample(count, 27, 'bytes'),
+  payloadHash: withExample(z.string().regex(/^sha256:[0-9a-f]{64}$/), `sha256:${'0123456789abcdef'.repeat(4)}`),
+  deliveriesCount: withExample(count, 1),
+  deliveriesSucceeded: withExample(count, 1),
+  deliveriesFailed: withExample(count, 0),
   receivedAt: timestamp,
   createdAt: timestamp,
 };
-const nextDeliveries = idOf('dlv')
-  .nullable()
-  .meta({
-    description: 'The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.',
-    examples: [null],
-  });
-const eventAnswer = z.object(eventMembers).meta({ id: 'Event' });
-const eventInFull = z
-  .object({
-    ...eventMembers,
-    payload: z
-      .unknown()
-      .optional()
-      .meta({
-        description: 'Parsed when it is JSON, else its text, else base64. Only when asked for.',
-        examples: [{ kind: 'order.paid' }],
-      }),
-    payloadEncoding: z.literal('base64').optional().meta({ description: 'Only when the payload is no text.' }),
-    deliveries: z.array(deliveryAnswer).optional().meta({ description: 'The newest 1,000, only when asked for.' }),
-    deliveriesNextCursor: nextDeliveries.optional(),
-  })
-  .meta({ id: 'EventInFull' });
+const nextDeliveries = withExample(
+  idOf('dlv').nullable(),
+  null,
+  'The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.',
+);
+const eventAnswer = component('Event', eventMembers);
+const eventInFull = component('EventInFull', {
+  ...eventMembers,
+  payload: withExample(
+    z.unknown().optional(),
+    { kind: 'order.paid' },
+    'Parsed when it is JSON, else its text, else base64. Only when asked for.',
+  ),
+  payloadEncoding: z.literal('base64').optional().describe('Only when the payload is no text.'),
+  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000, only when asked for.'),
+  deliveriesNextCursor: nextDeliveries.optional(),
+});
 
-const timelineAnswer = z
-  .object({
-    received: timestamp,
-    validated: timestamp,
-    queued: timestamp,
-    deliveries: z.array(
-      z.object({
-        deliveryId: idOf('dlv'),
-        destinationId: idOf('dst', 'dst_wh'),
-        destinationName: text('CRM'),
-        status: deliveryAnswer.shape.status,
-        attempts: z.array(z.object(attemptMembers)),
-      }),
-    ),
-    deliveriesNextCursor: nextDeliveries,
-    totalDuration: latency,
-  })
-  .meta({ id: 'EventTimeline' });
+const timelineAnswer = component('EventTimeline', {
+  received: timestamp,
+  validated: timestamp,
+  queued: timestamp,
+  deliveries: z.array(
+    z.object({
+      deliveryId: idOf('dlv'),
+      destinationId: idOf('dst', 'dst_wh'),
+      destinationName: text('CRM'),
+      status: deliveryAnswer.shape.status,
+      attempts: z.array(z.object(attemptMembers)),
+    }),
+  ),
+  deliveriesNextCursor: nextDeliveries,
+  totalDuration: latency,
+});
 
 const base = '/api/organizations/{orgId}/events';
 const common = { tag: 'Events', idOf: ['evt'] } as const;
@@ -302,33 +305,24 @@ async function timeline(ctx: Context, deps: ApiDeps): Promise<void> {
   const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
   const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
   ctx.body = {
-    received: event.receivedAt.toISOString(),
-    validated: event.validatedAt.toISOString(),
-    queued: event.queuedAt.toISOString(),
+    received: event.receivedAt,
+    validated: event.validatedAt,
+    queued: event.queuedAt,
     deliveries: deliveries.map((delivery) => ({
       deliveryId: delivery.id,
       destinationId: delivery.destinationId,
-      destinationName: destinationName(delivery),
+      destinationName: delivery.destinationName ?? '(deleted)',
       status: delivery.status,
-      attempts: delivery.attempts.map(timelineAttempt),
+      attempts: delivery.attempts,
     })),
     deliveriesNextCursor: next,
     totalDuration: Math.max(0, last - event.receivedAt.getTime()),
   };
 }
 
-function destinationName(delivery: DeliveryRecord): string {
-  return delivery.destinationName ?? '(deleted)';
-}
-
 /** The event of the path. @throws ApiError 404 */
-export async function requireEvent(ctx: Context, deps: ApiDeps): Promise<EventRecord> {
-  const id = param(ctx, 'id');
-  requireId('event', 'evt', id);
-  const event = await findEvent(deps.pool, organizationId(ctx), id);
-  if (!event) throw notFound('event', id);
-  return event;
-}
+export const requireEvent = (ctx: Context, { pool }: ApiDeps): Promise<EventRecord> =>
+  requireFound(ctx, 'event', 'evt', (organization, id) => findEvent(pool, organization, id));
 
 async function requirePayload(deps: ApiDeps, eventId: string): Promise<Buffer> {
   const bytes = await loadPayload(deps.pool, eventId);
@@ -353,7 +347,6 @@ export function showEvent(event: EventRecord) {
     source: { id: event.sourceId, name: sourceName },
     headers: headerTexts(event.headers),
     traceId: (parseTraceparent(traceparent) ?? receivedTrace(event.headers))?.traceId ?? null,
-    receivedAt: event.receivedAt.toISOString(),
-    createdAt: new Date(idTime(event.id)).toISOString(),
+    createdAt: new Date(idTime(event.id)),
   };
 }

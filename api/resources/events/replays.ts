@@ -18,7 +18,7 @@ import { type ApiDeps, callerOf, type Context, organizationId } from '../../requ
 import { type ApiError, invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { parseChoice } from '../../request/validation.ts';
-import { count, exampleId, text } from '../values.ts';
+import { count, exampleId, text, withExample } from '../values.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
 /** What is taken for the caller's organization. @returns a function that throws ApiError 429 or 503 when there is no room */
@@ -45,7 +45,7 @@ const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional(
 
 const base = '/api/organizations/{orgId}/events';
 const common = { tag: 'Events', idOf: ['evt'] } as const;
-const created = { message: text('1 delivery was created'), deliveriesCreated: count.meta({ examples: [1] }) };
+const created = { message: text('1 delivery was created'), deliveriesCreated: withExample(count, 1) };
 
 export const replayOperations: Operation[] = [
   {
@@ -76,7 +76,7 @@ export const replayOperations: Operation[] = [
     answer: {
       status: 200,
       description: 'The new deliveries.',
-      schema: z.object({ ...created, eventsQueued: count.meta({ examples: [1] }) }),
+      schema: z.object({ ...created, eventsQueued: withExample(count, 1) }),
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
   },

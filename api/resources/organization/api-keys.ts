@@ -17,61 +17,58 @@ import {
   organizationId,
   param,
 } from '../../request/context.ts';
-import { ApiError, notFound } from '../../request/errors.ts';
+import { ApiError, forbidden, notFound } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../../request/query.ts';
 import { parseBody, parseQuery, refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
-import { isoTime, requireId, transactional } from '../records.ts';
+import { requireId, transactional } from '../records.ts';
 import { answerShape, createShape, membersOf, readOnly, required, toAnswer } from '../table.ts';
-import { idOf, listOf, text, timestamp } from '../values.ts';
+import { component, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 
-const shownScopes = z.array(z.enum(SCOPES)).meta({ examples: [['read', 'write']] });
+const shownScopes = withExample(z.array(z.enum(SCOPES)), ['read', 'write']);
 
-const shownAddresses = z
-  .array(z.string())
-  .nullable()
-  .meta({
-    description: 'The ranges of addresses that it may be used from; null: every address.',
-    examples: [['203.0.113.0/24', '2001:db8::/32']],
-  });
+const shownAddresses = withExample(
+  z.array(z.string()).nullable(),
+  ['203.0.113.0/24', '2001:db8::/32'],
+  'The ranges of addresses that it may be used from; null: every address.',
+);
 
 const MAX_ADDRESSES = 50;
 
-const allowedAddresses = z
-  .array(
-    z
-      .string()
-      .max(50, 'must be at most 50 characters long')
-      .transform((given, context) => {
-        const range = normalRange(given);
-        if (range !== null) return range;
-        refuse(context, undefined, 'must be an address or a range, for example 203.0.113.7 or 2001:db8::/32');
-        return z.NEVER;
-      }),
-  )
-  .min(1, 'must name at least one range; leave it out, or send null, for every address')
-  .max(MAX_ADDRESSES)
-  .nullable()
-  .optional()
-  .meta({
-    description:
-      "Addresses or ranges that it may be used from; null: every address. Left out: as the request's own key.",
-    examples: [['203.0.113.0/24']],
-  });
+const allowedAddresses = withExample(
+  z
+    .array(
+      z
+        .string()
+        .max(50, 'must be at most 50 characters long')
+        .transform((given, context) => {
+          const range = normalRange(given);
+          if (range !== null) return range;
+          refuse(context, undefined, 'must be an address or a range, for example 203.0.113.7 or 2001:db8::/32');
+          return z.NEVER;
+        }),
+    )
+    .min(1, 'must name at least one range; leave it out, or send null, for every address')
+    .max(MAX_ADDRESSES)
+    .nullable()
+    .optional(),
+  ['203.0.113.0/24'],
+  "Addresses or ranges that it may be used from; null: every address. Left out: as the request's own key.",
+);
 
-const expiresAt = field.futureTime
-  .meta({
-    description: "In the future; null never ends. Left out: as the request's own key.",
-    examples: ['2036-01-01T00:00:00Z'],
-  })
+const expiresAt = withExample(
+  field.futureTime,
+  '2036-01-01T00:00:00Z',
+  "In the future; null never ends. Left out: as the request's own key.",
+)
   .nullable()
   .optional();
 
 /** Clients may send `name`, `scopes`, `allowedAddresses` and `expiresAt`; the others are read-only. */
 const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
   id: readOnly(idOf('key')),
-  name: required(field.name.meta({ examples: ['Deployment'] })),
+  name: required(withExample(field.name, 'Deployment')),
   scopes: required(z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).default(['read', 'write']), {
     answer: shownScopes,
   }),
@@ -83,8 +80,8 @@ const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
 });
 
 const createApiKeySchema = z.object(createShape(apiKeyMembers));
-const apiKeyAnswer = z.object(answerShape(apiKeyMembers)).meta({ id: 'ApiKey' });
-const newApiKeyAnswer = z.object({ ...answerShape(apiKeyMembers), token: text('whr_...') }).meta({ id: 'NewApiKey' });
+const apiKeyAnswer = component('ApiKey', answerShape(apiKeyMembers));
+const newApiKeyAnswer = component('NewApiKey', { ...answerShape(apiKeyMembers), token: text('whr_...') });
 
 const listSchema = z.object({ ...pageParams });
 
@@ -179,7 +176,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function revoke(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
-  requireId('API key', 'key', id);
+  requireId('API key', ['key'], id);
   const { key: own } = callerOf(ctx);
   await transactional(ctx, deps, async (em) => {
     // All of them are locked, so that of two requests that revoke the last two keys one is refused.
@@ -203,18 +200,14 @@ type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses' | 'expiresAt'>
 /** A key is never the way to a stronger one. @throws ApiError 403 */
 function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
-  if (scope) throw new ApiError(403, 'FORBIDDEN', `A key cannot ${what} the scope "${scope}", which it lacks itself`);
+  if (scope) throw forbidden(`A key cannot ${what} the scope "${scope}", which it lacks itself`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
-    const message = `A key cannot ${what} a later expiresAt than its own, ${isoTime(own.expiresAt)}`;
-    throw new ApiError(403, 'FORBIDDEN', message);
+    const message = `A key cannot ${what} a later expiresAt than its own, ${own.expiresAt?.toISOString()}`;
+    throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
   if (range) {
-    throw new ApiError(
-      403,
-      'FORBIDDEN',
-      `A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`,
-    );
+    throw forbidden(`A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`);
   }
 }
 
@@ -251,30 +244,26 @@ function show(key: ApiKey) {
   return toAnswer(apiKeyMembers, key, {});
 }
 
-const organizationOfCaller = z
-  .object({
-    id: idOf('org'),
-    name: text('Acme'),
-    slug: text('acme'),
-    plan: z.enum(PLANS).meta({ examples: ['business'] }),
-  })
-  .meta({ id: 'CallerOrganization' });
+const organizationOfCaller = component('CallerOrganization', {
+  id: idOf('org'),
+  name: text('Acme'),
+  slug: text('acme'),
+  plan: withExample(z.enum(PLANS), 'business'),
+});
 
-const caller = z
-  .object({
-    organization: organizationOfCaller,
-    organizations: z
-      .array(organizationOfCaller)
-      .meta({ description: 'The same one: a key belongs to one organization. For clients that expect a list.' }),
-    key: z.object({
-      id: idOf('key'),
-      name: text('Deployment'),
-      scopes: shownScopes,
-      allowedAddresses: shownAddresses,
-      expiresAt: timestamp.nullable(),
-    }),
-  })
-  .meta({ id: 'Caller' });
+const caller = component('Caller', {
+  organization: organizationOfCaller,
+  organizations: z
+    .array(organizationOfCaller)
+    .describe('The same one: a key belongs to one organization. For clients that expect a list.'),
+  key: z.object({
+    id: idOf('key'),
+    name: text('Deployment'),
+    scopes: shownScopes,
+    allowedAddresses: shownAddresses,
+    expiresAt: timestamp.nullable(),
+  }),
+});
 
 export const callerOperation: Operation = {
   tag: 'Access',
@@ -294,6 +283,6 @@ function me(ctx: Context): void {
   ctx.body = {
     organization: shown,
     organizations: [shown],
-    key: { ...key, expiresAt: isoTime(key.expiresAt) },
+    key,
   };
 }

@@ -1,6 +1,7 @@
 // Health probes: `/healthz` says that this process is alive, `/readyz` that it should get webhooks.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
+import { component, withExample } from '../values.ts';
 import type { Lane } from '../../../core/delivery/delivery.ts';
 import { CachedProbe } from '../../../core/process/poll-loop.ts';
 import { type Pool, takesWrites } from '../../../db/connections/pool.ts';
@@ -29,38 +30,30 @@ const readySchema = z.object({
     .optional(),
 });
 
-const well = z.object({ status: z.literal('ok') }).meta({ id: 'Well' });
+const well = component('Well', { status: z.literal('ok') });
 
-const ready = z
-  .object({
-    status: z.literal('ok'),
-    ingest: z.enum(['open', 'partly_full', 'full']).meta({
-      description:
-        'Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog.',
-      examples: ['open'],
-    }),
-    temporal: z.enum(['ok', 'away']).meta({
-      description: 'Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it.',
-      examples: ['ok'],
-    }),
-    lanes: z
-      .object({
-        workflow: z
-          .int()
-          .min(0)
-          .meta({ examples: [1] }),
-        express: z
-          .int()
-          .min(0)
-          .meta({ examples: [0] }),
-      })
-      .meta({
-        description:
-          'Only with `deep`: how many workers take deliveries in each lane now, where the route names none. With `HOOKYARD_LANE=adaptive`, `express` are those whose workflows fall behind.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'Ready' });
+const ready = component('Ready', {
+  status: z.literal('ok'),
+  ingest: withExample(
+    z.enum(['open', 'partly_full', 'full']),
+    'open',
+    'Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog.',
+  ),
+  temporal: withExample(
+    z.enum(['ok', 'away']),
+    'ok',
+    'Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it.',
+  ),
+  lanes: z
+    .object({
+      workflow: withExample(z.int().min(0), 1),
+      express: withExample(z.int().min(0), 0),
+    })
+    .describe(
+      'Only with `deep`: how many workers take deliveries in each lane now, where the route names none. With `HOOKYARD_LANE=adaptive`, `express` are those whose workflows fall behind.',
+    )
+    .optional(),
+});
 
 export const healthOperations: Described[] = [
   {

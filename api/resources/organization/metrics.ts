@@ -13,7 +13,7 @@ import {
 } from '../../../db/ledger/figures.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { count, exampleId, latency, text, timestamp } from '../values.ts';
+import { component, count, exampleId, latency, text, timestamp, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { choiceParam, textParam, timeParam } from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
@@ -54,15 +54,12 @@ const stepParam = z
   .default(DEFAULT_STEP);
 
 const metricSchema = z.object({
-  metric: z
-    .enum(METRICS)
-    .default('deliveries')
-    .meta({ description: 'What is counted.', examples: ['attempts'] }),
-  groupBy: choiceParam(GROUPINGS).meta({
-    description: `One series for each, at most ${MOST_GROUPS} (of latencies ${MOST_LATENCIES}), with ${MOST_POINTS} steps in all: those with most. Without it there is one series, or none when there is nothing.`,
-  }),
-  from: timeParam.meta({ description: `At most ${MOST_DAYS} days ago; by default a day before \`to\`.` }),
-  to: timeParam.meta({ description: 'By default now.' }),
+  metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'What is counted.'),
+  groupBy: choiceParam(GROUPINGS).describe(
+    `One series for each, at most ${MOST_GROUPS} (of latencies ${MOST_LATENCIES}), with ${MOST_POINTS} steps in all: those with most. Without it there is one series, or none when there is nothing.`,
+  ),
+  from: timeParam.describe(`At most ${MOST_DAYS} days ago; by default a day before \`to\`.`),
+  to: timeParam.describe('By default now.'),
   step: stepParam,
   sourceId: textParam,
   routeId: textParam,
@@ -75,58 +72,57 @@ const figures = {
   events: optional('`events`'),
   filtered: optional('`filtered`'),
   refused: optional('`refused`'),
-  causes: counts.optional().meta({
-    description: '`refused`: by cause, as the refused webhooks of a source have it',
-    examples: [{ signature: 3 }],
-  }),
+  causes: withExample(
+    counts.optional(),
+    { signature: 3 },
+    '`refused`: by cause, as the refused webhooks of a source have it',
+  ),
   delivered: optional('`deliveries`'),
   failed: optional('`deliveries`: after an attempt'),
   failedOver: optional('`deliveries`: another destination took over'),
   notSent: optional('`deliveries`: failed without an attempt, such as by a schema'),
   cancelled: optional('`deliveries`'),
   attempts: optional('`attempts`, and those with an answer of `latency`'),
-  avgLatency: latency.nullable().optional().meta({ description: '`attempts`: ms; null without an answer' }),
-  classes: counts.optional().meta({
-    description: '`attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no answer)',
-    examples: [{ '2xx': 12 }],
-  }),
+  avgLatency: latency.nullable().optional().describe('`attempts`: ms; null without an answer'),
+  classes: withExample(
+    counts.optional(),
+    { '2xx': 12 },
+    '`attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no answer)',
+  ),
   p50: latency.nullable().optional(),
   p95: latency.nullable().optional(),
   p99: latency.nullable().optional(),
 };
-const total = z
-  .object({
+const total = component(
+  'MetricTotal',
+  {
     ...figures,
-    codes: counts.optional().meta({ description: '`attempts`: by status code', examples: [{ 200: 12 }] }),
-  })
-  .meta({ id: 'MetricTotal', description: 'Of the whole time; the members that the metric has.' });
-const point = z
-  .object({ at: timestamp, ...figures })
-  .meta({ id: 'MetricPoint', description: 'Of one step; `at` is its beginning.' });
+    codes: withExample(counts.optional(), { 200: 12 }, '`attempts`: by status code'),
+  },
+  'Of the whole time; the members that the metric has.',
+);
+const point = component('MetricPoint', { at: timestamp, ...figures }, 'Of one step; `at` is its beginning.');
 
-const answer = z
-  .object({
-    metric: z.enum(METRICS).meta({ examples: ['deliveries'] }),
-    groupBy: z.enum(GROUPINGS).nullable(),
-    from: timestamp,
-    to: timestamp,
-    step: z.int().meta({ description: 'Seconds.', examples: [DEFAULT_STEP] }),
-    completeUntil: timestamp.meta({
-      description:
-        'What happened before is counted, but for results that a worker could not record yet because the database was away. ' +
-        'Later figures still grow.',
+const answer = component('Metrics', {
+  metric: withExample(z.enum(METRICS), 'deliveries'),
+  groupBy: z.enum(GROUPINGS).nullable(),
+  from: timestamp,
+  to: timestamp,
+  step: withExample(z.int(), DEFAULT_STEP, 'Seconds.'),
+  completeUntil: timestamp.describe(
+    'What happened before is counted, but for results that a worker could not record yet because the database was away. ' +
+      'Later figures still grow.',
+  ),
+  groups: withExample(count, 1, 'How many there are, shown or not.'),
+  series: z.array(
+    z.object({
+      id: text(exampleId('dst'), 'Of the group: an id, or a status code.').nullable(),
+      name: text('CRM', 'Null for a record that was deleted.').nullable(),
+      total,
+      points: z.array(point).describe('Steps in which nothing was counted are left out.'),
     }),
-    groups: count.meta({ description: 'How many there are, shown or not.', examples: [1] }),
-    series: z.array(
-      z.object({
-        id: text(exampleId('dst'), 'Of the group: an id, or a status code.').nullable(),
-        name: text('CRM', 'Null for a record that was deleted.').nullable(),
-        total,
-        points: z.array(point).meta({ description: 'Steps in which nothing was counted are left out.' }),
-      }),
-    ),
-  })
-  .meta({ id: 'Metrics' });
+  ),
+});
 
 export const metricOperation: Operation = {
   tag: 'Metrics',
@@ -161,10 +157,8 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = {
     metric,
     groupBy,
-    from: steps.from.toISOString(),
-    to: steps.to.toISOString(),
-    step: steps.step,
-    completeUntil: until.toISOString(),
+    ...steps,
+    completeUntil: until,
     groups,
     series: series.map(({ points, ...rest }) => ({
       ...rest,

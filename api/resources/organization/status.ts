@@ -20,81 +20,73 @@ import type { ApiRouter } from '../../request/context.ts';
 import type { Described } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
-import { isoTime } from '../records.ts';
-import { count, flag, idOf, text, timestamp } from '../values.ts';
+import { component, count, flag, idOf, text, timestamp, withExample } from '../values.ts';
 import { hasSearchAttributes, type HealthDeps } from './health.ts';
 
 const statusSchema = z.object({
-  organizations: booleanParam.meta({ description: 'Lists the organizations with most that waits, at most 100.' }),
+  organizations: booleanParam.describe('Lists the organizations with most that waits, at most 100.'),
 });
 
 const waiting = {
-  due: count.meta({ description: 'Wait for a worker.' }),
-  retrying: count.meta({ description: 'Wait for a retry.' }),
-  held: count.meta({ description: 'Wait for a circuit, or the end of a pause.' }),
-  inFiles: count.meta({ description: 'Wait for the file of a warehouse.' }),
-  oldestDueAt: timestamp.nullable().meta({ description: 'When the oldest of `due` was made.' }),
+  due: count.describe('Wait for a worker.'),
+  retrying: count.describe('Wait for a retry.'),
+  held: count.describe('Wait for a circuit, or the end of a pause.'),
+  inFiles: count.describe('Wait for the file of a warehouse.'),
+  oldestDueAt: timestamp.nullable().describe('When the oldest of `due` was made.'),
 };
 
-const keptDays = count.nullable().meta({ description: 'Null: for ever.', examples: [30] });
-const retained = z.object({ keptDays, lagDays: count.meta({ description: 'Days that should be gone.' }) });
+const keptDays = withExample(count.nullable(), 30, 'Null: for ever.');
+const retained = z.object({ keptDays, lagDays: count.describe('Days that should be gone.') });
 
-const status = z
-  .object({
-    version: text('0.1.0', 'Of the process that answers.'),
-    at: timestamp,
-    ingest: z.enum(['open', 'partly_full', 'full']).meta({ description: 'Of the process that answers.' }),
-    temporal: z.enum(['ok', 'away']),
-    searchAttributes: z
-      .boolean()
-      .nullable()
-      .meta({
-        description:
-          'Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known.',
-        examples: [true],
+const status = component('InstallationStatus', {
+  version: text('0.1.0', 'Of the process that answers.'),
+  at: timestamp,
+  ingest: z.enum(['open', 'partly_full', 'full']).describe('Of the process that answers.'),
+  temporal: z.enum(['ok', 'away']),
+  searchAttributes: withExample(
+    z.boolean().nullable(),
+    true,
+    'Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known.',
+  ),
+  database: z.enum(['ok', 'away']).describe('`away`: what it would say is null.'),
+  limits: z
+    .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })
+    .describe('Of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null: none.'),
+  databaseBytes: count.nullable(),
+  backlog: z
+    .object({
+      ...waiting,
+      suspended: count.describe('Of `due`, those of suspended organizations.'),
+      oldestDueSeconds: count.nullable().describe('The age of `oldestDueAt`.'),
+    })
+    .nullable(),
+  workers: z
+    .array(
+      z.object({
+        name: text('worker-1:214:0b6f'),
+        version: text('0.1.0').nullable(),
+        lane: z.enum(LANES).nullable(),
+        seenAt: timestamp,
+        shards: count.describe('Parts of the outbox (of 64) that it claims from.'),
+        isLeaving: flag(false),
       }),
-    database: z.enum(['ok', 'away']).meta({ description: '`away`: what it would say is null.' }),
-    limits: z
-      .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })
-      .meta({ description: 'Of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null: none.' }),
-    databaseBytes: count.nullable(),
-    backlog: z
-      .object({
-        ...waiting,
-        suspended: count.meta({ description: 'Of `due`, those of suspended organizations.' }),
-        oldestDueSeconds: count.nullable().meta({ description: 'The age of `oldestDueAt`.' }),
-      })
-      .nullable(),
-    workers: z
-      .array(
-        z.object({
-          name: text('worker-1:214:0b6f'),
-          version: text('0.1.0').nullable(),
-          lane: z.enum(LANES).nullable(),
-          seenAt: timestamp,
-          shards: count.meta({ description: 'Parts of the outbox (of 64) that it claims from.' }),
-          isLeaving: flag(false),
-        }),
-      )
-      .nullable()
-      .meta({ description: 'Those seen in the last seconds, at most 1,000.' }),
-    shardsWithoutOwner: count.nullable().meta({ description: 'Above 0 for seconds when a worker dies.' }),
-    circuits: z.object({ open: count, halfOpen: count }).nullable(),
-    retention: z.object({ payloads: retained, events: retained }).nullable(),
-    housekeeping: z
-      .object({
-        failures: z
-          .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-          .meta({ description: 'Of the last day.' }),
-      })
-      .nullable(),
-    organizations: z
-      .array(
-        z.object({ id: idOf('org'), slug: text('acme'), isSuspended: flag(false), ...waiting, openCircuits: count }),
-      )
-      .optional(),
-  })
-  .meta({ id: 'InstallationStatus' });
+    )
+    .nullable()
+    .describe('Those seen in the last seconds, at most 1,000.'),
+  shardsWithoutOwner: count.nullable().describe('Above 0 for seconds when a worker dies.'),
+  circuits: z.object({ open: count, halfOpen: count }).nullable(),
+  retention: z.object({ payloads: retained, events: retained }).nullable(),
+  housekeeping: z
+    .object({
+      failures: z
+        .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
+        .describe('Of the last day.'),
+    })
+    .nullable(),
+  organizations: z
+    .array(z.object({ id: idOf('org'), slug: text('acme'), isSuspended: flag(false), ...waiting, openCircuits: count }))
+    .optional(),
+});
 
 export const statusOperation: Described = {
   tag: 'Service',
@@ -164,7 +156,7 @@ export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       version: packageJson.version,
-      at: isoTime(found?.at ?? new Date()),
+      at: found?.at ?? new Date(),
       ingest: health.ingestState(),
       temporal: temporal === null ? 'ok' : 'away',
       searchAttributes: hasSearchAttributes(searchAttributes),
@@ -195,19 +187,14 @@ function shown(found: Found, withOrganizations: boolean) {
     databaseBytes: found.databaseBytes,
     backlog: {
       ...waiting,
-      oldestDueAt: isoTime(oldestDueAt),
       oldestDueSeconds: oldestDueAt && Math.max(0, Math.round((at.getTime() - oldestDueAt.getTime()) / 1000)),
     },
-    workers: workers.map((worker) => ({ ...worker, seenAt: isoTime(worker.seenAt) })),
+    workers,
     shardsWithoutOwner,
     circuits,
     retention: found.retention,
-    housekeeping: {
-      failures: housekeeping.failures.map((failure) => ({ ...failure, lastAt: isoTime(failure.lastAt) })),
-    },
-    ...(withOrganizations && {
-      organizations: organizations.map((each) => ({ ...each, oldestDueAt: isoTime(each.oldestDueAt) })),
-    }),
+    housekeeping,
+    ...(withOrganizations && { organizations }),
   };
 }
 

@@ -10,7 +10,7 @@ import { countRecords } from '../../../db/records/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../../db/organizations/usage.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { count, text } from '../values.ts';
+import { component, count, text, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { parseQuery } from '../../request/validation.ts';
 
@@ -21,38 +21,34 @@ const DEFAULT_DAYS = 31;
 const SECOND_MS = 1000;
 
 const limitUse = z.object({
-  limit: count.nullable().meta({ description: 'Null: no limit.', examples: [1000] }),
-  used: count.nullable().meta({ description: 'Null where there is nothing to count.' }),
+  limit: withExample(count.nullable(), 1000, 'Null: no limit.'),
+  used: count.nullable().describe('Null where there is nothing to count.'),
   unit: text('destinations'),
 });
 
-const usageAnswer = z
-  .object({
-    plan: z.enum(PLANS).meta({ examples: ['business'] }),
-    limits: z.object(
-      Object.fromEntries(LIMIT_NAMES.map((name) => [name, limitUse])) as Record<LimitName, typeof limitUse>,
-    ),
-    month: z
-      .object({ from: text('2026-11-01'), events: count, payloadBytes: count.meta({ examples: [4096] }) })
-      .meta({ description: 'The calendar month so far (UTC).' }),
-  })
-  .meta({ id: 'Usage' });
+const usageAnswer = component('Usage', {
+  plan: withExample(z.enum(PLANS), 'business'),
+  limits: z.object(
+    Object.fromEntries(LIMIT_NAMES.map((name) => [name, limitUse])) as Record<LimitName, typeof limitUse>,
+  ),
+  month: z
+    .object({ from: text('2026-11-01'), events: count, payloadBytes: withExample(count, 4096) })
+    .describe('The calendar month so far (UTC).'),
+});
 
-const day = z
-  .object({
-    day: text('2026-11-21', 'UTC'),
-    events: count.meta({ description: 'Webhooks that were stored.' }),
-    payloadBytes: count.meta({ description: 'Of their payloads.', examples: [4096] }),
-    deliveries: count.meta({ description: 'Deliveries that were made, with replays and failovers.' }),
-    attempts: count.meta({ description: 'Attempts that ended on this day.' }),
-  })
-  .meta({ id: 'DayOfUse' });
+const day = component('DayOfUse', {
+  day: text('2026-11-21', 'UTC'),
+  events: count.describe('Webhooks that were stored.'),
+  payloadBytes: withExample(count, 4096, 'Of their payloads.'),
+  deliveries: count.describe('Deliveries that were made, with replays and failovers.'),
+  attempts: count.describe('Attempts that ended on this day.'),
+});
 
-const dayParam = z
-  .string({ error: 'must be given once' })
-  .refine((value) => isDay(value), 'must be a day such as 2026-11-21')
-  .meta({ description: 'A day (UTC), such as 2026-11-21.', examples: ['2026-11-21'] })
-  .optional();
+const dayParam = withExample(
+  z.string({ error: 'must be given once' }).refine((value) => isDay(value), 'must be a day such as 2026-11-21'),
+  '2026-11-21',
+  'A day (UTC), such as 2026-11-21.',
+).optional();
 const dailySchema = z.object({ from: dayParam, to: dayParam });
 
 export const usageOperations: Operation[] = [
@@ -79,7 +75,7 @@ export const usageOperations: Operation[] = [
       description: 'The days, oldest first.',
       content: {
         'application/json': { schema: z.object({ data: z.array(day) }) },
-        'text/csv': { schema: z.string().meta({ examples: ['day,events,payloadBytes,deliveries,attempts\r\n'] }) },
+        'text/csv': { schema: withExample(z.string(), 'day,events,payloadBytes,deliveries,attempts\r\n') },
       },
     },
   },

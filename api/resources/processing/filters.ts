@@ -17,32 +17,26 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { parseBody, refuse } from '../../request/validation.ts';
-import { answerShape, createShape, defaultsOf, membersOf, optional, required, updateShape } from '../table.ts';
-import { exampleSample, flag, text } from '../values.ts';
+import { answerShape, membersOf, optional, required } from '../table.ts';
+import { component, exampleSample, flag, text, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
 const MAX_FIELD_LENGTH = 1024;
 const MAX_CONDITIONS_BYTES = 64 * 1024;
 
 const conditionMembers = {
-  field: z
-    .string()
-    .min(1)
-    .max(MAX_FIELD_LENGTH)
-    .meta({
-      description: '`payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method`',
-      examples: ['payload.kind'],
-    }),
+  field: withExample(
+    z.string().min(1).max(MAX_FIELD_LENGTH),
+    'payload.kind',
+    '`payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method`',
+  ),
   operator: z.string().meta({ override: { enum: [...OPERATOR_NAMES] }, examples: ['equals'] }),
-  value: z
-    .unknown()
-    .optional()
-    .meta({ examples: ['order.paid'] }),
+  value: withExample(z.unknown().optional(), 'order.paid'),
 };
 
 /** As clients send them; invalid conditions are 400 INVALID_FILTER. */
 export const conditions = z
-  .array(z.object(conditionMembers).meta({ id: 'FilterConditionInput' }))
+  .array(component('FilterConditionInput', conditionMembers))
   .max(MAX_CONDITIONS)
   .superRefine((given, context) => {
     // First what keeps the compiler's work small.
@@ -59,11 +53,11 @@ export const conditions = z
 
 /** As answers and files hold them. */
 export const shownConditions = z
-  .array(z.object(conditionMembers).meta({ id: 'FilterCondition' }))
+  .array(component('FilterCondition', conditionMembers))
   .max(MAX_CONDITIONS)
   .meta({ id: 'FilterConditions' });
 
-export const logic = z.enum(FILTER_LOGICS).meta({ description: 'Whether all conditions must be met, or one.' });
+export const logic = z.enum(FILTER_LOGICS).describe('Whether all conditions must be met, or one.');
 
 /** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 const filterMembers = membersOf<Filter>()({
@@ -73,11 +67,7 @@ const filterMembers = membersOf<Filter>()({
   ...usedRows,
 });
 
-const filterDefaults = defaultsOf(filterMembers);
-
-const createFilterSchema = z.object(createShape(filterMembers));
-const updateFilterSchema = z.object(updateShape(filterMembers));
-const filterAnswer = z.object(answerShape(filterMembers)).meta({ id: 'Filter' });
+const filterAnswer = component('Filter', answerShape(filterMembers));
 
 const testSchema = z.object({
   payload: z.unknown().optional(),
@@ -88,44 +78,35 @@ const testSchema = z.object({
 });
 const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
 
+const exampleConditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
+
 const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
+  tag: 'Filters',
+  base: '/api/filters',
+  name: 'Filter',
   kind: 'filter',
   entity: Filter,
   prefix: 'flt',
   limit: 'filters',
-  constraint: 'filters_slug_unique',
   usedAs: 'filterId',
   members: filterMembers,
   answer: filterAnswer,
+  refusal: 'INVALID_FILTER',
+  examples: {
+    create: { plain: { name: 'Paid orders', conditions: exampleConditions, logic: 'AND' } },
+    update: { logic: { logic: 'OR' } },
+  },
+  leadsTo: 'testFilter',
+});
+const filterResult = component('FilterResult', {
+  matches: flag(true, 'Whether a route with this filter takes the sample.'),
+  conditions: z.array(
+    z.object({ field: text('payload.kind'), operator: conditionMembers.operator, matches: flag(true) }),
+  ),
 });
 
-const exampleConditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
-const filterResult = z
-  .object({
-    matches: flag(true, 'Whether a route with this filter takes the sample.'),
-    conditions: z.array(
-      z.object({ field: text('payload.kind'), operator: conditionMembers.operator, matches: flag(true) }),
-    ),
-  })
-  .meta({ id: 'FilterResult' });
-
 export const filterOperations: Operation[] = [
-  ...filters.operations({
-    tag: 'Filters',
-    name: 'Filter',
-    base: '/api/filters',
-    create: {
-      body: {
-        schema: createFilterSchema,
-        examples: { plain: { name: 'Paid orders', conditions: exampleConditions, logic: 'AND' } },
-      },
-      run: create,
-    },
-    put,
-    update: { body: { schema: updateFilterSchema, examples: { logic: { logic: 'OR' } } }, run: update },
-    refusal: 'INVALID_FILTER',
-    alsoLeadsTo: 'testFilter',
-  }),
+  ...filters.operations(),
   {
     tag: 'Filters',
     method: 'post',
@@ -153,20 +134,6 @@ export const filterOperations: Operation[] = [
   },
 ];
 
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createFilterSchema);
-  await filters.create(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
-}
-
-async function put(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createFilterSchema);
-  await filters.put(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
-}
-
-async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  await filters.update(ctx, deps, await parseBody(ctx, updateFilterSchema));
-}
-
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, testSchema);
   const filter = await filters.find(ctx, deps);
@@ -176,7 +143,7 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
 /** Tests conditions that are not stored. */
 async function testConditions(ctx: Context, deps: ApiDeps): Promise<void> {
   const { conditions: given, logic: how, ...body } = await parseBody(ctx, testConditionsSchema);
-  ctx.body = await tryOut(ctx, deps, { conditions: given, logic: how ?? filterDefaults.logic }, body);
+  ctx.body = await tryOut(ctx, deps, { conditions: given, logic: how ?? filterMembers.logic.default }, body);
 }
 
 async function tryOut(

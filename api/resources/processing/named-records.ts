@@ -1,47 +1,62 @@
 // What filters, schemas and transforms share: a name, a slug, routes that refer to them, and the endpoints for that. The file of each kind
 // adds its members and its test endpoint.
-import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
+import type { EntityName, RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
 import { type Filter, Route, type Schema, type Transform } from '../../../db/records/entities.ts';
 import { countRoutesOf, type ReferringColumn } from '../../../db/records/routes.ts';
+import type { SluggedKind } from '../../../db/records/slugs.ts';
 import type { LimitedRecords } from '../../../db/records/record-counts.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
-import { ApiError, notFound } from '../../request/errors.ts';
-import type { Operation, RequestBody, Tag } from '../../request/operation.ts';
-import { containsPattern, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
-import { parseQuery } from '../../request/validation.ts';
+import { ApiError } from '../../request/errors.ts';
+import type { Operation, RequestBody } from '../../request/operation.ts';
+import { listAnswer, newestFirst } from '../../request/query.ts';
+import { parseBody, parseQuery } from '../../request/validation.ts';
+import { crudOperations, type Resource } from '../crud.ts';
 import * as field from '../fields.ts';
 import {
   changedMembers,
+  type Find,
+  finder,
+  matching,
+  orDuplicateSlug,
   putBySlug,
-  requireId,
   requireWanted,
+  searchParams,
   slugOf,
-  type SlugRules,
   storeWithSlug,
   tell,
   transactional,
-  updateWithSlug,
 } from '../records.ts';
-import { computed, converted, optional, readOnly, required, type Table, toAnswer } from '../table.ts';
-import { count, idOf, listOf, timestamp } from '../values.ts';
+import {
+  computed,
+  converted,
+  createShape,
+  defaultsOf,
+  optional,
+  readOnly,
+  required,
+  type Table,
+  toAnswer,
+  updateShape,
+} from '../table.ts';
+import { count, idOf, timestamp, withExample } from '../values.ts';
 
 /** The rows at the top of their tables. */
 export const namedRows = (prefix: string, example: string) => ({
   id: readOnly(idOf(prefix)),
-  name: required(field.name.meta({ examples: [example] })),
+  name: required(withExample(field.name, example)),
   // Derived from the name when none is sent.
   slug: converted(field.slug),
-  description: optional(field.description.meta({ examples: ['For the CRM'] }), null),
+  description: optional(withExample(field.description, 'For the CRM'), null),
 });
 
 /** The rows at the end. */
 export const usedRows = {
-  routeCount: computed(count.meta({ description: 'Routes that use it.', examples: [1] })),
+  routeCount: computed(withExample(count, 1, 'Routes that use it.')),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 };
@@ -51,233 +66,158 @@ export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
-const listSchema = z.object({
-  ...pageParams,
-  search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
-});
+const listSchema = z.object(searchParams('name or slug'));
 
 /** The members that all three have. */
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
 /** What differs between the kinds. */
-interface NamedKind extends SlugRules {
+interface NamedKind<Own> extends Pick<Resource, 'tag' | 'base' | 'name'> {
+  kind: SluggedKind;
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
   /** The limit of their number. */
   limit: LimitedRecords;
   /** The member of routes that refers to it. */
   usedAs: RouteReference;
-  /** Its members. */
   members: Table & typeof usedRows;
   /** The schema of answers with one record. */
   answer: z.ZodType;
-}
-
-/** The API description of the paths of a kind. */
-interface NamedPaths {
-  tag: Tag;
-  /** In operation ids and in sentences: `Filter`, `filter`. */
-  name: string;
-  base: string;
-  create: OwnStep;
-  put: Operation['run'];
-  update: OwnStep;
+  /** What is checked before it is stored, which may take a second, and of which members. @throws ApiError 400 with `refusal` */
+  check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, deps: ApiDeps, own: Own) => Promise<void> };
   refusal: string;
-  alsoLeadsTo: string;
-}
-interface OwnStep {
-  body: RequestBody;
-  run: Operation['run'];
+  examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
+  /** The operation that tries it out. */
+  leadsTo: string;
 }
 
 /** The endpoints of one kind of record. */
 export class NamedRecords<Own extends object> {
-  readonly #kind: NamedKind;
-  readonly #entity: EntityName<Named>;
+  readonly #kind: NamedKind<Own>;
+  readonly #entity: EntityName<Named & Own>;
+  readonly #find: Find<Named & Own>;
+  readonly #createSchema: z.ZodType<NamedInput & Own>;
+  readonly #updateSchema: z.ZodType<Partial<NamedInput & Own>>;
 
-  constructor(kind: NamedKind) {
+  constructor(kind: NamedKind<Own>) {
     this.#kind = kind;
-    // The kind's entity has these members, which MikroORM's types cannot express.
-    this.#entity = kind.entity as unknown as EntityName<Named>;
+    // The kind's entity and members are these, which MikroORM's types and those of tables cannot express.
+    this.#entity = kind.entity as unknown as EntityName<Named & Own>;
+    this.#createSchema = z.object(createShape(kind.members)) as unknown as z.ZodType<NamedInput & Own>;
+    this.#updateSchema = z.object(updateShape(kind.members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
+    this.#find = finder(this.#entity, kind.kind, kind.prefix);
   }
 
-  /** List, create, get, update and delete; each kind has its own create and update. */
-  operations({ tag, name, base, create, put, update, refusal, alsoLeadsTo }: NamedPaths): Operation[] {
-    const { answer, prefix } = this.#kind;
-    const common = { tag, idOf: [prefix] };
-    const what = `a ${name.toLowerCase()}`;
-    const is = `The ${name.toLowerCase()}`;
-    return [
-      {
-        ...common,
-        method: 'get',
-        path: base,
-        operationId: `list${name}s`,
-        run: (ctx, deps) => this.#list(ctx, deps),
-        summary: `List ${name.toLowerCase()}s`,
-        query: listSchema,
-        answer: { status: 200, description: 'One page, newest first.', schema: listOf(answer) },
+  operations(): Operation[] {
+    const { answer, prefix, tag, base, name, kind, refusal, examples, leadsTo } = this.#kind;
+    const errors = { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
+    const body = { schema: this.#createSchema, examples: examples.create };
+    return crudOperations({
+      tag,
+      idOf: [prefix],
+      base,
+      name,
+      noun: kind,
+      answer,
+      list: { run: (ctx, deps) => this.#list(ctx, deps), query: listSchema },
+      create: { run: (ctx, deps) => this.#create(ctx, deps), body, errors, leadsTo: [leadsTo] },
+      get: async (ctx, deps) => this.#answer(ctx, deps, await this.find(ctx, deps)),
+      update: {
+        run: (ctx, deps) => this.#update(ctx, deps),
+        body: { schema: this.#updateSchema, examples: examples.update },
+        errors,
       },
-      {
-        ...common,
-        method: 'post',
-        path: base,
-        operationId: `create${name}`,
-        versioned: true,
-        summary: `Create ${what}`,
-        body: create.body,
-        run: create.run,
-        answer: {
-          status: 201,
-          description: `${is}.`,
-          schema: answer,
-          leadsTo: [`get${name}`, `update${name}`, alsoLeadsTo, `delete${name}`],
-        },
-        errors: { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
-      },
-      {
-        ...common,
-        method: 'get',
-        path: `${base}/{id}`,
-        operationId: `get${name}`,
-        versioned: true,
-        run: async (ctx, deps) => this.#answer(ctx, deps, await this.find(ctx, deps)),
-        summary: `Get ${what}`,
-        answer: { status: 200, description: `${is}.`, schema: answer },
-      },
-      {
-        ...common,
-        method: 'patch',
-        path: `${base}/{id}`,
-        operationId: `update${name}`,
-        versioned: true,
-        summary: `Update ${what}`,
-        description: 'Members that are not sent stay as they are.',
-        body: update.body,
-        run: update.run,
-        answer: { status: 200, description: `${is} as it is now.`, schema: answer },
-        errors: { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
-      },
-      {
-        ...common,
-        method: 'put',
-        path: `${base}/by-slug/{slug}`,
-        operationId: `put${name}`,
-        versioned: true,
-        summary: `Create or replace the ${name.toLowerCase()} of a slug`,
-        description: 'It becomes what a create would make of the body: what is left out goes back to its default.',
-        body: create.body,
-        run: put,
-        answer: { status: 200, description: `${is} as it is now.`, ofNew: `${is}, which is new.`, schema: answer },
-        errors: { 400: [refusal, 'INVALID_SLUG'] },
-      },
-      {
-        ...common,
-        method: 'delete',
-        path: `${base}/{id}`,
-        operationId: `delete${name}`,
-        versioned: true,
-        run: (ctx, deps) => this.#remove(ctx, deps),
-        summary: `Delete ${what}`,
-        answer: { status: 204, description: 'It is deleted.' },
-        errors: { 409: ['IN_USE'] },
-      },
-    ];
+      put: { run: (ctx, deps) => this.#put(ctx, deps), body, errors: { 400: errors[400] } },
+      remove: { run: (ctx, deps) => this.#remove(ctx, deps), errors: { 409: ['IN_USE'] } },
+    });
   }
 
   /** The record of the path. @throws ApiError 404 */
   find(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
-    return this.#findIn(entityManager(ctx, deps), param(ctx, 'id'));
+    return this.#find(entityManager(ctx, deps), param(ctx, 'id'));
   }
 
-  async #findIn(em: EntityManager, id: string, lock?: 'lock'): Promise<Named & Own> {
-    const { kind, prefix } = this.#kind;
-    requireId(kind, prefix, id);
-    const record = await em.findOne(this.#entity, { id }, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
-    if (!record) throw notFound(kind, id);
-    return record as Named & Own;
+  /** The body of a create, with defaults. */
+  async #input(ctx: Context, deps: ApiDeps) {
+    const { slug, ...sent } = await parseBody(ctx, this.#createSchema);
+    const members = { ...defaultsOf(this.#kind.members), ...sent };
+    await this.#kind.check?.run(ctx, deps, members as unknown as Own);
+    return { slug, members };
   }
 
-  /** Stores a new record and answers with it. @throws ApiError 409 DUPLICATE_SLUG */
-  async create(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
-    const record = await this.#store(ctx, deps, input, own);
+  async #create(ctx: Context, deps: ApiDeps): Promise<void> {
+    const { slug, members } = await this.#input(ctx, deps);
+    const record = await this.#store(ctx, deps, slug, members);
     ctx.status = 201;
     await this.#answer(ctx, deps, record);
   }
 
-  /** Stores the record of the slug of the path, or replaces it, and answers with it. @throws ApiError 400, 412 */
-  async put(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+  async #put(ctx: Context, deps: ApiDeps): Promise<void> {
+    const input = await this.#input(ctx, deps);
     const slug = slugOf(ctx, input.slug);
-    const { name, description = null } = input;
     const record = await putBySlug(ctx, deps, slug, {
       kind: this.#kind.kind,
       entity: this.#entity,
-      create: () => this.#store(ctx, deps, { ...input, slug }, own),
-      replace: (id) =>
-        transactional(ctx, deps, async (em) => {
-          const stored = await this.#findIn(em, id, 'lock');
-          requireWanted(ctx, this.#kind.kind, stored);
-          const changed = changedMembers(stored, { name, description, ...own });
-          em.assign<Named>(stored, changed, { mergeObjectProperties: false });
-          return stored;
-        }),
+      create: () => this.#store(ctx, deps, slug, input.members),
+      replace: (id) => this.#change(ctx, deps, id, (stored) => changedMembers(stored, input.members)),
     });
     await this.#answer(ctx, deps, record);
   }
 
-  async #store(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<Named & Own> {
-    const id = newId(this.#kind.prefix);
-    noteRecords(ctx, [id]);
-    const record = await storeWithSlug(
-      this.#kind,
-      { ...input, organizationId: organizationId(ctx) },
-      () => entityManager(ctx, deps),
-      (fork, slug) => {
-        const { name, description = null } = input;
-        const members: RequiredEntityData<Named> = {
-          ...own,
-          id,
-          organizationId: organizationId(ctx),
-          name,
-          slug,
-          description,
-        };
-        return fork.transactional(async (em) => {
-          await requireRecordRoom(em, ctx, this.#kind.limit);
-          return em.create(this.#entity, members);
-        });
-      },
-    );
-    return record as Named & Own;
-  }
-
-  /**
-   * Applies the patch to the record of the path, under its lock, and answers with it.
-   * @param still whether the patch may be applied to the current record
-   * @returns false when it may not; nothing is changed or answered then
-   * @throws ApiError 404, 409 DUPLICATE_SLUG
-   */
-  async update(
+  async #store(
     ctx: Context,
     deps: ApiDeps,
-    patch: { slug?: string },
-    still: (stored: Own) => boolean = () => true,
-  ): Promise<boolean> {
-    const record = await updateWithSlug(this.#kind, patch.slug, () =>
-      entityManager(ctx, deps).transactional(async (em) => {
-        const stored = await this.#findIn(em, param(ctx, 'id'), 'lock');
-        requireWanted(ctx, this.#kind.kind, stored);
-        if (!still(stored)) return null;
-        // A JSON member is replaced as a whole.
-        em.assign<Named>(stored, field.sent(patch), { mergeObjectProperties: false });
-        return stored;
-      }),
-    );
-    if (record) await this.#answer(ctx, deps, record);
-    return record !== null;
+    given: string | undefined,
+    members: { name: string },
+  ): Promise<Named & Own> {
+    const { kind, prefix, limit } = this.#kind;
+    const id = newId(prefix);
+    noteRecords(ctx, [id]);
+    return storeWithSlug(ctx, deps, kind, { name: members.name, slug: given }, async (em, slug) => {
+      await requireRecordRoom(em, ctx, limit);
+      const record = { ...members, id, organizationId: organizationId(ctx), slug };
+      return em.create(this.#entity, record as unknown as RequiredEntityData<Named & Own>);
+    });
   }
 
-  async #answer(ctx: Context, deps: ApiDeps, record: Named & Own): Promise<void> {
+  /** The code of a record is checked before it is locked; if another request changes it meanwhile, it is checked again. */
+  async #update(ctx: Context, deps: ApiDeps): Promise<void> {
+    const patch = field.sent(await parseBody(ctx, this.#updateSchema)) as Partial<NamedInput & Own>;
+    const { of: checked, run } = this.#kind.check ?? { of: [] };
+    const isChecked = checked.some((member) => member in patch);
+    for (;;) {
+      const found = isChecked ? await this.find(ctx, deps) : null;
+      if (found) await run?.(ctx, deps, { ...found, ...patch });
+      const record = await orDuplicateSlug(this.#kind.kind, patch.slug, () =>
+        this.#change(ctx, deps, param(ctx, 'id'), (stored) =>
+          found === null || checked.every((member) => member in patch || stored[member] === found[member])
+            ? patch
+            : null,
+        ),
+      );
+      if (record) return this.#answer(ctx, deps, record);
+    }
+  }
+
+  /** @param change of the record under its lock; null: it is left as it is @throws ApiError 404, 412 */
+  #change<Change extends object | null>(
+    ctx: Context,
+    deps: ApiDeps,
+    id: string,
+    change: (stored: Named & Own) => Change,
+  ): Promise<(Named & Own) | Extract<Change, null>> {
+    return transactional(ctx, deps, async (em) => {
+      const stored = await this.#find(em, id, 'lock');
+      requireWanted(ctx, this.#kind.kind, stored);
+      const changed = change(stored);
+      if (changed === null) return changed as Extract<Change, null>;
+      // A JSON member is replaced as a whole.
+      em.assign<Named>(stored, changed as Partial<Named>, { mergeObjectProperties: false });
+      return stored;
+    });
+  }
+
+  async #answer(ctx: Context, deps: ApiDeps, record: Named): Promise<void> {
     tell(ctx, record);
     [ctx.body] = await this.#showAll(entityManager(ctx, deps), [record]);
   }
@@ -285,13 +225,17 @@ export class NamedRecords<Own extends object> {
   async #list(ctx: Context, deps: ApiDeps): Promise<void> {
     const query = parseQuery(ctx, listSchema);
     const em = entityManager(ctx, deps);
-    const [records, total] = await em.findAndCount(this.#entity, searched(query.search), newestFirst(query));
-    ctx.body = listAnswer(await this.#showAll(em, records as (Named & Own)[]), total, query);
+    const [records, total] = await em.findAndCount(
+      this.#entity as unknown as EntityName<Named>,
+      matching(query, 'name', 'slug'),
+      newestFirst(query),
+    );
+    ctx.body = listAnswer(await this.#showAll(em, records), total, query);
   }
 
   async #remove(ctx: Context, deps: ApiDeps): Promise<void> {
     await transactional(ctx, deps, async (em) => {
-      const record = await this.#findIn(em, param(ctx, 'id'), 'lock');
+      const record = await this.#find(em, param(ctx, 'id'), 'lock');
       requireWanted(ctx, this.#kind.kind, record);
       await requireUnused(em, this.#kind.usedAs, record);
       em.remove(record);
@@ -299,17 +243,10 @@ export class NamedRecords<Own extends object> {
     ctx.status = 204;
   }
 
-  async #showAll(em: EntityManager, records: (Named & Own)[]): Promise<object[]> {
+  async #showAll(em: EntityManager, records: Named[]): Promise<object[]> {
     const counts = await routeCounts(em, this.#kind.usedAs, records);
     return records.map((record) => toAnswer(this.#kind.members, record, { routeCount: counts.get(record.id) }));
   }
-}
-
-/** Name or slug contains the text, whatever its case; everything when there is none. */
-function searched(search: string | undefined) {
-  if (search === undefined) return {};
-  const pattern = containsPattern(search);
-  return { $or: [{ name: { $ilike: pattern } }, { slug: { $ilike: pattern } }] };
 }
 
 const SHOWN_ROUTES = 10;

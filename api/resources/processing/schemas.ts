@@ -8,8 +8,8 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { parseBody } from '../../request/validation.ts';
-import { answerShape, createShape, membersOf, readOnly, required, updateShape } from '../table.ts';
-import { flag, text, version } from '../values.ts';
+import { answerShape, membersOf, readOnly, required } from '../table.ts';
+import { component, flag, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
 // Whether it can be used is checked in a thread (resources/schemas.ts).
@@ -22,9 +22,11 @@ const jsonSchema = z.custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an
   override: { type: ['object', 'boolean'] },
   examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
 });
-const shownSchema = z
-  .union([z.record(z.string(), z.unknown()), z.boolean()])
-  .meta({ description: 'A JSON Schema.', examples: [{ type: 'object', required: ['id'] }] });
+const shownSchema = withExample(
+  z.union([z.record(z.string(), z.unknown()), z.boolean()]),
+  { type: 'object', required: ['id'] },
+  'A JSON Schema.',
+);
 
 /** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 const schemaMembers = membersOf<Schema>()({
@@ -34,9 +36,7 @@ const schemaMembers = membersOf<Schema>()({
   ...usedRows,
 });
 
-const createSchemaSchema = z.object(createShape(schemaMembers));
-const updateSchemaSchema = z.object(updateShape(schemaMembers));
-const schemaAnswer = z.object(answerShape(schemaMembers)).meta({ id: 'Schema' });
+const schemaAnswer = component('Schema', answerShape(schemaMembers));
 
 const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
@@ -44,47 +44,39 @@ const validateSchema = z.object({
 });
 const testSchema = validateSchema.extend({ schema: jsonSchema });
 
+const exampleSchema = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
+
 const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
+  tag: 'Schemas',
+  base: '/api/schemas',
+  name: 'Schema',
   kind: 'schema',
   entity: Schema,
   prefix: 'sch',
   limit: 'schemas',
-  constraint: 'schemas_slug_unique',
   usedAs: 'schemaId',
   members: schemaMembers,
   answer: schemaAnswer,
+  check: { of: ['schema'], run: requireGoodSchema },
+  refusal: 'INVALID_SCHEMA',
+  examples: {
+    create: { plain: { name: 'Order', schema: exampleSchema } },
+    update: { schema: { schema: { ...exampleSchema, required: [] } } },
+  },
+  leadsTo: 'validatePayload',
+});
+const schemaResult = component('SchemaResult', {
+  valid: flag(false),
+  errors: z.array(
+    z.object({
+      path: text('/id', 'A JSON pointer into the payload; empty for the payload itself.'),
+      message: text('must be integer'),
+    }),
+  ),
 });
 
-const exampleSchema = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
-const schemaResult = z
-  .object({
-    valid: flag(false),
-    errors: z.array(
-      z.object({
-        path: text('/id', 'A JSON pointer into the payload; empty for the payload itself.'),
-        message: text('must be integer'),
-      }),
-    ),
-  })
-  .meta({ id: 'SchemaResult' });
-
 export const schemaOperations: Operation[] = [
-  ...schemas.operations({
-    tag: 'Schemas',
-    name: 'Schema',
-    base: '/api/schemas',
-    create: {
-      body: { schema: createSchemaSchema, examples: { plain: { name: 'Order', schema: exampleSchema } } },
-      run: create,
-    },
-    put,
-    update: {
-      body: { schema: updateSchemaSchema, examples: { schema: { schema: { ...exampleSchema, required: [] } } } },
-      run: update,
-    },
-    refusal: 'INVALID_SCHEMA',
-    alsoLeadsTo: 'validatePayload',
-  }),
+  ...schemas.operations(),
   {
     tag: 'Schemas',
     method: 'post',
@@ -122,26 +114,8 @@ export const schemaOperations: Operation[] = [
   },
 ];
 
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchemaSchema);
-  await requireGoodSchema(ctx, deps, body.schema);
-  await schemas.create(ctx, deps, body, { schema: body.schema });
-}
-
-async function put(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchemaSchema);
-  await requireGoodSchema(ctx, deps, body.schema);
-  await schemas.put(ctx, deps, body, { schema: body.schema });
-}
-
-async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const patch = await parseBody(ctx, updateSchemaSchema);
-  if (patch.schema !== undefined) await requireGoodSchema(ctx, deps, patch.schema);
-  await schemas.update(ctx, deps, patch);
-}
-
 /** @throws ApiError 400 INVALID_SCHEMA */
-async function requireGoodSchema(ctx: Context, deps: ApiDeps, schema: JsonSchema): Promise<void> {
+async function requireGoodSchema(ctx: Context, deps: ApiDeps, { schema }: Pick<Schema, 'schema'>): Promise<void> {
   const problem = await inThreads(() => deps.threads.schemaProblem(organizationId(ctx), schema));
   if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');
 }

@@ -8,37 +8,29 @@ import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { Transform } from '../../../db/records/entities.ts';
-import type { TransformCode, TransformProblem } from '../../../outbound/transforms/language.ts';
+import type { TransformCode } from '../../../outbound/transforms/language.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
-import { ApiError } from '../../request/errors.ts';
+import { ApiError, invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { parseBody, parseOptionalBody } from '../../request/validation.ts';
-import {
-  answerShape,
-  createShape,
-  defaultsOf,
-  membersOf,
-  optional,
-  readOnly,
-  required,
-  updateShape,
-} from '../table.ts';
-import { exampleSample, text, version } from '../values.ts';
+import { answerShape, createShape, membersOf, optional, readOnly, required } from '../table.ts';
+import { component, exampleSample, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
 const MAX_CODE_LENGTH = 100_000;
 
-const code = z
-  .string()
-  .max(MAX_CODE_LENGTH)
-  .refine((text) => text.trim() !== '', 'must not be empty')
-  .meta({ examples: ['{ "id": payload.order.id }'] });
-const outputContentType = z
-  .string()
-  .refine(isMediaType, 'must be a media type, for example application/xml')
-  .nullable()
-  .meta({ examples: ['application/json'] });
+const code = withExample(
+  z
+    .string()
+    .max(MAX_CODE_LENGTH)
+    .refine((text) => text.trim() !== '', 'must not be empty'),
+  '{ "id": payload.order.id }',
+);
+const outputContentType = withExample(
+  z.string().refine(isMediaType, 'must be a media type, for example application/xml').nullable(),
+  'application/json',
+);
 
 /** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 const transformMembers = membersOf<Transform>()({
@@ -50,11 +42,7 @@ const transformMembers = membersOf<Transform>()({
   ...usedRows,
 });
 
-const transformDefaults = defaultsOf(transformMembers);
-
-const createTransformSchema = z.object(createShape(transformMembers));
-const updateTransformSchema = z.object(updateShape(transformMembers));
-const transformAnswer = z.object(answerShape(transformMembers)).meta({ id: 'Transform' });
+const transformAnswer = component('Transform', answerShape(transformMembers));
 
 /** Input of the test endpoint; nothing is stored. */
 const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
@@ -69,27 +57,44 @@ const sampleSchema = z.object({
 });
 const testCodeSchema = sampleSchema.extend(codeShape);
 
+const exampleCode = { type: 'jsonata', code: '{ "id": payload.order.id }' };
+
 const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
+  tag: 'Transforms',
+  base: '/api/transforms',
+  name: 'Transform',
   kind: 'transform',
   entity: Transform,
   prefix: 'tfm',
   limit: 'transforms',
-  constraint: 'transforms_slug_unique',
   usedAs: 'transformId',
   members: transformMembers,
   answer: transformAnswer,
+  check: { of: ['type', 'code'], run: requireGoodCode },
+  refusal: 'INVALID_TRANSFORM',
+  examples: {
+    create: {
+      jsonata: { name: 'To the CRM', ...exampleCode },
+      javascript: {
+        name: 'To XML',
+        type: 'javascript',
+        code: "export default (event) => '<order>' + event.payload.order.id + '</order>'",
+        outputContentType: 'application/xml',
+      },
+    },
+    update: { code: { code: '{ "number": payload.order.id }' } },
+  },
+  leadsTo: 'testTransform',
 });
-
-const exampleCode = { type: 'jsonata', code: '{ "id": payload.order.id }' };
 const tried = {
   outputContentType: text('application/json').nullable(),
-  durationMs: z.number().meta({ examples: [1.2] }),
+  durationMs: withExample(z.number(), 1.2),
 };
 const transformResult = z
   .union([
     z.object({
       success: z.literal(true),
-      output: z.unknown().meta({ description: 'Parsed when it is JSON, else its text.', examples: [{ id: 42 }] }),
+      output: withExample(z.unknown(), { id: 42 }, 'Parsed when it is JSON, else its text.'),
       ...tried,
     }),
     z.object({
@@ -105,33 +110,7 @@ const transformResult = z
   .meta({ id: 'TransformResult' });
 
 export const transformOperations: Operation[] = [
-  ...transforms.operations({
-    tag: 'Transforms',
-    name: 'Transform',
-    base: '/api/transforms',
-    create: {
-      body: {
-        schema: createTransformSchema,
-        examples: {
-          jsonata: { name: 'To the CRM', ...exampleCode },
-          javascript: {
-            name: 'To XML',
-            type: 'javascript',
-            code: "export default (event) => '<order>' + event.payload.order.id + '</order>'",
-            outputContentType: 'application/xml',
-          },
-        },
-      },
-      run: create,
-    },
-    put,
-    update: {
-      body: { schema: updateTransformSchema, examples: { code: { code: '{ "number": payload.order.id }' } } },
-      run: update,
-    },
-    refusal: 'INVALID_TRANSFORM',
-    alsoLeadsTo: 'testTransform',
-  }),
+  ...transforms.operations(),
   {
     tag: 'Transforms',
     method: 'post',
@@ -164,41 +143,6 @@ export const transformOperations: Operation[] = [
     },
   },
 ];
-
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { body, own } = await goodTransform(ctx, deps);
-  await transforms.create(ctx, deps, body, own);
-}
-
-async function put(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { body, own } = await goodTransform(ctx, deps);
-  await transforms.put(ctx, deps, body, own);
-}
-
-/** The body of a create. @throws ApiError 400 when its code does not compile */
-async function goodTransform(ctx: Context, deps: ApiDeps) {
-  const body = await parseBody(ctx, createTransformSchema);
-  const { type, code, outputContentType = transformDefaults.outputContentType } = body;
-  await requireGoodCode(ctx, deps, { type, code });
-  return { body, own: { type, code, outputContentType } };
-}
-
-async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const patch = await parseBody(ctx, updateTransformSchema);
-  while (!(await tryUpdate(ctx, deps, patch)));
-}
-
-/**
- * Applies a patch. The code is checked before the record is locked, because the check may take a second.
- * @returns false when the code was changed by another request meanwhile
- */
-async function tryUpdate(ctx: Context, deps: ApiDeps, patch: z.output<typeof updateTransformSchema>): Promise<boolean> {
-  const { type, code } = await transforms.find(ctx, deps);
-  if (patch.type !== undefined || patch.code !== undefined) {
-    await requireGoodCode(ctx, deps, { type: patch.type ?? type, code: patch.code ?? code });
-  }
-  return transforms.update(ctx, deps, patch, (stored) => stored.type === type && stored.code === code);
-}
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const sample = await parseOptionalBody(ctx, sampleSchema);
@@ -237,16 +181,12 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
 }
 
 /** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
-async function requireGoodCode(ctx: Context, deps: ApiDeps, code: Pick<TransformCode, 'type' | 'code'>): Promise<void> {
-  const problem = await inThreads(() => deps.threads.checkTransform(code, organizationId(ctx)));
-  if (problem) throw invalidTransform(problem);
-}
-
-function invalidTransform({ message, line, column }: TransformProblem): ApiError {
-  if (line === null || column === null) {
-    return new ApiError(400, 'INVALID_TRANSFORM', `code cannot be used: ${message}`, [{ path: 'code', message }]);
-  }
-  return new ApiError(400, 'INVALID_TRANSFORM', `code has an error in line ${line}, column ${column}: ${message}`, [
+async function requireGoodCode(ctx: Context, deps: ApiDeps, { type, code }: Pick<Transform, 'type' | 'code'>) {
+  const problem = await inThreads(() => deps.threads.checkTransform({ type, code }, organizationId(ctx)));
+  if (!problem) return;
+  const { message, line, column } = problem;
+  if (line === null || column === null) throw invalid('code', `cannot be used: ${message}`, 'INVALID_TRANSFORM');
+  throw new ApiError(400, 'INVALID_TRANSFORM', `code has an error in line ${line}, column ${column}: ${message}`, [
     { path: 'code', message, line, column },
   ]);
 }

@@ -11,40 +11,36 @@ import * as field from '../fields.ts';
 import { pauseMembers, showPause } from './pauses.ts';
 import { circuitConfigAnswer, circuitConfigSchema } from './route-members.ts';
 import { answerShape } from '../table.ts';
-import { count, latency, text, timestamp } from '../values.ts';
+import { component, count, latency, text, timestamp, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { choiceParam } from '../../request/query.ts';
-import { findRoute, isoTime, requireWanted, tell, transactional } from '../records.ts';
+import { findRoute, requireWanted, tell, transactional } from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
 
-const statusAnswer = z
-  .object({
-    circuitState: z.enum(CIRCUIT_STATES),
-    failureCount: count.meta({ description: 'Failed attempts in a row.', examples: [0] }),
-    failureThreshold: z.int().meta({ examples: [5] }),
-    cooldownSeconds: z.int().meta({ examples: [300] }),
-    lastFailureAt: timestamp.nullable(),
-    lastSuccessAt: timestamp.nullable(),
-    openedAt: timestamp.nullable().meta({ description: 'Null when it is not open.' }),
-    probeSuccessCount: count.meta({ examples: [0] }),
-    probeSuccessThreshold: z.int().meta({ examples: [2] }),
-    ...answerShape(pauseMembers),
-  })
-  .meta({ id: 'CircuitStatus' });
+const statusAnswer = component('CircuitStatus', {
+  circuitState: z.enum(CIRCUIT_STATES),
+  failureCount: withExample(count, 0, 'Failed attempts in a row.'),
+  failureThreshold: withExample(z.int(), 5),
+  cooldownSeconds: withExample(z.int(), 300),
+  lastFailureAt: timestamp.nullable(),
+  lastSuccessAt: timestamp.nullable(),
+  openedAt: timestamp.nullable().describe('Null when it is not open.'),
+  probeSuccessCount: withExample(count, 0),
+  probeSuccessThreshold: withExample(z.int(), 2),
+  ...answerShape(pauseMembers),
+});
 
-const statisticsAnswer = z
-  .object({
-    eventsRouted: count,
-    eventsFiltered: count.meta({ description: "Refused by the route's filter.", examples: [3] }),
-    deliveriesSucceeded: count,
-    deliveriesFailed: count.meta({ examples: [0] }),
-    avgLatency: latency,
-    period: z.enum(['1h', '24h', '7d', '30d']).meta({ examples: ['24h'] }),
-  })
-  .meta({ id: 'RouteStatistics' });
+const statisticsAnswer = component('RouteStatistics', {
+  eventsRouted: count,
+  eventsFiltered: withExample(count, 3, "Refused by the route's filter."),
+  deliveriesSucceeded: count,
+  deliveriesFailed: withExample(count, 0),
+  avgLatency: latency,
+  period: withExample(z.enum(['1h', '24h', '7d', '30d']), '24h'),
+});
 
 const base = '/api/routes/{id}';
 const common = { tag: 'Routes', idOf: ['rte'] } as const;
@@ -124,9 +120,8 @@ async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
     failureCount: circuit.failureCount,
     failureThreshold: rule.failureThreshold,
     cooldownSeconds: rule.cooldownSeconds,
-    lastFailureAt: isoTime(attempts.lastFailureAt),
-    lastSuccessAt: isoTime(attempts.lastSuccessAt),
-    openedAt: circuit.openedAt === null ? null : new Date(circuit.openedAt).toISOString(),
+    ...attempts,
+    openedAt: circuit.openedAt && new Date(circuit.openedAt),
     probeSuccessCount: circuit.probeSuccessCount,
     probeSuccessThreshold: rule.probeSuccessThreshold,
     ...showPause(pauses.get(id)),

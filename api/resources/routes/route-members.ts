@@ -22,7 +22,7 @@ import {
   required,
   updateShape,
 } from '../table.ts';
-import { count, flag, idOf, named, text, timestamp } from '../values.ts';
+import { component, count, flag, idOf, named, text, timestamp, withExample } from '../values.ts';
 
 const MAX_DESTINATIONS = 50;
 const MAX_FAILOVERS = 3;
@@ -31,16 +31,16 @@ const MAX_INTEGER = 2_147_483_647;
 const notifyEmails = emailList.transform((given) => (given.trim() === '' ? null : given));
 const shownEmails = text('ops@example.com, team@example.com', 'Separated by commas.').max(5000).nullable();
 
-const expectedResponse = z
-  .object({
-    statusCodes: z.array(z.int().min(100).max(599)).min(1).max(100).optional(),
-    bodyContains: z.string().min(1).max(10_000).optional(),
-  })
-  .nullable()
-  .meta({
-    description: "What of the destination's answer counts as success; null: any 2xx.",
-    examples: [{ statusCodes: [200, 202], bodyContains: 'ok' }],
-  });
+const expectedResponse = withExample(
+  z
+    .object({
+      statusCodes: z.array(z.int().min(100).max(599)).min(1).max(100).optional(),
+      bodyContains: z.string().min(1).max(10_000).optional(),
+    })
+    .nullable(),
+  { statusCodes: [200, 202], bodyContains: 'ok' },
+  "What of the destination's answer counts as success; null: any 2xx.",
+);
 
 const lane = z.enum(LANE_SETTINGS);
 
@@ -54,23 +54,14 @@ const shownDestination = idOf('dst', 'dst_wh');
 // References hold an id in the API and a slug in files. Whether the record exists is checked when the route is stored
 // (route-references.ts).
 const reference = z.string().nullable();
-const slug = (example: string | null) =>
-  z
-    .string()
-    .nullable()
-    .meta({ examples: [example] });
+const slug = (example: string | null) => withExample(z.string().nullable(), example);
 
-const whole = (least: number, most: number, example: number) =>
-  z
-    .int()
-    .min(least)
-    .max(most)
-    .meta({ examples: [example] });
+const whole = (least: number, most: number, example: number) => withExample(z.int().min(least).max(most), example);
 
 /** Clients may send what is `required` or `optional`, with its default; the others are read-only. */
 export const routeMembers = membersOf<Route>()({
   id: readOnly(idOf('rte')),
-  name: required(field.name.meta({ examples: ['Orders to the CRM'] })),
+  name: required(withExample(field.name, 'Orders to the CRM')),
   description: optional(field.description, null),
   sourceId: required(z.string(), { answer: idOf('src'), fileName: 'sourceSlug', file: slug('orders') }),
   destinationIds: required(primaries.min(1), {
@@ -85,10 +76,7 @@ export const routeMembers = membersOf<Route>()({
   }),
   filterId: optional(reference, null, { answer: idOf('flt').nullable(), fileName: 'filterSlug', file: slug(null) }),
   schemaId: optional(reference, null, { answer: idOf('sch').nullable(), fileName: 'schemaSlug', file: slug(null) }),
-  priority: optional(
-    whole(-MAX_INTEGER, MAX_INTEGER, 0).meta({ description: 'Higher values run first.', examples: [0] }),
-    0,
-  ),
+  priority: optional(withExample(whole(-MAX_INTEGER, MAX_INTEGER, 0), 0, 'Higher values run first.'), 0),
   filterConditions: optional(conditions.nullable(), null, { answer: shownConditions.nullable() }),
   filterLogic: optional(logic, 'AND'),
   failoverDestinationIds: optional(failovers, [], {
@@ -106,22 +94,22 @@ export const routeMembers = membersOf<Route>()({
   notifyOnRecovery: optional(flag(true), false),
   notifyEmails: optional(notifyEmails.nullable(), null, { answer: shownEmails }),
   withheldEmails: computed(
-    z.array(text('team@example.com')).meta({
-      description:
-        'Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain.',
-      examples: [[]],
-    }),
+    withExample(
+      z.array(text('team@example.com')),
+      [],
+      'Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain.',
+    ),
   ),
   expectedResponse: optional(expectedResponse, null),
   lane: optional(lane.nullable(), null, {
-    answer: lane.optional().meta({ description: 'Only there when it is set for this route.' }),
+    answer: lane.optional().describe('Only there when it is set for this route.'),
   }),
   allowOwnAddress: optional(
-    z.boolean().meta({
-      description:
-        'Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks.',
-      examples: [false],
-    }),
+    withExample(
+      z.boolean(),
+      false,
+      'Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks.',
+    ),
     false,
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
@@ -143,7 +131,7 @@ export const routeDefaults = defaultsOf(routeMembers);
 export const createRouteSchema = z.object(createShape(routeMembers)).superRefine(checkFilter);
 export const updateRouteSchema = z.object(updateShape(routeMembers)).superRefine(checkFilter);
 export type RouteInput = z.output<typeof createRouteSchema>;
-export const routeAnswer = z.object(answerShape(routeMembers)).meta({ id: 'Route' });
+export const routeAnswer = component('Route', answerShape(routeMembers));
 
 // The circuit breaker's own endpoint knows these three.
 const { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold } = routeMembers;
@@ -152,13 +140,15 @@ export const circuitConfigSchema = z.object(updateShape(circuitMembers));
 export const circuitConfigAnswer = answerShape(circuitMembers);
 
 // Names in older files, from when a route had one destination, and in the circuit status.
-const firstDestination = slug('crm').meta({ description: 'The first of `destinationSlugs`.', examples: ['crm'] });
-const failureThreshold = z.int().meta({ description: 'The same as `circuitFailureThreshold`.', examples: [5] });
+const firstDestination = withExample(slug('crm'), 'crm', 'The first of `destinationSlugs`.');
+const failureThreshold = withExample(z.int(), 5, 'The same as `circuitFailureThreshold`.');
 
 /** A route in an export file. */
-export const routeFileItem = z
-  .object({ ...fileShape(routeMembers), destinationSlug: firstDestination, failureThreshold })
-  .meta({ id: 'RouteExportItem' });
+export const routeFileItem = component('RouteExportItem', {
+  ...fileShape(routeMembers),
+  destinationSlug: firstDestination,
+  failureThreshold,
+});
 
 /** A route in an import; `failureThreshold` is used, and checked, when the other name is missing. */
 export const routeImportItem = z.object({

@@ -14,7 +14,7 @@ import type { GateSet } from '../../../outbound/threads/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { invalid, notFound, unavailable } from '../../request/errors.ts';
-import { count, exampleId, idOf, text } from '../values.ts';
+import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
 import { findRoute, requireId } from '../records.ts';
@@ -29,40 +29,41 @@ const MOST_SHOWN = 64 * 1024;
 
 const bodySchema = z.object({ eventId: z.string() });
 
-const previewAnswer = z
-  .object({
-    routeId: idOf('rte'),
-    eventId: idOf('evt'),
-    verdict: z.enum(['taken', 'filtered', 'schema_failed', 'filter_failed']).meta({
-      description:
-        'Whether it takes the event, its filter refuses it, the payload does not match its schema, or the filter is too much work.',
-    }),
-    error: text('The payload does not match the schema Order', 'Why its deliveries would fail.').nullable(),
-    schemaErrors: z
-      .array(z.object({ path: text('/order/id'), message: text('must be number') }))
-      .meta({ description: 'The first mismatches, when the payload does not match its schema.', examples: [[]] }),
-    content: z
-      .object({
-        bodySize: count.meta({ description: 'bytes', examples: [27] }),
-        body: text('{"kind":"order.paid"}', 'Its first 64 KiB, as text if they are UTF-8, else in base64.'),
-        bodyEncoding: z.literal('base64').optional().meta({ description: 'Only when the body is no text.' }),
-        isCut: z.boolean().meta({ description: 'Whether there is more of it.', examples: [false] }),
-      })
-      .nullable()
-      .meta({ description: 'What all destinations get; null when nothing would be sent, or the transform fails.' }),
-    requests: z
-      .array(
-        z.object({
-          destinationId: idOf('dst', 'dst_wh'),
-          destinationName: text('CRM'),
-          enabled: z.boolean().meta({ description: 'To a disabled destination nothing is sent.', examples: [true] }),
-          request: z.object(requestMembers).nullable().meta({ description: 'Null: `problem` says why.' }),
-          problem: problemAnswer,
-        }),
-      )
-      .meta({ description: 'One for each destination, in their order; none when the event is not taken.' }),
-  })
-  .meta({ id: 'RoutePreview' });
+const previewAnswer = component('RoutePreview', {
+  routeId: idOf('rte'),
+  eventId: idOf('evt'),
+  verdict: z
+    .enum(['taken', 'filtered', 'schema_failed', 'filter_failed'])
+    .describe(
+      'Whether it takes the event, its filter refuses it, the payload does not match its schema, or the filter is too much work.',
+    ),
+  error: text('The payload does not match the schema Order', 'Why its deliveries would fail.').nullable(),
+  schemaErrors: withExample(
+    z.array(z.object({ path: text('/order/id'), message: text('must be number') })),
+    [],
+    'The first mismatches, when the payload does not match its schema.',
+  ),
+  content: z
+    .object({
+      bodySize: withExample(count, 27, 'bytes'),
+      body: text('{"kind":"order.paid"}', 'Its first 64 KiB, as text if they are UTF-8, else in base64.'),
+      bodyEncoding: z.literal('base64').optional().describe('Only when the body is no text.'),
+      isCut: withExample(z.boolean(), false, 'Whether there is more of it.'),
+    })
+    .nullable()
+    .describe('What all destinations get; null when nothing would be sent, or the transform fails.'),
+  requests: z
+    .array(
+      z.object({
+        destinationId: idOf('dst', 'dst_wh'),
+        destinationName: text('CRM'),
+        enabled: withExample(z.boolean(), true, 'To a disabled destination nothing is sent.'),
+        request: z.object(requestMembers).nullable().describe('Null: `problem` says why.'),
+        problem: problemAnswer,
+      }),
+    )
+    .describe('One for each destination, in their order; none when the event is not taken.'),
+});
 
 export const routePreviewOperation: Operation = {
   tag: 'Routes',
@@ -110,7 +111,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function requireEventOf(ctx: Context, deps: ApiDeps, route: Route, eventId: string): Promise<EventRecord> {
-  requireId('event', 'evt', eventId);
+  requireId('event', ['evt'], eventId);
   const event = await findEvent(deps.pool, organizationId(ctx), eventId);
   if (!event) throw notFound('event', eventId);
   if (event.sourceId !== route.sourceId) throw invalid('eventId', "must be of an event of the route's source");

@@ -1,14 +1,14 @@
 // Makes routes and changes them, under the lock of their source, with the records that they refer to.
-import { LockMode } from '@mikro-orm/core';
+import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { addressesUnder } from '../../../core/http/own-address.ts';
-import { isId, newId } from '../../../core/text/ids.ts';
+import { type IdPrefix, isId, newId } from '../../../core/text/ids.ts';
 import { Destination, Filter, Route, Schema, Source, Transform } from '../../../db/records/entities.ts';
 import { type EntityManager, lockRouteName } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRouteRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
-import { ApiError, invalid } from '../../request/errors.ts';
+import { ApiError, conflict, invalid } from '../../request/errors.ts';
 import { requireRecipients } from '../alerts/notification-recipients.ts';
 import * as field from '../fields.ts';
 import type { RouteReference } from '../processing/named-records.ts';
@@ -65,7 +65,7 @@ export async function putRoute(
     );
     if (other !== undefined) {
       const message = `Several routes are called ${name}; update the one that is meant by its id, or rename the others`;
-      throw new ApiError(409, 'INVALID_STATE', message);
+      throw conflict(message);
     }
     if (found === undefined) {
       requireNoVersion(ctx, 'route', name);
@@ -233,40 +233,37 @@ function whyNot(deps: Deps): string {
 
 type References = Partial<Record<RouteReference, string | null>>;
 
+/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
+const referred = (entity: typeof Filter | typeof Schema | typeof Transform) =>
+  entity as unknown as EntityName<{ id: string; name: string }>;
+
+/** The members of routes that refer to a record, in the order in which these are locked. */
+const REFERENCES: { member: RouteReference; kind: string; prefix: IdPrefix; entity: ReturnType<typeof referred> }[] = [
+  { member: 'filterId', kind: 'filter', prefix: 'flt', entity: referred(Filter) },
+  { member: 'schemaId', kind: 'schema', prefix: 'sch', entity: referred(Schema) },
+  { member: 'transformId', kind: 'transform', prefix: 'tfm', entity: referred(Transform) },
+];
+
 /**
  * Requires that the references of a route exist in its organization, and locks them against deletion until the route is stored.
  * @throws ApiError 400 about the member
  */
 async function requireReferences(em: EntityManager, route: References): Promise<void> {
   const lock = { lockMode: LockMode.PESSIMISTIC_READ } as const;
-  const { filterId, schemaId, transformId } = route;
-  if (typeof filterId === 'string' && !(isId('flt', filterId) && (await em.findOne(Filter, { id: filterId }, lock)))) {
-    throw missing('filterId', 'filter');
+  for (const { member, kind, prefix, entity } of REFERENCES) {
+    const id = route[member];
+    if (typeof id !== 'string' || (isId(prefix, id) && (await em.findOne(entity, { id }, lock)))) continue;
+    throw invalid(member, `must be the id of a ${kind} of this organization`);
   }
-  if (typeof schemaId === 'string' && !(isId('sch', schemaId) && (await em.findOne(Schema, { id: schemaId }, lock)))) {
-    throw missing('schemaId', 'schema');
-  }
-  if (
-    typeof transformId === 'string' &&
-    !(isId('tfm', transformId) && (await em.findOne(Transform, { id: transformId }, lock)))
-  ) {
-    throw missing('transformId', 'transform');
-  }
-}
-
-function missing(member: RouteReference, kind: string): ApiError {
-  return invalid(member, `must be the id of a ${kind} of this organization`);
 }
 
 /** Names of all records that these routes refer to, by id, in at most three queries. */
 export async function referenceNames(em: EntityManager, routes: References[]): Promise<Map<string, string>> {
-  const ids = (member: RouteReference) => [...new Set(routes.flatMap((route) => route[member] ?? []))];
-  const find = { fields: ['id', 'name'] } as const;
-  const [filterIds, schemaIds, transformIds] = [ids('filterId'), ids('schemaId'), ids('transformId')];
-  const found = await Promise.all([
-    filterIds.length > 0 ? em.fork().find(Filter, { id: { $in: filterIds } }, find) : [],
-    schemaIds.length > 0 ? em.fork().find(Schema, { id: { $in: schemaIds } }, find) : [],
-    transformIds.length > 0 ? em.fork().find(Transform, { id: { $in: transformIds } }, find) : [],
-  ]);
-  return new Map(found.flat().map((record) => [record.id, record.name]));
+  const found = await Promise.all(
+    REFERENCES.map(({ member, entity }) => {
+      const ids = [...new Set(routes.flatMap((route) => route[member] ?? []))];
+      return ids.length > 0 ? em.fork().find(entity, { id: { $in: ids } }, { fields: ['id', 'name'] }) : [];
+    }),
+  );
+  return new Map(found.flat().map(({ id, name }) => [id, name]));
 }

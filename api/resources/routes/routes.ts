@@ -3,21 +3,22 @@ import { raw } from '@mikro-orm/core';
 import { z } from 'zod';
 import { CIRCUIT_STATES, type CircuitState } from '../../../core/delivery/circuit.ts';
 import { circuitStates, stateOfCircuit } from '../../../db/circuits/circuits.ts';
-import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
+import { pausesOf } from '../../../db/circuits/pauses.ts';
 import { inTransaction, type Queryable } from '../../../db/connections/pool.ts';
 import { Destination, Route, Source } from '../../../db/records/entities.ts';
-import { type IngestTotals, ingestTotals } from '../../../db/ledger/statistics.ts';
+import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/records/routes.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import type { Operation } from '../../request/operation.ts';
-import { booleanParam, choiceParam, limitOf, listAnswer, pageParams, textParam } from '../../request/query.ts';
+import { booleanParam, choiceParam, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
 import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
 import { withheldEmails } from '../alerts/notification-recipients.ts';
 import { findRoute, idsOfBulk, requireWanted, tell, transactional, wellFormed } from '../records.ts';
+import { crudOperations } from '../crud.ts';
 import { toAnswer } from '../table.ts';
-import { count, exampleId, flag, listOf, named } from '../values.ts';
+import { count, exampleId, flag, named, withExample } from '../values.ts';
 import { showPause } from './pauses.ts';
 import { createRouteSchema, routeAnswer, routeMembers, updateRouteSchema } from './route-members.ts';
 import { changeRoute, makeRoute, putRoute, referenceNames } from './route-record.ts';
@@ -30,39 +31,16 @@ const listSchema = z.object({
   circuitState: choiceParam(CIRCUIT_STATES),
 });
 
-const base = '/api/routes';
-const common = { tag: 'Routes', idOf: ['rte'] } as const;
-const leadsTo = [
-  'getRoute',
-  'updateRoute',
-  'getRouteStatistics',
-  'getCircuitStatus',
-  'resetCircuit',
-  'configureCircuit',
-  'pauseRoute',
-  'resumeRoute',
-  'deleteRoute',
-];
-
-export const routeOperations: Operation[] = [
-  {
-    ...common,
-    method: 'get',
-    path: base,
-    operationId: 'listRoutes',
-    run: list,
-    summary: 'List routes',
-    query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: listOf(routeAnswer) },
-  },
-  {
-    ...common,
-    method: 'post',
-    path: base,
-    operationId: 'createRoute',
-    versioned: true,
+export const routeOperations: Operation[] = crudOperations({
+  tag: 'Routes',
+  idOf: ['rte'],
+  base: '/api/routes',
+  name: 'Route',
+  noun: 'route',
+  answer: routeAnswer,
+  list: { run: list, query: listSchema },
+  create: {
     run: create,
-    summary: 'Create a route',
     body: {
       schema: createRouteSchema,
       examples: {
@@ -79,70 +57,39 @@ export const routeOperations: Operation[] = [
         },
       },
     },
-    answer: { status: 201, description: 'The route.', schema: routeAnswer, leadsTo },
+    leadsTo: [
+      'getRouteStatistics',
+      'getCircuitStatus',
+      'resetCircuit',
+      'configureCircuit',
+      'pauseRoute',
+      'resumeRoute',
+    ],
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
-  {
-    ...common,
-    method: 'get',
-    path: `${base}/{id}`,
-    operationId: 'getRoute',
-    versioned: true,
-    run: get,
-    summary: 'Get a route',
-    answer: { status: 200, description: 'The route.', schema: routeAnswer },
-  },
-  {
-    ...common,
-    method: 'patch',
-    path: `${base}/{id}`,
-    operationId: 'updateRoute',
-    versioned: true,
+  get,
+  update: {
     run: update,
-    summary: 'Update a route',
-    description: 'Members that are not sent stay as they are. The source cannot be changed.',
+    description: 'The source cannot be changed.',
     body: {
       schema: updateRouteSchema,
       examples: { disable: { enabled: false }, 'take the transform out': { transformId: null } },
     },
-    answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
     // INVALID_SOURCE: the source was deleted concurrently.
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
-  {
-    ...common,
-    method: 'put',
-    path: `${base}/by-name/{name}`,
-    operationId: 'putRoute',
-    versioned: true,
+  put: {
+    by: 'name',
     run: put,
-    summary: 'Create or replace the route of a name',
-    description:
-      'The route becomes what a create would make of the body: what is left out goes back to its default. The source of a route cannot be changed. When several routes have the name, the answer is 409.',
+    description: 'The source of a route cannot be changed. When several routes have the name, the answer is 409.',
     body: {
       schema: createRouteSchema,
       examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },
     },
-    answer: {
-      status: 200,
-      description: 'The route as it is now.',
-      ofNew: 'The route, which is new.',
-      schema: routeAnswer,
-    },
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE', 'INVALID_STATE'] },
   },
-  {
-    ...common,
-    method: 'delete',
-    path: `${base}/{id}`,
-    operationId: 'deleteRoute',
-    versioned: true,
-    run: remove,
-    summary: 'Delete a route',
-    description: 'Its source, destinations, filter, schema and transform stay.',
-    answer: { status: 204, description: 'It is deleted.' },
-  },
-];
+  remove: { run: remove, description: 'Its source, destinations, filter, schema and transform stay.' },
+});
 
 const deleteManySchema = z.strictObject({ routeIds: idsOfBulk });
 const pauseManySchema = z.strictObject({ routeIds: idsOfBulk, isActive: z.boolean() });
@@ -162,7 +109,7 @@ export const manyRoutesOperations: Operation[] = [
       status: 200,
       description: 'The routes that there are.',
       schema: z.object({
-        updated: count.meta({ examples: [1] }),
+        updated: withExample(count, 1),
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
       }),
     },
@@ -179,7 +126,7 @@ export const manyRoutesOperations: Operation[] = [
     answer: {
       status: 200,
       description: 'The routes that there were.',
-      schema: z.object({ deleted: count.meta({ examples: [1] }), routes: z.array(named('rte', 'Orders to the CRM')) }),
+      schema: z.object({ deleted: withExample(count, 1), routes: z.array(named('rte', 'Orders to the CRM')) }),
     },
   },
 ];
@@ -195,7 +142,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
       ...(query.destinationId && { destinationIds: { $contains: [query.destinationId] } }),
       ...(query.circuitState && inState(query.circuitState)),
     },
-    { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+    newestFirst(query),
   );
   ctx.body = listAnswer(await showAll(em, deps, routes), total, query);
 }
@@ -289,36 +236,20 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
   for (const [id, name] of references) names.set(id, name);
-  return routes.map((route, index) =>
-    show(route, names, {
-      totals: totals.get(route.id),
-      circuitState: circuits.get(route.id) ?? 'closed',
-      pause: pauses.get(route.id),
-      withheldEmails: withheld[index] ?? [],
-    }),
-  );
-}
-
-interface RouteState {
-  totals: IngestTotals;
-  circuitState: CircuitState;
-  pause: Pause | undefined;
-  withheldEmails: string[];
-}
-
-function show(route: Route, names: Map<string, string>, { totals, circuitState, pause, withheldEmails }: RouteState) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
-  return toAnswer(routeMembers, route, {
-    circuitState,
-    ...showPause(pause),
-    withheldEmails,
-    source: expand(route.sourceId),
-    destinations: route.destinationIds.map(expand),
-    transform: expandIfAny(route.transformId),
-    filter: expandIfAny(route.filterId),
-    schema: expandIfAny(route.schemaId),
-    eventsRouted: totals.events,
-    lastEventAt: totals.lastEventAt,
-  });
+  return routes.map((route, index) =>
+    toAnswer(routeMembers, route, {
+      circuitState: circuits.get(route.id) ?? 'closed',
+      ...showPause(pauses.get(route.id)),
+      withheldEmails: withheld[index] ?? [],
+      source: expand(route.sourceId),
+      destinations: route.destinationIds.map(expand),
+      transform: expandIfAny(route.transformId),
+      filter: expandIfAny(route.filterId),
+      schema: expandIfAny(route.schemaId),
+      eventsRouted: totals.get(route.id).events,
+      lastEventAt: totals.get(route.id).lastEventAt,
+    }),
+  );
 }

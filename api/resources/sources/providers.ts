@@ -6,7 +6,7 @@ import { signedWebhook } from '../../../providers/sample.ts';
 import type { Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { shownAnswer } from './source-members.ts';
-import { headers, listOf, text } from '../values.ts';
+import { component, headers, listOf, text, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { listAnswer, pageParams } from '../../request/query.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
@@ -15,14 +15,8 @@ const listSchema = z.object(pageParams);
 
 const place = z
   .object({
-    header: z
-      .string()
-      .optional()
-      .meta({ examples: ['X-GitHub-Event'] }),
-    payload: z
-      .string()
-      .optional()
-      .meta({ examples: ['event.type'] }),
+    header: withExample(z.string().optional(), 'X-GitHub-Event'),
+    payload: withExample(z.string().optional(), 'event.type'),
   })
   .meta({
     id: 'ProviderPlace',
@@ -30,28 +24,30 @@ const place = z
     examples: [{ header: 'X-GitHub-Event' }],
   });
 
-const provider = z
-  .object({
-    name: text('github', 'The `provider` of a source.'),
-    title: text('GitHub'),
-    docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
-    secret: text('the secret of the webhook', 'What `verificationConfig.secret` is.').nullable(),
-    verifyToken: text('a verify token of your own', 'What `verificationConfig.verifyToken` is.').nullable(),
-    eventType: place.nullable(),
-    eventId: place.nullable(),
-    dedup: z
-      .object({ header: z.string().optional(), jsonPath: z.string().optional(), signature: z.literal(true).optional() })
-      .nullable()
-      .meta({
-        description: 'What tells a repeat; to be set as the `idempotencyKey` of the source, with a window.',
-        examples: [{ header: 'X-GitHub-Delivery' }],
-      }),
-    handshakes: z.array(z.string()).meta({ description: 'The handshakes that are answered.', examples: [[]] }),
-    answer: shownAnswer.nullable(),
-    instructions: text('Settings, Webhooks, Add webhook.', 'How to connect it.'),
-    samples: z.array(z.string()).meta({ description: 'The events that there are samples of.', examples: [['push']] }),
-  })
-  .meta({ id: 'Provider' });
+const provider = component('Provider', {
+  name: text('github', 'The `provider` of a source.'),
+  title: text('GitHub'),
+  docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
+  secret: text('the secret of the webhook', 'What `verificationConfig.secret` is.').nullable(),
+  verifyToken: text('a verify token of your own', 'What `verificationConfig.verifyToken` is.').nullable(),
+  eventType: place.nullable(),
+  eventId: place.nullable(),
+  dedup: withExample(
+    z
+      .object({
+        header: z.string().optional(),
+        jsonPath: z.string().optional(),
+        signature: z.literal(true).optional(),
+      })
+      .nullable(),
+    { header: 'X-GitHub-Delivery' },
+    'What tells a repeat; to be set as the `idempotencyKey` of the source, with a window.',
+  ),
+  handshakes: withExample(z.array(z.string()), [], 'The handshakes that are answered.'),
+  answer: shownAnswer.nullable(),
+  instructions: text('Settings, Webhooks, Add webhook.', 'How to connect it.'),
+  samples: withExample(z.array(z.string()), ['push'], 'The events that there are samples of.'),
+});
 
 const MAX_SECRET = 4096;
 const MAX_ADDRESS = 2048;
@@ -59,36 +55,28 @@ const MAX_ADDRESS = 2048;
 const MAX_PAYLOAD = 64 * 1024;
 
 const signSchema = z.object({
-  provider: z
-    .string()
-    .max(100)
-    .meta({ description: 'Its `name`.', examples: ['github'] }),
-  secret: z
-    .string()
-    .min(1)
-    .max(MAX_SECRET)
-    .meta({
-      description: 'As `verificationConfig.secret` of the source. It is not stored.',
-      examples: ['shared with github'],
-    }),
+  provider: withExample(z.string().max(100), 'github', 'Its `name`.'),
+  secret: withExample(
+    z.string().min(1).max(MAX_SECRET),
+    'shared with github',
+    'As `verificationConfig.secret` of the source. It is not stored.',
+  ),
   url: z
     .string()
     .max(MAX_ADDRESS)
     .refine((url) => URL.canParse(url), 'must be an address')
-    .meta({ description: 'The `webhookUrl` of the source, which some providers sign.' }),
-  event: z.string().max(200).optional().meta({ description: 'One of the `samples`; the first by default.' }),
-  payload: z.string().max(MAX_PAYLOAD).optional().meta({ description: 'Instead of the payload of the sample.' }),
+    .describe('The `webhookUrl` of the source, which some providers sign.'),
+  event: z.string().max(200).optional().describe('One of the `samples`; the first by default.'),
+  payload: z.string().max(MAX_PAYLOAD).optional().describe('Instead of the payload of the sample.'),
 });
 
-const signedSample = z
-  .object({
-    event: text('push'),
-    headers: headers.meta({ examples: [{ 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }] }),
-    payload: text('{"ref":"refs/heads/main"}', 'To be sent byte by byte.'),
-    sample: text('{"ref":"refs/heads/main"}', 'The same before the provider adds to it what proves it.'),
-    query: text('', 'To be added to the address; usually empty.'),
-  })
-  .meta({ id: 'SignedSample' });
+const signedSample = component('SignedSample', {
+  event: text('push'),
+  headers: withExample(headers, { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }),
+  payload: text('{"ref":"refs/heads/main"}', 'To be sent byte by byte.'),
+  sample: text('{"ref":"refs/heads/main"}', 'The same before the provider adds to it what proves it.'),
+  query: text('', 'To be added to the address; usually empty.'),
+});
 
 export const signSampleOperation: Operation = {
   tag: 'Sources',

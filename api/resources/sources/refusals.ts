@@ -5,7 +5,7 @@ import { METHODS } from '../../../core/http/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
 import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/history/refusals.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
-import { count, headers, idOf, listOf, text, timestamp } from '../values.ts';
+import { component, count, headers, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { booleanParam, choiceParam, limitOf, listAnswer, pageParams } from '../../request/query.ts';
 import { findSource } from '../records.ts';
@@ -25,55 +25,41 @@ const PERIOD_NAMES = ['24h', '7d', '30d'] as const;
 const listSchema = z.object({
   ...pageParams,
   cause: choiceParam(REFUSAL_CAUSES),
-  period: choiceParam(PERIOD_NAMES).meta({ description: 'Of the counts; `24h` by default.' }),
-  includePayload: booleanParam.meta({ description: 'Needs the scope `payloads:read`.' }),
+  period: choiceParam(PERIOD_NAMES).describe('Of the counts; `24h` by default.'),
+  includePayload: booleanParam.describe('Needs the scope `payloads:read`.'),
 });
 
-const cause = z.enum(REFUSAL_CAUSES).meta({ examples: ['signature'] });
-const limit = z
-  .enum(LIMIT_NAMES)
-  .nullable()
-  .meta({ description: 'The limit of the organization that it was about.', examples: [null] });
+const cause = withExample(z.enum(REFUSAL_CAUSES), 'signature');
+const limit = withExample(z.enum(LIMIT_NAMES).nullable(), null, 'The limit of the organization that it was about.');
 
-const refusal = z
-  .object({
-    id: idOf('ref'),
-    refusedAt: timestamp,
-    cause,
-    limit,
-    status: z.int().meta({ description: 'That the sender was answered.', examples: [401] }),
-    message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'What the sender was told.'),
-    method: z.enum(METHODS),
-    clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
-    headers: headers.meta({ description: 'Secrets masked, long values cut; at most 4 KiB.' }),
-    payloadSize: count
-      .nullable()
-      .meta({ description: 'bytes; null when it was neither read nor announced.', examples: [27] }),
-    payloadStart: z
-      .string()
-      .nullable()
-      .optional()
-      .meta({
-        description: `The first ${KEPT_PAYLOAD_BYTES} bytes; null when it was refused before the body was read. Only when asked for.`,
-        examples: ['{"kind":"order.paid"}'],
-      }),
-    payloadEncoding: z.literal('base64').optional().meta({ description: 'Only when the payload is no text.' }),
-  })
-  .meta({ id: 'Refusal' });
+const refusal = component('Refusal', {
+  id: idOf('ref'),
+  refusedAt: timestamp,
+  cause,
+  limit,
+  status: withExample(z.int(), 401, 'That the sender was answered.'),
+  message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'What the sender was told.'),
+  method: z.enum(METHODS),
+  clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
+  headers: headers.describe('Secrets masked, long values cut; at most 4 KiB.'),
+  payloadSize: withExample(count.nullable(), 27, 'bytes; null when it was neither read nor announced.'),
+  payloadStart: withExample(
+    z.string().nullable().optional(),
+    '{"kind":"order.paid"}',
+    `The first ${KEPT_PAYLOAD_BYTES} bytes; null when it was refused before the body was read. Only when asked for.`,
+  ),
+  payloadEncoding: z.literal('base64').optional().describe('Only when the payload is no text.'),
+});
 
-const counts = z
-  .object({
-    period: z.enum(PERIOD_NAMES).meta({ examples: ['24h'] }),
-    since: timestamp,
-    total: count,
-    causes: z
-      .array(z.object({ cause, limit, count, lastAt: timestamp }))
-      .meta({ description: 'The most frequent first.' }),
-    steps: z.array(z.object({ start: timestamp, cause, limit, count })).meta({
-      description: 'By hour, or in longer periods by day (UTC), oldest first; without those in which there was none.',
-    }),
-  })
-  .meta({ id: 'RefusalCounts' });
+const counts = component('RefusalCounts', {
+  period: withExample(z.enum(PERIOD_NAMES), '24h'),
+  since: timestamp,
+  total: count,
+  causes: z.array(z.object({ cause, limit, count, lastAt: timestamp })).describe('The most frequent first.'),
+  steps: z
+    .array(z.object({ start: timestamp, cause, limit, count }))
+    .describe('By hour, or in longer periods by day (UTC), oldest first; without those in which there was none.'),
+});
 
 export const refusalOperation: Operation = {
   tag: 'Sources',
@@ -112,12 +98,12 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
       total,
       query,
     ),
-    counts: { period, since: since.toISOString(), ...summed(counted) },
+    counts: { period, since, ...summed(counted) },
   };
 }
 
 function show({ id, at, payloadStart: _start, ...others }: RefusalRecord) {
-  return { id, refusedAt: at.toISOString(), ...others };
+  return { id, refusedAt: at, ...others };
 }
 
 /** The beginning of the payload as text, when it is text: a character at its end may be cut. */
@@ -141,9 +127,7 @@ function summed(counted: RefusalCountRecord[]) {
   }
   return {
     total: counted.reduce((sum, each) => sum + each.count, 0),
-    causes: [...causes.values()]
-      .toSorted((one, other) => other.count - one.count)
-      .map((each) => ({ ...each, lastAt: each.lastAt.toISOString() })),
-    steps: counted.map(({ start, lastAt: _last, ...each }) => ({ start: start.toISOString(), ...each })),
+    causes: [...causes.values()].toSorted((one, other) => other.count - one.count),
+    steps: counted.map(({ lastAt: _last, ...each }) => each),
   };
 }

@@ -1,6 +1,7 @@
 // Rotation of the secrets that Hookyard shares with others: for a while the new one and the one before are both valid, so that the
 // other side may change over at any moment of it.
 import { z } from 'zod';
+import { withExample } from '../values.ts';
 import { isRedacted } from '../../../core/text/redaction.ts';
 import { isSameSecret, secretSchema } from '../../../core/verification/scheme.ts';
 import { signingSecretProblem } from '../../../core/verification/standard-webhooks.ts';
@@ -9,7 +10,7 @@ import { invalid } from '../../request/errors.ts';
 import { httpDestination } from '../destinations/destination-members.ts';
 import { sourceAnswer } from './source-members.ts';
 import type { Operation } from '../../request/operation.ts';
-import { findDestination, findSource, httpDestinations, transactional } from '../records.ts';
+import { findHttpDestination, findSource, transactional } from '../records.ts';
 import { parseBody } from '../../request/validation.ts';
 import { openSigningSecret, showDestination } from '../destinations/destination-record.ts';
 import { showSource } from './sources.ts';
@@ -17,15 +18,18 @@ import { openSecret, withNewSecret, withSecret } from './source-verification.ts'
 
 const DAY_SECONDS = 86_400;
 
-const overlapSeconds = z
-  .int()
-  .min(0)
-  .max(7 * DAY_SECONDS)
-  .default(DAY_SECONDS)
-  .meta({ description: 'How long the secret before this one stays valid; 0: it ends now.', examples: [DAY_SECONDS] });
-const sourceBody = z.object({ secret: secretSchema.meta({ description: 'The new one.' }), overlapSeconds });
+const overlapSeconds = withExample(
+  z
+    .int()
+    .min(0)
+    .max(7 * DAY_SECONDS)
+    .default(DAY_SECONDS),
+  DAY_SECONDS,
+  'How long the secret before this one stays valid; 0: it ends now.',
+);
+const sourceBody = z.object({ secret: secretSchema.describe('The new one.'), overlapSeconds });
 export const signingSecretBody = z.object({
-  secret: z.string().meta({ description: 'The new one: `whsec_` and 24 to 64 bytes in base64.' }),
+  secret: z.string().describe('The new one: `whsec_` and 24 to 64 bytes in base64.'),
   overlapSeconds,
 });
 
@@ -72,7 +76,7 @@ async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
   if (problem !== null) throw invalid('secret', problem);
   const id = param(ctx, 'id');
   const destination = await transactional(ctx, deps, async (em) => {
-    const stored = await findDestination(em, id, httpDestinations, 'lock');
+    const stored = await findHttpDestination(em, id, 'lock');
     const current = openSigningSecret(deps, stored);
     if (current === null) {
       throw invalid('secret', 'cannot be rotated, because the destination has none; set signingSecret with an update');

@@ -1,5 +1,6 @@
 // The address of a source: its unguessable part, and what a check of it is answered, as columns and in answers.
 import { z } from 'zod';
+import { withExample } from '../values.ts';
 import { allows } from '../../../core/config/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
 import type { SentHandshake } from '../../../core/verification/source-handshake.ts';
@@ -8,7 +9,7 @@ import type { Source } from '../../../db/records/entities.ts';
 import type { Handshaken } from '../../../db/handshakes.ts';
 import { noteSecretRead } from '../../auth/audit-trail.ts';
 import { type ApiDeps, callerOf, type Context, param } from '../../request/context.ts';
-import { ApiError, invalid } from '../../request/errors.ts';
+import { conflict, invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { parseOptionalBody } from '../../request/validation.ts';
 import { findSource, transactional } from '../records.ts';
@@ -71,12 +72,15 @@ export function requireHmacSecret(
 const DAY_SECONDS = 86_400;
 
 const rotateSchema = z.object({
-  overlapSeconds: z
-    .int()
-    .min(0)
-    .max(7 * DAY_SECONDS)
-    .optional()
-    .meta({ description: 'How long the address before it stays valid; a day by default.', examples: [DAY_SECONDS] }),
+  overlapSeconds: withExample(
+    z
+      .int()
+      .min(0)
+      .max(7 * DAY_SECONDS)
+      .optional(),
+    DAY_SECONDS,
+    'How long the address before it stays valid; a day by default.',
+  ),
 });
 
 /** @param show gives the answer of a source */
@@ -96,7 +100,7 @@ export function rotateTokenOperation(
       const source = await transactional(ctx, deps, async (em) => {
         const stored = await findSource(em, id, 'lock');
         if (stored.ingestToken === 'none') {
-          throw new ApiError(409, 'INVALID_STATE', 'The source has no token; set its ingestToken first');
+          throw conflict('The source has no token; set its ingestToken first');
         }
         return em.assign(stored, {
           ...sealedToken(deps, id),
@@ -140,7 +144,7 @@ export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string 
 /** The last handshake. What came with it may be the secret by which the provider signs. */
 export function shownLastHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
   const { kind, at, shown } = handshake;
-  return { kind, at: at.toISOString(), shown: shown === null ? null : shownSecret(ctx, deps, id, shown) };
+  return { kind, at, shown: shown === null ? null : shownSecret(ctx, deps, id, shown) };
 }
 
 function shownSecret(ctx: Context, { secretBox }: ApiDeps, id: string, sealed: string): string {

@@ -28,59 +28,62 @@ import {
   updateShape,
   withoutDefault,
 } from '../table.ts';
-import { count, idOf, text, timestamp } from '../values.ts';
+import { component, count, idOf, text, timestamp, withExample } from '../values.ts';
 
 const MAX_WINDOW_SECONDS = 604_800;
 
 const keyMembers = {
-  header: z
-    .string()
-    .max(256)
-    .refine((header) => checkHeaderName(header) === null, 'must be a header name')
-    .meta({ examples: ['X-Request-Id'] })
-    .optional(),
-  jsonPath: z
-    .string()
-    .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
-    .meta({ examples: ['$.order.id'] })
-    .optional(),
-  query: z
-    .string()
-    .min(1, 'must be the name of a parameter in the query of the address')
-    .max(256, 'must be at most 256 characters')
-    .meta({ examples: ['delivery'] })
-    .optional(),
+  header: withExample(
+    z
+      .string()
+      .max(256)
+      .refine((header) => checkHeaderName(header) === null, 'must be a header name'),
+    'X-Request-Id',
+  ).optional(),
+  jsonPath: withExample(
+    z.string().refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id'),
+    '$.order.id',
+  ).optional(),
+  query: withExample(
+    z
+      .string()
+      .min(1, 'must be the name of a parameter in the query of the address')
+      .max(256, 'must be at most 256 characters'),
+    'delivery',
+  ).optional(),
   signature: z
     .literal(true)
-    .meta({ description: 'By the signature: a captured request that is sent again is a repeat.' })
+    .describe('By the signature: a captured request that is sent again is a repeat.')
     .optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };
-const idempotencyKey = z
-  .object(keyMembers)
-  .refine(
-    ({ header, jsonPath, query, signature }) =>
-      [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
-    'must have one of header, jsonPath, query and signature',
-  )
-  .nullable()
-  .meta({
-    description: 'By what a repeated webhook is known, and for how long.',
-    examples: [{ header: 'X-Request-Id', windowSeconds: 3600 }],
-  });
+const idempotencyKey = withExample(
+  z
+    .object(keyMembers)
+    .refine(
+      ({ header, jsonPath, query, signature }) =>
+        [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
+      'must have one of header, jsonPath, query and signature',
+    )
+    .nullable(),
+  { header: 'X-Request-Id', windowSeconds: 3600 },
+  'By what a repeated webhook is known, and for how long.',
+);
 
 const ingestToken = z
   .enum(INGEST_TOKEN_RULES)
-  .meta({ description: 'Whether the address ends in an unguessable part: never, if the sender likes, or always.' });
-const concealed = z.boolean().meta({
-  description: 'Whether webhooks without a valid signature are answered as if there were no such source.',
-  examples: [false],
-});
+  .describe('Whether the address ends in an unguessable part: never, if the sender likes, or always.');
+const concealed = withExample(
+  z.boolean(),
+  false,
+  'Whether webhooks without a valid signature are answered as if there were no such source.',
+);
 
-const allowPaths = z.boolean().meta({
-  description: 'Whether it takes webhooks at any path below its address, too. The path is the `path` of the event.',
-  examples: [false],
-});
+const allowPaths = withExample(
+  z.boolean(),
+  false,
+  'Whether it takes webhooks at any path below its address, too. The path is the `path` of the event.',
+);
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
 const verificationConfig = z
@@ -119,28 +122,27 @@ const shownVerificationConfig = z
     examples: [{ type: 'github' }],
   });
 
-const provider = z
-  .enum(PROVIDER_NAMES)
-  .nullable()
-  .meta({
-    description: 'Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it.',
-    examples: ['github'],
-  });
+const provider = withExample(
+  z.enum(PROVIDER_NAMES).nullable(),
+  'github',
+  'Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it.',
+);
 
 /** In answers; a request may leave members out. */
 export const shownAnswer = z
   .object({ status: z.int(), body: z.string(), contentType: z.string() })
   .meta({ id: 'SourceAnswer', examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }] });
-const answer = sourceAnswerSchema.nullable().meta({
-  description: 'What an accepted webhook is answered, instead of `success` and `eventId`.',
-  examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }],
-});
+const answer = withExample(
+  sourceAnswerSchema.nullable(),
+  { status: 200, body: '<Response/>', contentType: 'text/xml' },
+  'What an accepted webhook is answered, instead of `success` and `eventId`.',
+);
 
-const handshake = sourceHandshakeSchema.nullable().meta({
-  description:
-    'What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.',
-  examples: [{ type: 'echo', parameter: 'challenge' }],
-});
+const handshake = withExample(
+  sourceHandshakeSchema.nullable(),
+  { type: 'echo', parameter: 'challenge' },
+  'What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.',
+);
 /** In answers: every member of any type. */
 const shownHandshake = z
   .object({
@@ -165,12 +167,13 @@ const lastHandshake = z
     ).nullable(),
   })
   .nullable()
-  .meta({ description: 'The last handshake of the provider that was answered.' });
+  .describe('The last handshake of the provider that was answered.');
 
-const warnings = z.array(z.string()).meta({
-  description: 'What works, but should be changed, such as a secret so short that it can be guessed.',
-  examples: [[]],
-});
+const warnings = withExample(
+  z.array(z.string()),
+  [],
+  'What works, but should be changed, such as a secret so short that it can be guessed.',
+);
 
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
 type Hidden =
@@ -196,14 +199,12 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     isStored: false,
   },
   previousSecretUntil: readOnly(
-    timestamp
-      .nullable()
-      .meta({ description: 'Until then webhooks signed with the secret before this one are taken too.' }),
+    timestamp.nullable().describe('Until then webhooks signed with the secret before this one are taken too.'),
   ),
   idempotencyKey: optional(idempotencyKey, null),
   ingestToken: optional(ingestToken, 'none'),
   previousTokenUntil: readOnly(
-    timestamp.nullable().meta({ description: 'Until when the address before the last rotation is taken, too.' }),
+    timestamp.nullable().describe('Until when the address before the last rotation is taken, too.'),
   ),
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),
@@ -226,23 +227,25 @@ export const createSourceSchema = z.object(createShape(sourceMembers));
 /** The slug is that of the path. */
 export const putSourceSchema = createSourceSchema.extend({ slug: createSourceSchema.shape.slug.optional() });
 export const updateSourceSchema = z.object(updateShape(sourceMembers));
-export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Source' });
+export const sourceAnswer = component('Source', answerShape(sourceMembers));
 
-const providerConfig = z
-  .object({
+const providerConfig = component(
+  'ProviderConfig',
+  {
     type: z.literal(PROVIDER_TYPE).optional(),
-    provider: z.enum(PROVIDER_NAMES).optional().meta({ description: 'The same as the `provider` of the source.' }),
-    secret: z.string().nullish().meta({
-      description:
-        'What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.',
-    }),
-    verifyToken: z.string().optional().meta({ description: 'The second secret of providers that have one.' }),
-    confirmSubscriptions: z.boolean().optional().meta({
-      description:
-        'Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown.',
-    }),
-  })
-  .meta({ id: 'ProviderConfig', description: 'With a `provider`, here or beside it.' });
+    provider: z.enum(PROVIDER_NAMES).optional().describe('The same as the `provider` of the source.'),
+    secret: z
+      .string()
+      .nullish()
+      .describe('What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.'),
+    verifyToken: z.string().optional().describe('The second secret of providers that have one.'),
+    confirmSubscriptions: z
+      .boolean()
+      .optional()
+      .describe('Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown.'),
+  },
+  'With a `provider`, here or beside it.',
+);
 
 /** The body of a create, its verification described in full. */
 export const createSourceBody = createSourceSchema.extend({

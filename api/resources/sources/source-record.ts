@@ -1,5 +1,5 @@
 // Makes sources and replaces them, and which members go together with how a source verifies.
-import type { EntityData, RequiredEntityData } from '@mikro-orm/core';
+import type { EntityData } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { newId } from '../../../core/text/ids.ts';
 import { isSigned, needsPublishedKeys } from '../../../core/verification/index.ts';
@@ -9,9 +9,9 @@ import { providerNamed, senderOf } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
-import { ApiError, invalid } from '../../request/errors.ts';
+import { invalid } from '../../request/errors.ts';
 import * as field from '../fields.ts';
-import { changedMembers, findSource, requireWanted, transactional, violates } from '../records.ts';
+import { changedMembers, findSource, orDuplicateSlug, requireWanted, transactional } from '../records.ts';
 import { handshakeColumns, requireHmacSecret, tokenColumns } from './source-address.ts';
 import { type createSourceSchema, sourceDefaults } from './source-members.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
@@ -84,23 +84,18 @@ export async function makeSource(
   requireGuarded({ ...verified, ingestToken: body.ingestToken });
   requireUntold({ ...verified, ...body });
   const sealed = {
-    ...{ ...verified, ...tokenColumns(deps, id, body.ingestToken, null) },
+    ...verified,
+    ...tokenColumns(deps, id, body.ingestToken, null),
     ...handshakeColumns(deps, id, handshake, null),
   };
   requireHmacSecret(sealed);
-  return storeSource(ctx, deps, { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) });
-}
-
-async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
-  try {
-    return await transactional(ctx, deps, async (em) => {
+  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
+  return orDuplicateSlug('source', body.slug, () =>
+    transactional(ctx, deps, async (em) => {
       await requireRecordRoom(em, ctx, 'sources');
       return em.create(Source, record);
-    });
-  } catch (error) {
-    if (!violates(error, 'sources_slug_unique')) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
-  }
+    }),
+  );
 }
 
 /**
@@ -118,8 +113,10 @@ export function replaceSource(
     const members = { ...sourceDefaults, provider: kept, ingestToken, concealed, ...field.sent(body) };
     const verified = replacedVerification(deps, stored, provider, config);
     return changedMembers(stored, {
-      ...{ ...members, ...tokenColumns(deps, id, members.ingestToken, stored) },
-      ...{ ...verified, ...handshakeColumns(deps, id, handshake, stored) },
+      ...members,
+      ...tokenColumns(deps, id, members.ingestToken, stored),
+      ...verified,
+      ...handshakeColumns(deps, id, handshake, stored),
     });
   });
 }
