@@ -1,8 +1,7 @@
 // Deliveries: list, get, retry, cancel, replay (DLV).
-import { createServer, type Server } from 'node:http';
 import { Client, Connection } from '@temporalio/client';
 import { expect } from 'chai';
-import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { expectError, type Json } from '../support/api-client.ts';
 import {
   deliveriesOf,
   deliveryOf,
@@ -15,9 +14,8 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { until } from '../support/until.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
@@ -96,34 +94,6 @@ describe('Deliveries', () => {
       responseHeaders: { server: 'test' },
       responseBody: 'thanks',
     });
-  });
-
-  it('filters the list', async () => {
-    const own = await createOrganization();
-    const [a, b] = [await makePipeline(own), await makePipeline(own)];
-    const [inA, inB] = [await ingest(own, a.source, '{}'), await ingest(own, b.source, '{}')];
-    const [ofA, ofB] = [await deliveryOf(own, inA), await deliveryOf(own, inB)];
-    await recordAttempt({ eventId: inB, deliveryId: ofB.id });
-    const ids = async (query: string) => (await own.api.list(`/api/deliveries?${query}`)).data.map(({ id }) => id);
-    expect(await ids('')).to.deep.equal([ofB.id, ofA.id]);
-    expect(await ids(`eventId=${inA}`)).to.deep.equal([ofA.id]);
-    expect(await ids(`routeId=${b.route.id}`)).to.deep.equal([ofB.id]);
-    expect(await ids(`destinationId=${a.destination.id}`)).to.deep.equal([ofA.id]);
-    expect(await ids('status=delivered')).to.deep.equal([ofB.id]);
-    expect(await ids('status=failed')).to.deep.equal([]);
-    expect(await ids(`eventId=${inA}&status=delivered`)).to.deep.equal([]);
-    expect(await ids('eventId=evt_unknown')).to.deep.equal([]);
-    expect(await ids('pageSize=1&page=2')).to.deep.equal([ofA.id]);
-    const total = async (query: string) => (await own.api.list(`/api/deliveries?${query}`)).pagination.total;
-    expect(await total('pageSize=1&page=7')).to.equal(2);
-    expect(await total(`eventId=${inA}&pageSize=1&page=7`)).to.equal(1);
-    expect(await total('status=delivered')).to.equal(1);
-    const { createdAt } = await own.api.get<{ createdAt: string }>(`/api/deliveries/${ofA.id}`);
-    expect(await ids(`from=${createdAt}`)).to.include(ofA.id);
-    expect(await ids(`to=${new Date(Date.parse(createdAt) - 1).toISOString()}`)).to.deep.equal([]);
-    expectInvalid(await own.api.request('GET', '/api/deliveries?status=lost'), 'status');
-    expectInvalid(await own.api.request('GET', '/api/deliveries?from=x'), 'from');
-    await forgetQueued(own);
   });
 
   it('records a delivery to a disabled destination as skipped, which can be replayed', async () => {
@@ -247,55 +217,5 @@ describe('Deliveries', () => {
         );
       }
     }
-  });
-
-  describe('with a worker', () => {
-    let worker: Service;
-    let receiver: Server;
-    let requests = 0;
-    let deliveryId: string;
-    before(async () => {
-      receiver = createServer((_request, response) => {
-        requests += 1;
-        response.writeHead(500).end();
-      });
-      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-      const bound = receiver.address();
-      const url = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}/`;
-      const source = await makeSource(organization);
-      const hour = 3_600_000;
-      const destination = await makeDestination(organization, {
-        url,
-        retryPolicy: { initialDelay: hour, maxDelay: hour },
-      });
-      await makeRoute(organization, source.id, [destination.id]);
-      deliveryId = (await deliveryOf(organization, await ingest(organization, source, '{}'))).id;
-      worker = await startService('worker');
-      await until('the first attempt', async () => (await get(deliveryId)).status === 'retrying');
-    });
-    after(async () => {
-      const code = await worker.stop();
-      receiver.close();
-      expect(code, 'it ends in order').to.equal(0);
-    });
-
-    it('retry makes the next attempt now', async () => {
-      const before = requests;
-      const result = await organization.api.post(`/api/deliveries/${deliveryId}/retry`);
-      expect(result).to.include({ deliveryId });
-      await until('the second attempt', async () => (await get(deliveryId)).attemptCount === 2);
-      expect(requests).to.equal(before + 1);
-    });
-
-    it('cancel ends the workflow, so that a retry finds nothing to bring forward', async () => {
-      await organization.api.post(`/api/deliveries/${deliveryId}/cancel`);
-      expectError(
-        await organization.api.request('POST', `/api/deliveries/${deliveryId}/retry`),
-        409,
-        'INVALID_STATE',
-        /cancelled/,
-      );
-      expect(await get(deliveryId)).to.include({ status: 'cancelled', attemptCount: 2 });
-    });
   });
 });

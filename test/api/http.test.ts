@@ -114,17 +114,6 @@ describe('HTTP conventions', () => {
       });
     }
 
-    it('answers HEAD like GET, without a body', async () => {
-      const answer = await organization.api.request('HEAD', '/api/destinations');
-      expect(answer.status).to.equal(200);
-      expect(answer.body).to.deep.equal({});
-      expect(answer.headers.get('content-type')).to.match(/^application\/json/);
-    });
-
-    it('ignores unknown query parameters', async () => {
-      await organization.api.get('/api/destinations?colour=blue');
-    });
-
     it('answers 404 to an id that cannot exist', async () => {
       for (const id of ['x', 'src_1', '%00', '%F0%9F%92%A9', "'or'1'='1", 'dst_'.padEnd(5000, '0')]) {
         expectError(await organization.api.request('GET', `/api/destinations/${id}`), 404, 'RESOURCE_NOT_FOUND');
@@ -148,9 +137,6 @@ describe('HTTP conventions', () => {
     });
     it('answers 415 to a compressed body', async () => {
       expectError(await post('x', { ...json, 'Content-Encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    });
-    it('answers 413 to more than 1 MiB', async () => {
-      expectError(await post(JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), json), 413, 'PAYLOAD_TOO_LARGE');
     });
     it('accepts a charset beside the content type', async () => {
       expectError(await post('{}', { 'Content-Type': 'application/json; charset=utf-8' }), 400, 'VALIDATION_ERROR');
@@ -230,27 +216,6 @@ describe('HTTP conventions', () => {
         expect(answer.headers.get('x-request-id')).to.match(/^req_/);
       }
     });
-    it('writes one line per request, without query, payload or credentials', async () => {
-      const id = `line-${organization.id}`;
-      await organization.api.request('GET', '/api/destinations?search=hush', undefined, {
-        headers: { 'X-Request-Id': id },
-      });
-      const linesOf = () =>
-        service
-          .output()
-          .split('\n')
-          .filter((line) => line.includes(id));
-      await until('the line of the request', () => linesOf().length > 0);
-      const lines = linesOf();
-      expect(lines).to.have.length(1);
-      expect(JSON.parse(lines[0] ?? '')).to.include({
-        method: 'GET',
-        path: '/api/destinations',
-        status: 200,
-        organizationId: organization.id,
-      });
-      expect(service.output()).to.not.include('hush').and.not.include(organization.token);
-    });
   });
 
   describe('probes', () => {
@@ -273,22 +238,11 @@ describe('HTTP conventions', () => {
         await paged.api.create('/api/destinations', { name: `D${n}`, url: `https://d${n}.example` });
       }
     });
-    const names = async (query: string) =>
-      (await paged.api.list(`/api/destinations${query}`)).data.map(({ name }) => name);
 
     it('lists newest first, 20 to a page', async () => {
       const list = await paged.api.list('/api/destinations');
       expect(list.pagination).to.deep.equal({ total: 5, page: 1, pageSize: 20 });
       expect(list.data.map(({ name }) => name)).to.deep.equal(['D5', 'D4', 'D3', 'D2', 'D1']);
-    });
-    it('cuts pages', async () => {
-      expect(await names('?page=1&pageSize=2')).to.deep.equal(['D5', 'D4']);
-      expect(await names('?page=3&pageSize=2')).to.deep.equal(['D1']);
-    });
-    it('answers an empty page beyond the end', async () => {
-      const list = await paged.api.list('/api/destinations?page=999999999999999&pageSize=100');
-      expect(list.data).to.deep.equal([]);
-      expect(list.pagination.total).to.equal(5);
     });
     it('serves a pageSize above 100 as 100', async () => {
       expect((await paged.api.list('/api/destinations?pageSize=1000')).pagination.pageSize).to.equal(100);

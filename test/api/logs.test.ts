@@ -146,8 +146,9 @@ describe('the log of the API', () => {
     it('of a caller with a key that failed a line each: they are limited otherwise', async () => {
       const service = await start();
       const { api } = await createOrganization({ service });
-      await api.request('GET', '/api/destinations/unknown');
+      await api.request('GET', '/api/destinations/unknown?search=hush');
       await until('its line', () => logLines(service).some(({ msg, status }) => msg === 'request' && status === 404));
+      expect(service.output(), 'the query').to.not.include('hush');
     });
 
     for (const level of ['info', 'debug']) {

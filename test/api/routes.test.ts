@@ -226,42 +226,6 @@ describe('Routes', () => {
     }
   });
 
-  it('filters by enabled, source and destination', async () => {
-    const other = await createOrganization();
-    const [a, b] = [await makeSource(other), await makeSource(other)];
-    const [x, y] = [await makeDestination(other), await makeDestination(other)];
-    const ax = await makeRoute(other, a.id, [x.id]);
-    const axy = await makeRoute(other, a.id, [x.id, y.id], { enabled: false });
-    const by = await makeRoute(other, b.id, [y.id]);
-    const ids = async (query: string) => (await other.api.list(`/api/routes?${query}`)).data.map(({ id }) => id);
-    expect(await ids('')).to.deep.equal([by.id, axy.id, ax.id]);
-    expect(await ids(`sourceId=${a.id}`)).to.deep.equal([axy.id, ax.id]);
-    expect(await ids(`destinationId=${y.id}`)).to.deep.equal([by.id, axy.id]);
-    expect(await ids(`enabled=true&destinationId=${y.id}`)).to.deep.equal([by.id]);
-    expect(await ids('sourceId=src_unknown')).to.deep.equal([]);
-    const { data } = await other.api.list(`/api/routes?sourceId=${b.id}`);
-    expect(data[0]).to.include.keys(
-      'id',
-      'name',
-      'sourceId',
-      'destinationIds',
-      'enabled',
-      'eventsRouted',
-      'source',
-      'destinations',
-    );
-  });
-
-  it('deletes the route alone', async () => {
-    const own = await makeSource(organization);
-    const { id } = await makeRoute(organization, own.id, [first.id]);
-    await organization.api.delete(`/api/routes/${id}`);
-    expectError(await organization.api.request('GET', `/api/routes/${id}`), 404, 'RESOURCE_NOT_FOUND');
-    expectError(await organization.api.request('DELETE', `/api/routes/${id}`), 404, 'RESOURCE_NOT_FOUND');
-    await organization.api.get(`${organization.base}/sources/${own.id}`);
-    await organization.api.get(`/api/destinations/${first.id}`);
-  });
-
   describe('circuit', () => {
     it('shows the status of a closed breaker', async () => {
       const { id } = await freshRoute({
@@ -326,23 +290,5 @@ describe('Routes', () => {
         'circuitCooldownSeconds',
       );
     });
-  });
-
-  it('answers 404 for every path of an unknown route', async () => {
-    const id = 'rte_unknown';
-    for (const [method, path] of [
-      ['GET', ''],
-      ['PATCH', ''],
-      ['DELETE', ''],
-      ['GET', '/stats'],
-      ['GET', '/circuit-status'],
-      ['POST', '/reset-circuit'],
-      ['POST', '/pause'],
-      ['POST', '/resume'],
-      ['PATCH', '/circuit-config'],
-    ] as const) {
-      const body = method === 'PATCH' ? {} : undefined;
-      expectError(await organization.api.request(method, `/api/routes/${id}${path}`, body), 404, 'RESOURCE_NOT_FOUND');
-    }
   });
 });

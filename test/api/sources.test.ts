@@ -283,24 +283,6 @@ describe('Sources', () => {
     await organization.api.patch(`${base}/${id}`, { slug, name: 'Same slug' });
   });
 
-  it('filters by enabled and searches name and slug', async () => {
-    const other = await createOrganization();
-    const make = (name: string, slug: string, enabled: boolean) =>
-      other.api.create(`${other.base}/sources`, { name, slug, enabled });
-    await make('Payments 100%', 'pay', true);
-    await make('Orders', 'shop-orders', false);
-    await make('Ünïcode', 'unicode', true);
-    const names = async (query: string) =>
-      (await other.api.list(`${other.base}/sources?${query}`)).data.map(({ name }) => name).toSorted();
-    expect(await names('enabled=true')).to.deep.equal(['Payments 100%', 'Ünïcode']);
-    expect(await names('enabled=false')).to.deep.equal(['Orders']);
-    expect(await names('search=SHOP-')).to.deep.equal(['Orders']);
-    expect(await names(`search=${encodeURIComponent('ÜNÏ')}`)).to.deep.equal(['Ünïcode']);
-    expect(await names('search=%25')).to.deep.equal(['Payments 100%']);
-    expect(await names('search=_')).to.deep.equal([]);
-    expectInvalid(await other.api.request('GET', `${other.base}/sources?enabled=1`), 'enabled');
-  });
-
   it('counts its events', async () => {
     const source = await makeSource(organization);
     await ingest(organization, source, '{}');

@@ -6,14 +6,12 @@ import pMap from 'p-map';
 import { makePipeline } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/attacks/heap.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { rawRequests, sendRaw } from './malformed/raw.ts';
 import { type Malformed, malformedRequests } from './malformed/requests.ts';
 import { useService } from '../support/use-hookyard.ts';
 
 const SEED = 20_261_121;
 const ROUNDS = 6;
 const PER_ROUND = 900;
-const RAW = 300;
 const CONCURRENT = 12;
 const MEBIBYTE = 1024 * 1024;
 /** What may be held more after the last round than after the first two: caches fill, code is compiled. */
@@ -91,23 +89,6 @@ describe('Malformed requests', () => {
     expect(wrong.slice(0, 20), `${wrong.length} of ${requests.length}`).to.deep.equal([]);
     const [, second = 0] = held;
     expect((held.at(-1) ?? 0) - second, `held after each round: ${held.join(', ')}`).to.be.below(GROWTH_BYTES);
-  });
-
-  it(`are refused or cut off when they are no HTTP, ${RAW} of them`, async () => {
-    const port = Number(new URL(service.url).port);
-    const wrong: string[] = [];
-    let answered = 0;
-    await inTurn(rawRequests(organization.token, { seed: SEED, count: RAW }), async (request) => {
-      const answer = await sendRaw(port, request);
-      if (answer.status === 0) return;
-      answered += 1;
-      const problem =
-        answer.status < 400 || answer.status >= 500 ? `answered ${answer.status}` : shapeProblem(answer.body);
-      if (problem !== null) wrong.push(`${request.what}: ${problem}`);
-    });
-    expect(wrong).to.deep.equal([]);
-    // A connection that is closed without a word is the exception.
-    expect(answered).to.be.above(RAW * 0.95);
   });
 
   it('are no failures of the service: nothing is logged as an error', () => {

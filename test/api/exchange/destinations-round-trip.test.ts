@@ -81,8 +81,11 @@ describe('Files of destinations', () => {
         expect((await importInto(from, file)).errors).to.deep.equal([]);
         const first = await exported(from, '?includeSensitive=true');
         expect(first.destinations).to.deep.equal(file);
-        expect(await importInto(to, first.destinations)).to.deep.include({ success: true, warnings: [] });
-        expect((await exported(to, '?includeSensitive=true')).destinations).to.deep.equal(file);
+        // A second import changes nothing.
+        for (const strategy of ['skip', 'overwrite']) {
+          expect(await importInto(to, first.destinations, strategy)).to.deep.include({ success: true, warnings: [] });
+          expect((await exported(to, '?includeSensitive=true')).destinations).to.deep.equal(file);
+        }
       }),
       { numRuns: 20 },
     );
