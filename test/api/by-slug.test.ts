@@ -188,16 +188,7 @@ describe('Records by slug', () => {
     expect(changed.body).to.include({ previousSecretUntil: null, webhookUrl: made.body.webhookUrl });
   });
 
-  it('keep masked secrets of destinations, and the secret of a warehouse that is left out', async () => {
-    const at = `/api/destinations/by-slug/${newSlug()}`;
-    const body = {
-      ...{ name: 'CRM', url: 'https://crm.example/hooks', authType: 'bearer' },
-      ...{ authConfig: { token: 'whispered to the CRM' }, signingSecret: SIGNING_SECRET },
-    };
-    const { body: shown } = await put(at, body);
-    const { authConfig, signingSecret } = shown;
-    const again = await put(at, { ...body, authConfig, signingSecret });
-    expect([again.status, again.body]).to.deep.equal([200, shown]);
+  it('keep the secret of a warehouse that is left out', async () => {
     const lake = `/api/destinations/by-slug/${newSlug()}`;
     const config = { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'K' };
     const made = await put(lake, {

@@ -65,7 +65,9 @@ describe('Credentials of destinations', () => {
     const next = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
     await organization.api.post(`${path}/rotate-secret`, { secret: next });
     const before = await organization.api.get(path);
-    for (const body of [{}, { authType: 'bearer' }, { authConfig: { token: 'secret-token' } }]) {
+    const { authConfig, signingSecret: shown } = before;
+    const masked = { authType: 'bearer', authConfig, signingSecret: shown };
+    for (const body of [{}, { authType: 'bearer' }, { authConfig: { token: 'secret-token' } }, masked]) {
       const again = await put(body);
       expect([again.status, again.body]).to.deep.equal([200, before]);
     }

@@ -22,7 +22,7 @@ const KINDS: Record<string, Kind> = {
   schema: {
     body: { schema: { type: 'object' } },
     defaults: { version: 1 },
-    changes: { schema: false, version: 2 },
+    changes: { schema: false },
   },
   transform: {
     body: { type: 'javascript', code: 'export default ({ payload }) => payload' },
