@@ -1,19 +1,20 @@
 // Rows as CSV (RFC 4180).
+type Value = string | number | boolean | null | undefined;
 interface CsvColumn<Row> {
   title: string;
-  csv?: (row: Row) => string | number | null | undefined;
+  value?: (row: Row) => Value;
 }
 
 export function csvOf<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
-  const written = columns.filter((column) => column.csv);
-  const lines = rows.map((row) => written.map(({ csv }) => field(csv?.(row) ?? '')));
+  const written = columns.filter((column) => column.value);
+  const lines = rows.map((row) => written.map(({ value }) => field(value?.(row) ?? '')));
   return [written.map(({ title }) => field(title)), ...lines].map((line) => `${line.join(',')}\r\n`).join('');
 }
 
 // A spreadsheet takes a text that begins so for a formula: of a stranger it must stay text (OWASP, "CSV Injection").
 const FORMULA = /^[=+\-@\t\r]/;
-function field(value: string | number): string {
-  if (typeof value === 'number') return String(value);
+function field(value: NonNullable<Value>): string {
+  if (typeof value !== 'string') return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

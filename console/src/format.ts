@@ -35,6 +35,10 @@ const COUNT = new Intl.NumberFormat('en-US');
 /** `12,431` */
 export const countText = (count: number): string => COUNT.format(count);
 
+/** Of what takes too long to count. */
+export const totalOrUnknown = (count: number | null): string =>
+  count === null ? 'an unknown number' : countText(count);
+
 /** Of a list: exact, or an estimate. */
 export interface Total {
   total: number;
@@ -70,11 +74,31 @@ export function durationText(ms: number): string {
   return seconds < 172_800 ? `${(seconds / 3600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} d`;
 }
 
-/** `in 3 min`, `5 s ago` */
+const AGO: [unit: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+];
+/** `in 3 min`, `5 s ago`, `just now` */
 export function fromNowText(time: string, nowMs: number): string {
   const ms = new Date(time).getTime() - nowMs;
-  return ms >= 0 ? `in ${durationText(ms)}` : `${durationText(-ms)} ago`;
+  const [unit, size] = AGO.find(([, each]) => Math.abs(ms) >= each) ?? ['', 0];
+  if (size === 0) return 'just now';
+  const text = `${Math.floor(Math.abs(ms) / size)} ${unit}`;
+  return ms > 0 ? `in ${text}` : `${text} ago`;
 }
+
+/** `1 delivery`, `12,431 deliveries`; a count that may be estimated is given as text. */
+export function plural(count: number, one: string, text = countText(count)): string {
+  return `${text} ${count === 1 ? one : pluralOf(one)}`;
+}
+export const pluralOf = (one: string): string =>
+  /(?:[sx]|ch)$/.test(one) ? `${one}es` : `${one.replace(/([^aeiou])y$/, '$1ie')}s`;
+
+/** `retry now` to `Retry now`, `half_open` to `Half open`. */
+export const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replaceAll('_', ' ');
 
 // Control characters, marks that turn the direction of text, and characters of no width: text with them can look like other text.
 const DECEIVING =

@@ -11,7 +11,7 @@ import { queryClient } from './api/queries.ts';
 import { Gate } from './shell/Gate.tsx';
 import { Notifications } from './shell/later.ts';
 import { takeCode } from './shell/link-code.ts';
-import { theme } from './theme.ts';
+import { theme, variables } from './theme.ts';
 import { ZoneProvider } from './zone.tsx';
 
 // Libraries that make style elements ask here for the nonce.
@@ -22,7 +22,12 @@ const place = document.getElementById('root');
 if (!place) throw new Error('the page has no place for the console');
 createRoot(place).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
       <QueryClientProvider client={queryClient}>
         <ZoneProvider>
           <Suspense fallback={null}>

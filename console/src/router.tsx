@@ -1,6 +1,7 @@
 // The pages as routes. The table is pages/index.ts; addresses are read and written by search.ts.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from '@tanstack/react-router';
 import { consolePath } from './api/urls.ts';
+import { Page } from './components/Page.tsx';
 import { pages } from './pages/index.ts';
 import { parseSearch, stringifySearch } from './search.ts';
 import { byScope } from './shell/ByScope.tsx';
@@ -29,11 +30,10 @@ export const router = createRouter({
 
 function NotFound() {
   return (
-    <section>
-      <h1>There is no such page</h1>
+    <Page title="Page not found">
       <p>
-        The <Link to="/">overview</Link> leads to all pages; <kbd>/</kbd> searches, and opens the page of an id.
+        Go to the <Link to="/">overview</Link>, or press <kbd className="key">/</kbd> to search.
       </p>
-    </section>
+    </Page>
   );
 }

@@ -41,6 +41,12 @@ export const RANGES = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '
 export type RangeName = keyof typeof RANGES;
 export const isRangeName = (text: string | undefined): text is RangeName => text !== undefined && text in RANGES;
 
+/** The range of figures on this page. */
+export function useRangeName(): RangeName {
+  const [{ range }] = usePageSearch();
+  return isRangeName(range) ? range : '24h';
+}
+
 /** A time range as the API takes it. */
 export interface Range {
   from?: string;

@@ -1,6 +1,6 @@
-// The one time zone of all pages: UTC or that of the browser, always named.
-import { createContext, type ReactNode, useContext, useState } from 'react';
-import { fromNowText, timeText, type Zone } from './format.ts';
+// The one time zone of all pages, UTC or that of the browser, and times in it.
+import { createContext, type ReactNode, useContext, useState, useSyncExternalStore } from 'react';
+import { fromNowText, timeText, type Zone, zoneName } from './format.ts';
 
 const PLACE = 'hookyard.zone';
 const Context = createContext<{ zone: Zone; setZone: (zone: Zone) => void }>({ zone: 'utc', setZone: () => {} });
@@ -16,13 +16,32 @@ export function ZoneProvider({ children }: { children: ReactNode }) {
 
 export const useZone = () => useContext(Context);
 
-/** A time in the zone; how long ago is its title. */
-export function Time({ at, ms = false }: { at: string | null | undefined; ms?: boolean }) {
+const TICK_MS = 1000;
+const subscribe = (listener: () => void) => {
+  const timer = setInterval(listener, TICK_MS);
+  return () => clearInterval(timer);
+};
+const nowIn = (stepMs: number) => () => Math.floor(Date.now() / stepMs) * stepMs;
+
+/** The time, in steps: a component is drawn again when a step ends. */
+export const useNow = (stepMs = TICK_MS): number => useSyncExternalStore(subscribe, nowIn(stepMs));
+
+interface Props {
+  at: string | null | undefined;
+  ms?: boolean;
+  /** The date and time itself; otherwise how long ago it was, with the time in the tooltip. */
+  exact?: boolean;
+}
+
+export function Time({ at, ms = false, exact = false }: Props) {
   const { zone } = useZone();
-  if (!at) return <span>-</span>;
+  const now = useNow(10_000);
+  if (!at) return <span className="quiet">–</span>;
+  const time = `${timeText(at, zone, ms)} ${zoneName(zone)}`;
+  const ago = fromNowText(at, now);
   return (
-    <time dateTime={at} title={`${at} (${fromNowText(at, Date.now())})`} className="nowrap">
-      {timeText(at, zone, ms)}
+    <time dateTime={at} title={exact ? ago : time} className="nowrap">
+      {exact ? time : ago}
     </time>
   );
 }

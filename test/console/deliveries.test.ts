@@ -13,17 +13,17 @@ describe('the console', () => {
     const { receiver, url } = await consoleWorld();
     const endpoint = receiver.endpoint(200);
     await onPage('/start', async (page) => {
-      await page.getByLabel('Name of the source').fill('Console shop');
-      await page.getByLabel('Deliver to').fill(endpoint.url);
-      await page.getByRole('button', { name: /Make source/ }).click();
-      await page.getByRole('textbox', { name: 'A sample payload' }).waitFor();
-      await page.getByRole('button', { name: 'Send it' }).click();
-      await page.getByRole('link', { name: 'Answered 200' }).waitFor();
+      await page.getByLabel('Source name').fill('Console shop');
+      await page.getByLabel('Destination URL').fill(endpoint.url);
+      await page.getByRole('button', { name: 'Create connection' }).click();
+      await page.getByRole('textbox', { name: 'Sample payload' }).waitFor();
+      await page.getByRole('button', { name: 'Send sample' }).click();
+      await page.getByRole('link', { name: 'Response 200' }).waitFor();
       // Others that arrive are shown, too: a provider's, for example.
       const { pathname } = new URL(String(await page.locator('code').first().textContent()));
       await fetch(url + pathname, { method: 'POST', body: JSON.stringify({ other: 1 }) });
-      await page.getByRole('link', { name: 'Answered 200' }).nth(1).click();
-      await page.getByRole('heading', { name: 'Delivery', level: 1 }).waitFor();
+      await page.getByRole('link', { name: 'Response 200' }).nth(1).click();
+      await page.getByRole('heading', { name: 'Delivery', level: 1, exact: true }).waitFor();
       await seen(page, 'order.paid');
     });
     expect(endpoint.requests).to.have.length(2);
@@ -38,18 +38,18 @@ describe('the console', () => {
     await Promise.all(ids.map((id) => records.deliveryWith('failed', id)));
     const query = `destinationId=${destination.id}&status=failed&range=7d`;
     await onPage(`/deliveries?${query}`, async (page) => {
-      await seen(page, '1 to 3 of 3');
+      await seen(page, '1–3 of 3');
       await page.keyboard.press('j');
       await page.keyboard.press('o');
-      await page.getByRole('heading', { name: 'Delivery', level: 1 }).waitFor();
-      await page.getByRole('heading', { name: 'Sent' }).waitFor();
+      await page.getByRole('heading', { name: 'Delivery', level: 1, exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Request', exact: true }).waitFor();
       await seen(page, 'closed <b>today</b>');
       await page.goBack();
-      await seen(page, 'With all 3 that match');
+      await seen(page, 'All 3 matching');
       isWell = true;
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
       await page.getByRole('button', { name: 'Replay 3' }).click();
-      await seen(page, /Finished: 3 replayed, 0 refused, 0 left/);
+      await seen(page, /Finished: 3 replayed, 0 skipped, 0 left/);
     });
     await until('the replays to arrive', async () => {
       const path = `/api/deliveries?destinationId=${destination.id}&status=delivered`;
@@ -62,38 +62,39 @@ describe('the console', () => {
     const { records } = await consoleWorld();
     const { route, held, taken } = await failingHarbour(await consoleWorld(), 'Harbour');
     await onPage('/', async (page) => {
-      const click = (role: 'link' | 'button', name: string) => page.getByRole(role, { name, exact: true }).click();
+      const click = (role: 'link' | 'button', name: string) =>
+        page.getByRole(role, { name, exact: true }).first().click();
       await page.locator(`a[href*="/deliveries"][href*="${route.id}"]`).click();
-      await page.getByRole('cell', { name: 'circuit open' }).waitFor();
+      await page.getByRole('cell', { name: 'Held' }).waitFor();
       await page.goBack();
-      await seen(page, 'route Orders to the Harbour, destination Harbour desk');
-      await click('link', 'Deliveries fail: it answered 401');
-      await page.getByRole('heading', { name: 'Deliveries fail: it answered 401', level: 1 }).waitFor();
+      await seen(page, 'Orders to the Harbour › Harbour desk');
+      await click('link', 'Deliveries failing: HTTP 401');
+      await page.getByRole('heading', { name: 'Deliveries failing: HTTP 401', level: 1, exact: true }).waitFor();
       const issue = page.url();
-      await click('link', 'the last delivery that failed');
+      await click('link', 'last failed delivery');
       await seen(page, 'which token?');
-      await seen(page, 'Repair the cause; then Replay sends it again, as a new delivery.');
+      await seen(page, /Fix the cause, then replay the delivery/);
       await click('link', 'Harbour desk');
-      await seen(page, 'Routes hold deliveries back');
-      await click('button', 'Send a test webhook');
-      await seen(page, 'It does not work');
+      await seen(page, 'Deliveries held by 1 route');
+      await click('button', 'Send test webhook');
+      await seen(page, 'Test failed');
       await click('button', 'Edit');
       await page.getByLabel('Token').fill('right');
       await click('button', 'Save');
-      await seen(page, 'Saved. To check it: “Send a test webhook”.');
-      await click('button', 'Send a test webhook');
-      await seen(page, 'It works');
-      await seen(page, '2 deliveries have failed here');
+      await seen(page, /Check it with “Send test webhook”/);
+      await click('button', 'Send test webhook');
+      await seen(page, 'Test succeeded');
+      await seen(page, '2 failed deliveries');
       await expectUsable(page);
       await page.getByRole('link', { name: 'Orders to the Harbour' }).first().click();
-      await click('button', 'Let deliveries through now');
-      await click('button', 'Let them through');
+      await click('button', 'Resume now');
+      await click('button', 'Resume deliveries');
       await records.eventWith('delivered', held);
       await page.goto(issue);
-      await click('button', 'Retry what failed');
-      await seen(page, /2 deliveries failed/);
-      await click('button', 'Retry it');
-      await seen(page, /2 delivered, 0 on the way, 0 not delivered/);
+      await click('button', 'Retry failed deliveries');
+      await seen(page, /2 failed deliveries/);
+      await click('button', 'Retry deliveries');
+      await seen(page, /2 delivered, 0 in progress, 0 failed/);
       await expectUsable(page);
     });
     expect(taken()).to.equal(4);
@@ -103,15 +104,15 @@ describe('the console', () => {
     const { records, receiver } = await consoleWorld();
     const { eventId } = await records.deliver(receiver.endpoint(200).url, '{"keys":"alone"}', 'delivered');
     await onPage('/', async (page) => {
-      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
       await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
       await page.keyboard.press('Escape');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
       await page.keyboard.press('/');
       await page.getByLabel('Search', { exact: true }).fill(eventId);
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Event', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Event', level: 1, exact: true }).waitFor();
       expect(page.url()).to.include(eventId);
     });
   });
@@ -121,7 +122,7 @@ describe('the console', () => {
       '/deliveries?from=not-a-time',
       async (page) => {
         await page.getByRole('alert').first().waitFor();
-        expect(await page.getByText('No delivery was made').count()).to.equal(0);
+        expect(await page.getByText('No deliveries').count()).to.equal(0);
       },
       { expected: /Failed to load resource.* 400/ },
     );

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import {
+  choose,
   consoleWorld,
   copied,
   expectAccessible,
@@ -28,15 +29,15 @@ describe('destinations in the console', () => {
     await records.destination(url, { name: 'Oven two' });
     await onPage('/destinations', async (page) => {
       await page.getByRole('link', { name: 'Oven two' }).waitFor();
-      await page.getByLabel('Name or address').fill('Kiln');
+      await page.getByLabel('Name or URL').fill('Kiln');
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: 'Oven two' }).waitFor({ state: 'detached' });
-      expect(await copied(page, 'These rows as CSV'))
+      expect(await copied(page, 'Copy rows as CSV'))
         .to.include('Kiln <b>one</b>')
         .and.not.include('Oven two');
       await expectUsable(page);
       await page.getByRole('link', { name: 'Kiln <b>one</b>' }).click();
-      await page.getByRole('heading', { name: 'Destination Kiln <b>one</b>', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Kiln <b>one</b>', level: 1, exact: true }).waitFor();
       expect(page.url()).to.include(found.id);
     });
   });
@@ -52,11 +53,11 @@ describe('destinations in the console', () => {
     });
     await onPage(`/destinations/${destination.id}`, async (page) => {
       const health = page.getByRole('region', { name: 'Health' });
-      await health.getByText('0 of 1 deliveries succeeded lately (0 %)').waitFor();
+      await health.getByText('0% (0 of 1)').waitFor();
       await health.getByText('418: 1').waitFor();
       await expectUsable(page);
-      await page.getByRole('link', { name: 'Its deliveries' }).click();
-      await seen(page, '1 to 1 of 1');
+      await page.getByRole('link', { name: 'View deliveries' }).click();
+      await seen(page, '1–1 of 1');
     });
   });
 
@@ -66,14 +67,14 @@ describe('destinations in the console', () => {
     const { id } = await records.destination(endpoint.url);
     await onPage(`/destinations/${id}`, async (page) => {
       const test = page.getByRole('region', { name: 'Test' });
-      await test.getByRole('button', { name: 'with a payload of your own' }).click();
-      const editor = test.getByRole('textbox', { name: 'Payload of the test' });
+      await test.getByRole('button', { name: 'Edit payload' }).click();
+      const editor = test.getByRole('textbox', { name: 'Test payload' });
       await editor.fill('{"kind": 1');
-      await seen(page, 'It must be a JSON object.');
-      expect(await test.getByRole('button', { name: 'Send a test webhook' }).isDisabled()).to.equal(true);
+      await seen(page, 'The payload must be a JSON object');
+      expect(await test.getByRole('button', { name: 'Send test webhook' }).isDisabled()).to.equal(true);
       await editor.fill('{"kind": "kiln"}');
-      await test.getByRole('button', { name: 'Send a test webhook' }).click();
-      await test.getByText('It works').waitFor();
+      await test.getByRole('button', { name: 'Send test webhook' }).click();
+      await test.getByText('Test succeeded').waitFor();
       await test.getByText('thank <i>you</i>').waitFor();
       await expectUsable(page);
     });
@@ -86,14 +87,15 @@ describe('destinations in the console', () => {
     const { id } = await records.destination(receiver.endpoint(200).url, { signingSecret: SECRET });
     let secret = '';
     await onPage(`/destinations/${id}`, async (page) => {
-      await page.getByRole('button', { name: 'Rotate the signing secret' }).click();
+      await choose(page, 'Rotate signing secret');
       const dialog = page.getByRole('dialog');
-      await dialog.getByRole('button', { name: 'Make one' }).click();
+      await dialog.getByRole('button', { name: 'Generate' }).click();
       secret = await dialog.getByLabel('New secret').inputValue();
       await expectAccessible(page);
-      await dialog.getByRole('button', { name: 'Rotate it' }).click();
-      await seen(page, 'The signing secret is rotated');
-      await seen(page, 'The secret before is used too until');
+      await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+      await seen(page, 'Secret rotated');
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await seen(page, 'Previous secret valid until');
       expect(await page.content()).to.not.include(secret);
     });
     expect(secret).to.match(/^whsec_.{40,}$/);
@@ -106,27 +108,30 @@ describe('destinations in the console', () => {
     const endpoint = receiver.endpoint(200);
     const work = async (page: Page) => {
       await page.getByRole('button', { name: 'New destination' }).click();
-      await page.getByRole('heading', { name: 'New destination', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'New destination', level: 1, exact: true }).waitFor();
       await page.getByLabel('Name', { exact: false }).first().fill('Desk of a form');
-      await page.getByLabel('Address').fill('ftp://desk.example');
+      await page.getByLabel('URL', { exact: false }).fill('ftp://desk.example');
       await page.getByLabel('Authentication', { exact: true }).selectOption('bearer');
       await page.getByLabel('Token').fill('token-of-the-desk');
-      await page.getByRole('button', { name: 'Make one' }).click();
+      await page.getByRole('button', { name: 'Generate' }).click();
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the destination' }).click();
-      await seen(page, /it says why/);
-      await page.getByLabel('Address').fill(endpoint.url);
-      await page.getByRole('button', { name: 'Make the destination' }).click();
-      await page.getByRole('heading', { name: 'Destination Desk of a form', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create destination' }).click();
+      await seen(page, /needs? your attention/);
+      await page.getByLabel('URL', { exact: false }).fill(endpoint.url);
+      await page.getByRole('button', { name: 'Create destination' }).click();
+      await page.getByRole('heading', { name: 'Desk of a form', level: 1, exact: true }).waitFor();
       expect(await page.content()).to.not.include('token-of-the-desk');
-      await page.getByRole('button', { name: 'Edit' }).click();
-      await page.getByLabel('Retries, at most').fill('7');
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByLabel('Maximum retries').fill('7');
       await page.getByLabel('Method').selectOption('PUT');
-      await page.getByLabel('It gets the query of a webhook too').check();
+      await page.getByText('Request', { exact: true }).click();
+      await page.getByLabel('Forward the query string').check();
       await page.getByRole('button', { name: 'Save' }).click();
-      await seen(page, /7, first after 1/);
-      await page.getByRole('button', { name: 'Send a test webhook' }).click();
-      await page.getByText('It works').waitFor();
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await seen(page, /^7, 1/);
+      await page.getByRole('tab', { name: 'Overview' }).click();
+      await page.getByRole('button', { name: 'Send test webhook' }).click();
+      await page.getByText('Test succeeded').waitFor();
     };
     await onPage('/destinations', work, { expected: /Failed to load resource.* 400/ });
     expect(endpoint.requests[0]?.headers).to.include({ authorization: 'Bearer token-of-the-desk' });
@@ -147,26 +152,26 @@ describe('destinations in the console', () => {
     const { hookyard } = await consoleWorld();
     const work = async (page: Page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Lake of a form');
-      await page.getByLabel('Where deliveries go').selectOption('s3');
+      await page.getByLabel('Type').selectOption('s3');
       await page.getByLabel('Bucket', { exact: false }).first().fill('lake-of-a-form');
       await page.getByLabel('Region').fill('eu-west-1');
       await page.getByLabel('Access key ID').fill('lake');
       await page.getByLabel('Secret access key').fill('keyOfTheLake0123456789');
-      await page.getByLabel('Format of the files').selectOption('parquet');
+      await page.getByLabel('File format').selectOption('parquet');
       await page.getByLabel('Compression').selectOption('snappy');
-      await page.getByRole('button', { name: 'Add a column' }).click();
+      await page.getByRole('button', { name: 'Add column' }).click();
       const column = page.getByRole('group', { name: 'Column 1' });
-      await column.getByLabel('From').fill('$.payload.total');
+      await column.getByLabel('Path').fill('$.payload.total');
       await column.getByRole('textbox', { name: 'Column' }).fill('total');
       await column.getByLabel('Type').selectOption('number');
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the destination' }).click();
-      await page.getByRole('heading', { name: 'Destination Lake of a form', level: 1 }).waitFor();
-      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('button', { name: 'Create destination' }).click();
+      await page.getByRole('heading', { name: 'Lake of a form', level: 1, exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
       await page.getByLabel('Folder', { exact: true }).fill('webhooks');
-      await page.getByLabel('A file is written with so many events').fill('50');
+      await page.getByLabel('Events per file').fill('50');
       await page.getByRole('button', { name: 'Save' }).click();
-      await seen(page, 'Saved.');
+      await seen(page, 'Destination saved.');
     };
     await onPage('/destinations/new', work);
     const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Lake%20of%20a%20form');
@@ -193,8 +198,8 @@ describe('destinations in the console', () => {
     const token = await keyWith('destinations:read');
     const work = async (page: Page) => {
       await page.getByRole('region', { name: 'Health' }).waitFor();
-      await seen(page, 'Deliveries are signed');
-      const buttons = page.getByRole('button', { name: /Edit|Rotate|Disable|Delete|Send a test/ });
+      await seen(page, 'Success rate');
+      const buttons = page.getByRole('button', { name: /Edit|More actions|Send test/ });
       expect(await buttons.count()).to.equal(0);
     };
     await onPage(`/destinations/${id}`, work, { token });
@@ -206,13 +211,13 @@ describe('destinations in the console', () => {
     await onPage(
       `/destinations/${destination.id}`,
       async (page) => {
-        await page.getByRole('button', { name: 'Disable', exact: true }).click();
-        await page.getByRole('button', { name: 'Disable it' }).click();
-        await seen(page, 'This destination is disabled');
-        await page.getByRole('button', { name: 'Delete', exact: true }).click();
+        await choose(page, 'Disable');
+        await page.getByRole('button', { name: 'Disable destination' }).click();
+        await seen(page, 'Destination disabled');
+        await choose(page, 'Delete');
         await page.getByRole('dialog').getByText('1 route').waitFor();
-        await page.getByRole('button', { name: 'Delete it' }).click();
-        await page.getByRole('heading', { name: 'Destinations', level: 1 }).waitFor();
+        await page.getByRole('button', { name: 'Delete destination' }).click();
+        await page.getByRole('heading', { name: 'Destinations', level: 1, exact: true }).waitFor();
       },
       // The page of what is gone may ask once more.
       { expected: /Failed to load resource.* 404/ },
@@ -237,11 +242,14 @@ describe('destinations in the console', () => {
     await records.route(source.id, [destination.id]);
     await records.accepted(source, '{"n":1}');
     await onPage(`/destinations/${destination.id}`, async (page) => {
+      await page.getByRole('tab', { name: 'Files' }).click();
       const files = page.getByRole('region', { name: 'Files' }).first();
       await files.getByRole('cell', { name: '1', exact: true }).first().waitFor();
-      await page.getByRole('region', { name: 'Columns of its files' }).getByText('$.payload.n').waitFor();
-      await page.getByRole('button', { name: 'Write a test file' }).click();
-      await seen(page, 'It does not work');
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await page.getByRole('region', { name: 'Field mapping' }).getByText('$.payload.n').waitFor();
+      await page.getByRole('tab', { name: 'Overview' }).click();
+      await page.getByRole('button', { name: 'Write test file' }).click();
+      await seen(page, 'Test failed');
       expect(await page.content()).to.not.include('keyOfTheKiln0123456789');
       await expectUsable(page);
     });

@@ -11,16 +11,16 @@ const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
   {
     what: 'script tags',
     body: JSON.stringify({ '<img src=x onerror=alert(1)>': '</script><script>alert(1)</script>' }),
-    views: ['tree', 'raw', 'hex'],
+    views: ['Tree', 'Raw', 'Hex'],
   },
-  { what: '10 MiB', body: `[${'"0123456789abcdef",'.repeat((10 * MIB) / 19 - 2)}0]`, views: ['tree', 'raw', 'hex'] },
-  { what: '200,000 levels', body: '['.repeat(DEEP) + ']'.repeat(DEEP), views: ['tree', 'raw', 'hex'] },
+  { what: '10 MiB', body: `[${'"0123456789abcdef",'.repeat((10 * MIB) / 19 - 2)}0]`, views: ['Tree', 'Raw', 'Hex'] },
+  { what: '200,000 levels', body: '['.repeat(DEEP) + ']'.repeat(DEEP), views: ['Tree', 'Raw', 'Hex'] },
   {
     what: 'marks that turn text around, and NUL',
     body: JSON.stringify({ file: 'invoice\u202efdp.exe' }).replace('invoice', 'in\\u0000voice'),
-    views: ['tree', 'raw', 'hex'],
+    views: ['Tree', 'Raw', 'Hex'],
   },
-  { what: 'no text', body: Buffer.from([0, 255, 254, 0x80, 13, 10]), views: ['hex'] },
+  { what: 'no text', body: Buffer.from([0, 255, 254, 0x80, 13, 10]), views: ['Hex'] },
 ];
 
 /** Scrolls to the end, a screen in each frame. As text: it runs in the browser. */
@@ -55,7 +55,7 @@ describe('the payload viewers', () => {
       await onPage(`/events/${id}`, async (page) => {
         page.on('dialog', (dialog) => void dialog.dismiss().then(() => expect.fail('a payload ran')));
         for (const view of views) {
-          await page.getByRole('radiogroup', { name: 'Show the payload as' }).getByText(view, { exact: true }).click();
+          await page.getByRole('radiogroup', { name: 'Payload view' }).getByText(view, { exact: true }).click();
           await page.locator('.lines .line').first().waitFor();
           // Only what is in sight is in the page.
           expect(await page.locator('.lines .line').count()).to.be.below(100);
@@ -72,7 +72,7 @@ describe('the payload viewers', () => {
     const rows = Array.from({ length: ROWS }, (_, row) => `"row ${row}"`);
     const id = await records.accepted(source, `[${rows.join(',\n')}]`);
     await onPage(`/events/${id}`, async (page) => {
-      await page.getByRole('radiogroup', { name: 'Show the payload as' }).getByText('raw', { exact: true }).click();
+      await page.getByRole('radiogroup', { name: 'Payload view' }).getByText('Raw', { exact: true }).click();
       await page.locator('.lines .line').first().waitFor();
       const { frames, long, longestMs, most } = (await page.evaluate(SCROLL)) as Record<string, number>;
       // How long frames take says something of a quiet machine only.
@@ -102,7 +102,7 @@ describe('text of strangers elsewhere', function () {
   async function isShownAsText(page: Page, path: string, show: () => Promise<unknown>): Promise<void> {
     page.on('dialog', (dialog) => void dialog.dismiss().then(() => expect.fail('a text ran')));
     await page.goto(new URL(`/console${path}`, page.url()).href);
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('heading', { level: 1, exact: true }).waitFor();
     await show();
     await page.getByText(SCRIPT, { exact: false }).first().waitFor();
     expect(await page.locator('#page img:not(.cm-widgetBuffer), [role="dialog"] img').count()).to.equal(0);
@@ -117,8 +117,8 @@ describe('text of strangers elsewhere', function () {
     await onPage('/settings', async (page) => {
       await isShownAsText(page, `/deliveries/${delivery.id}`, () => seen(page, /x-evil/));
       await isShownAsText(page, `/destinations/${destination.id}`, async () => {
-        await page.getByRole('button', { name: 'Send a test webhook' }).click();
-        await seen(page, 'It does not work');
+        await page.getByRole('button', { name: 'Send test webhook' }).click();
+        await seen(page, 'Test failed');
       });
     });
   });
@@ -132,9 +132,9 @@ describe('text of strangers elsewhere', function () {
       return (await hookyard.client.get<{ counts: { total: number } }>(path)).counts.total === 1;
     });
     await onPage('/settings', async (page) => {
-      await isShownAsText(page, `/sources/${source.id}`, async () => {
+      await isShownAsText(page, `/sources/${source.id}?tab=refused-webhooks`, async () => {
         const refused = page.getByRole('region', { name: 'Refused', exact: true });
-        await refused.getByRole('cell', { name: 'signature', exact: true }).click();
+        await refused.getByRole('cell', { name: 'Signature', exact: true }).click();
         await page.getByRole('dialog').waitFor();
       });
     });
@@ -152,9 +152,9 @@ describe('text of strangers elsewhere', function () {
     const body = JSON.stringify({ [SCRIPT]: EVIL });
     const id = await records.accepted(source, body, { 'content-type': 'application/json', 'x-evil': SCRIPT });
     await onPage('/settings', async (page) => {
-      await isShownAsText(page, `/transforms/new?event=${id}`, () => seen(page, /It works|It fails/));
-      await isShownAsText(page, `/routes/${route.id}?event=${id}`, () =>
-        page.getByRole('region', { name: 'Requests it would send' }).getByText('x-evil').first().waitFor(),
+      await isShownAsText(page, `/transforms/new?event=${id}`, () => seen(page, /Transformed in|Transform failed/));
+      await isShownAsText(page, `/routes/${route.id}?tab=test&event=${id}`, () =>
+        page.getByRole('region', { name: 'Request preview' }).getByText('x-evil').first().waitFor(),
       );
       await isShownAsText(page, '/routes', () => page.getByRole('table').first().waitFor());
     });

@@ -38,7 +38,7 @@ describe('the console with a keyboard alone', function () {
   it('leads through the repair of a destination', async () => {
     const { records } = await consoleWorld();
     const { issue, held, taken } = await failingHarbour(await consoleWorld(), 'Quay');
-    const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+    const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
     const work = async (page: Page) => {
       // A pasted id: there may be other issues on the overview.
       await title(page, 'Overview');
@@ -46,12 +46,12 @@ describe('the console with a keyboard alone', function () {
       await page.getByLabel('Search', { exact: true }).waitFor();
       await page.keyboard.type(issue.id);
       await page.keyboard.press('Enter');
-      await title(page, 'Deliveries fail: it answered 401');
-      await page.getByRole('link', { name: 'the last delivery that failed' }).waitFor();
-      await press(page, 'the last delivery that failed');
+      await title(page, 'Deliveries failing: HTTP 401');
+      await page.getByRole('link', { name: 'last failed delivery' }).waitFor();
+      await press(page, 'last failed delivery');
       await seen(page, 'which token?');
       await press(page, 'Quay desk');
-      await title(page, 'Destination Quay desk');
+      await title(page, 'Quay desk');
       await press(page, 'Edit');
       await page.getByLabel('Token').waitFor();
       await tabTo(page, /^Token/);
@@ -59,28 +59,28 @@ describe('the console with a keyboard alone', function () {
       await page.keyboard.type('right');
       // From a field, Enter saves.
       await page.keyboard.press('Enter');
-      await title(page, 'Destination Quay desk');
-      await page.getByRole('button', { name: 'Send a test webhook' }).waitFor();
-      await press(page, 'Send a test webhook');
-      await seen(page, 'It works');
+      await title(page, 'Quay desk');
+      await page.getByRole('button', { name: 'Send test webhook' }).waitFor();
+      await press(page, 'Send test webhook');
+      await seen(page, 'Test succeeded');
       await press(page, 'Orders to the Quay');
-      await title(page, 'Route Orders to the Quay');
-      await page.getByRole('button', { name: 'Let deliveries through now' }).waitFor();
-      await press(page, 'Let deliveries through now');
+      await title(page, 'Orders to the Quay');
+      await page.getByRole('button', { name: 'Resume now' }).waitFor();
+      await press(page, 'Resume now');
       await page.getByRole('dialog').waitFor();
-      await press(page, 'Let them through');
+      await press(page, 'Resume deliveries');
       await records.eventWith('delivered', held);
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.keyboard.press('/');
       await page.getByLabel('Search', { exact: true }).waitFor();
       await page.keyboard.type(issue.id);
       await page.keyboard.press('Enter');
-      await title(page, 'Deliveries fail: it answered 401');
-      await page.getByRole('button', { name: 'Retry what failed' }).waitFor();
-      await press(page, 'Retry what failed');
-      await seen(page, /2 deliveries failed/);
-      await press(page, 'Retry it');
-      await seen(page, /2 delivered, 0 on the way, 0 not delivered/);
+      await title(page, 'Deliveries failing: HTTP 401');
+      await page.getByRole('button', { name: 'Retry failed deliveries' }).waitFor();
+      await press(page, 'Retry failed deliveries');
+      await seen(page, /2 failed deliveries/);
+      await press(page, 'Retry deliveries');
+      await seen(page, /2 delivered, 0 in progress, 0 failed/);
     };
     await onPage('/', work);
     expect(taken()).to.equal(4);

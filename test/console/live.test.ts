@@ -17,8 +17,9 @@ describe('the live tail of events', () => {
     (await (await consoleWorld()).hookyard.client.get<Usage>('/api/organization/usage')).limits;
   const untilStreams = (count: number) =>
     until(`${count} streams to be open`, async () => expect((await streams()).runningStreams.used).to.equal(count));
-  const untilLive = (page: Page, state: string) => page.locator(`[data-live="${state}"]`).waitFor();
-  const untilListed = (page: Page, eventId: string) => page.getByRole('link', { name: eventId }).waitFor();
+  const untilLive = (page: Page, state: string) =>
+    page.locator(`[data-live="${state}"]`).waitFor({ state: 'attached' });
+  const untilListed = (page: Page, eventId: string) => page.getByRole('link', { name: eventId }).first().waitFor();
 
   /** As if another tab were in front of it, or this one again. */
   const see = (page: Page, state: 'visible' | 'hidden') =>
@@ -39,7 +40,7 @@ describe('the live tail of events', () => {
         await untilLive(page, 'open');
         await untilStreams(1);
         await untilListed(page, await records.accepted(source, '{"n":1}'));
-        await seen(page, '1 to 1 of 1');
+        await seen(page, '1–1 of 1');
         await page.getByRole('cell', { name: 'delivered' }).waitFor();
         await page.getByRole('button', { name: 'Pause' }).click();
         await untilLive(page, 'off');
@@ -56,7 +57,7 @@ describe('the live tail of events', () => {
         await untilStreams(1);
         await hookyard.client.delete(`/api/api-keys/${id}`);
         await page.keyboard.press('r');
-        await seen(page, 'The key is no longer valid');
+        await seen(page, 'Your API key is no longer valid');
         await untilStreams(0);
       },
       { token, expected: /Failed to load resource.* 401/ },
@@ -74,7 +75,7 @@ describe('the live tail of events', () => {
         await untilLive(page, 'away');
         await hookyard.startApi({ HOOKYARD_PORT: String(port) });
         const eventId = await records.accepted(source, '{}');
-        await seen(page, /Connected again since .* UTC/);
+        await seen(page, /Reconnected at .* UTC/);
         await untilListed(page, eventId);
       },
       { expected: /Failed to load resource/ },
@@ -95,7 +96,7 @@ describe('the live tail of events', () => {
     await onPage(
       `/events?live=on&sourceId=${source.id}`,
       async (page) => {
-        await seen(page, /streams of events running at a time.* The list is asked for every 5 seconds instead/);
+        await seen(page, /streams of events running at a time.* The list is refreshed every 5 seconds instead/);
         await untilListed(page, await records.accepted(source, '{}'));
       },
       { expected: /Failed to load resource.* 429/ },
@@ -106,9 +107,9 @@ describe('the live tail of events', () => {
       // A proxy that collects answers until they are complete.
       await page.route('**/events/stream*', () => {});
       await page.getByRole('button', { name: 'Follow live' }).click();
-      await seen(page, 'The stream of events knows no filter by status.');
+      await seen(page, /The live stream cannot filter by status/);
       await page.getByRole('combobox', { name: 'Status' }).press('Backspace');
-      await seen(page, /holds the stream of events back/);
+      await seen(page, /buffers the live stream/);
     });
   });
 }).timeout(JOURNEY_MS);

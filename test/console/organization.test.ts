@@ -24,26 +24,26 @@ describe('the pages of the organization', function () {
     const answer = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
     await onPage('/api-keys/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Made in the console');
-      await page.getByLabel('It may').selectOption('some');
+      await page.getByLabel('Access').selectOption('some');
       await page.getByRole('combobox', { name: 'Scopes' }).click();
       await page.getByRole('option', { name: 'routes:read' }).click();
       await page.keyboard.press('Escape');
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the key' }).click();
+      await page.getByRole('button', { name: 'Create API key' }).click();
       token = (await page.getByLabel('Token').textContent()) ?? '';
       await expectUsable(page);
       expect([(await answer('/api/routes')).status, (await answer('/api/filters')).status]).to.deep.equal([200, 403]);
-      await page.getByRole('link', { name: 'All keys' }).click();
+      await page.getByRole('link', { name: 'All API keys' }).click();
       await page.getByRole('cell', { name: 'Made in the console' }).waitFor();
       expect(await page.getByText(token).count()).to.equal(0);
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV'))
+      expect(await copied(page, 'Copy rows as CSV'))
         .to.include('Made in the console')
         .and.not.include(token);
-      expect(await copied(page, 'The API call (curl)')).to.include('/api/api-keys?');
+      expect(await copied(page, 'Copy as curl')).to.include('/api/api-keys?');
       const row = page.getByRole('row').filter({ hasText: 'Made in the console' });
       await row.getByRole('button', { name: 'Revoke' }).click();
-      await page.getByRole('button', { name: 'Revoke it' }).click();
+      await page.getByRole('button', { name: 'Revoke key' }).click();
       await row.waitFor({ state: 'detached' });
     });
     expect((await answer('/api/routes')).status).to.equal(401);
@@ -55,12 +55,12 @@ describe('the pages of the organization', function () {
     const { records } = await consoleWorld();
     const source = await records.source({ name: 'Audited' });
     await onPage(`/audit?recordId=${source.id}&range=1h`, async (page) => {
-      await seen(page, '1 to 1 of 1');
+      await seen(page, '1–1 of 1');
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV'))
+      expect(await copied(page, 'Copy rows as CSV'))
         .to.include('createSource')
         .and.include(source.id);
-      expect(await copied(page, 'The API call (curl)'))
+      expect(await copied(page, 'Copy as curl'))
         .to.include(`/api/audit?`)
         .and.include(source.id);
       await page.getByRole('cell', { name: 'createSource' }).click();
@@ -77,14 +77,14 @@ describe('the pages of the organization', function () {
       [hookyard.organizationId, many],
     );
     await onPage(`/audit?recordId=${many}&range=1h&page=2000`, async (page) => {
-      await seen(page, '99,951 to 100,000 of 100,000+');
+      await seen(page, '99,951–100,000 of 100,000+');
       expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).to.equal(true);
     });
     await onPage(
       '/audit?from=not-a-time',
       async (page) => {
         await page.getByRole('alert').first().waitFor();
-        expect(await page.getByText('Nothing was done').count()).to.equal(0);
+        expect(await page.getByText('No entries').count()).to.equal(0);
       },
       { expected: /Failed to load resource.* 400/ },
     );
@@ -92,11 +92,11 @@ describe('the pages of the organization', function () {
 
   it('show what is used of each limit', async () => {
     await onPage('/usage', async (page) => {
-      await page.getByRole('cell', { name: 'Webhooks this month' }).waitFor();
+      await page.getByRole('cell', { name: 'Events per month' }).waitFor();
       await page.getByRole('cell', { name: 'Alert channels', exact: true }).waitFor();
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV')).to.include('eventsPerMonth');
-      expect(await copied(page, 'The API call (curl)')).to.include('/api/organization/usage');
+      expect(await copied(page, 'Copy rows as CSV')).to.include('eventsPerMonth');
+      expect(await copied(page, 'Copy as curl')).to.include('/api/organization/usage');
     });
   });
 
@@ -111,30 +111,30 @@ describe('the pages of the organization', function () {
       const section = page.getByRole('region', { name: 'Import destinations' });
       const choose = async (text: string) => {
         const chooser = page.waitForEvent('filechooser');
-        await section.getByLabel('A file of destinations').click();
+        await section.getByLabel('File').click();
         await (await chooser).setFiles({ name: 'file.json', mimeType: 'application/json', buffer: Buffer.from(text) });
       };
       await choose('{"routes":[]}');
-      await section.getByRole('button', { name: /Try it/ }).click();
-      await seen(page, /has no list “destinations”/);
+      await section.getByRole('button', { name: 'Dry run' }).click();
+      await seen(page, /contains no destinations/);
       await choose(JSON.stringify({ version: '1.0', destinations }));
-      await section.getByRole('button', { name: /Try it/ }).click();
-      await seen(page, 'This would happen; nothing is changed yet');
+      await section.getByRole('button', { name: 'Dry run' }).click();
+      await seen(page, 'Dry run: nothing was changed');
       await seen(page, /1 imported, .*1 failed/);
       await expectUsable(page);
       expect(await count()).to.equal(0);
-      await section.getByRole('button', { name: 'Import it' }).click();
-      await seen(page, 'This was done');
+      await section.getByRole('button', { name: 'Import', exact: true }).click();
+      await seen(page, 'Import finished');
       expect(await count()).to.equal(1);
       const saved = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save all destinations as a file' }).click();
+      await page.getByRole('button', { name: 'Download destinations' }).click();
       expect((await saved).suggestedFilename()).to.equal('default-destinations.json');
     });
     await onPage(
       '/exchange',
       async (page) => {
-        await page.getByRole('button', { name: 'Save all routes as a file' }).waitFor();
-        expect(await page.getByRole('button', { name: /Try it|Import it/ }).count()).to.equal(0);
+        await page.getByRole('button', { name: 'Download routes' }).waitFor();
+        expect(await page.getByRole('button', { name: /Dry run|^Import$/ }).count()).to.equal(0);
       },
       { token: await keyWith('read') },
     );
@@ -146,17 +146,18 @@ describe('the pages of the organization', function () {
     await records.pipe(receiver.endpoint(200).url, { route });
     await onPage('/settings', async (page) => {
       await page.getByRole('cell', { name: 'desk@example.com' }).waitFor();
-      await seen(page, 'business');
+      await seen(page, 'Business');
       await expectUsable(page);
-      await page.getByRole('radiogroup', { name: 'Theme' }).getByText('Dark', { exact: true }).click();
+      await page.getByRole('button', { name: 'Account and theme' }).click();
+      await page.getByRole('menuitem', { name: 'Dark' }).click();
       await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      expect(await copied(page, 'The API call (curl)')).to.include('/api/auth/me');
+      expect(await copied(page, 'Copy as curl')).to.include('/api/auth/me');
     });
     await onPage(
       '/api-keys',
       async (page) => {
         await page.getByRole('table').first().waitFor();
-        expect(await page.getByRole('button', { name: /New key|Revoke/ }).count()).to.equal(0);
+        expect(await page.getByRole('button', { name: /New API key|Revoke/ }).count()).to.equal(0);
       },
       { token: await keyWith('read') },
     );

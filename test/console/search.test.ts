@@ -49,9 +49,9 @@ describe('finding events and deliveries in the console', function () {
       await page.locator(`[data-count="${MORE_THAN_A_PAGE}"]`).waitFor();
       await page.getByRole('button', { name: 'Older' }).click();
       await page.locator('[data-shown="5"]').waitFor();
-      await seen(page, /5 more shown, there are no others/);
+      await seen(page, /5 more shown, end of results/);
       await expectUsable(page);
-      await page.getByRole('button', { name: 'From the newest' }).click();
+      await page.getByRole('button', { name: 'Newest' }).click();
       await page.locator('[data-shown="50"]').waitFor();
     });
     await onPage('/', async (page) => {
@@ -61,7 +61,7 @@ describe('finding events and deliveries in the console', function () {
       await page.locator('[data-shown="50"]').waitFor();
       expect(questions.some((one) => one.includes('codeClass=5xx') && one.includes('cursor=first'))).to.equal(true);
       expect(questions.some((one) => one.includes('codeClass=5xx') && /[?&]page=/.test(one))).to.equal(false);
-      await seen(page, 'With all that match');
+      await seen(page, 'All matching');
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
       await page.getByRole('button', { name: `Replay ${MORE_THAN_A_PAGE}` }).waitFor();
     });
@@ -69,20 +69,21 @@ describe('finding events and deliveries in the console', function () {
 
   it('takes several statuses, a code and a lane', async () => {
     await onPage(`/deliveries?destinationId=${destinationId}&range=7d`, async (page) => {
-      await seen(page, '1 to 50 of 55');
+      await seen(page, '1–50 of 55');
       await page.getByRole('combobox', { name: 'Status' }).click();
-      await page.getByRole('option', { name: 'failed', exact: true }).click();
-      await page.getByRole('option', { name: 'cancelled', exact: true }).click();
+      await page.getByRole('option', { name: 'Failed', exact: true }).click();
+      await page.getByRole('option', { name: 'Cancelled', exact: true }).click();
       await page.keyboard.press('Escape');
       await page.waitForURL(/status=failed(,|%2C)cancelled/);
-      await seen(page, '1 to 50 of 55');
-      await page.getByLabel('Code', { exact: true }).fill('500');
+      await seen(page, '1–50 of 55');
+      await page.getByLabel('Status code', { exact: true }).fill('500');
       await page.keyboard.press('Enter');
       await page.locator('[data-shown="0"]').waitFor();
-      await page.getByLabel('Code', { exact: true }).fill('503');
+      await page.getByLabel('Status code', { exact: true }).fill('503');
       await page.keyboard.press('Enter');
       await page.locator('[data-shown="50"]').waitFor();
-      await page.getByLabel('First attempt by').selectOption('express');
+      await page.getByRole('button', { name: 'More filters' }).click();
+      await page.getByLabel('Lane').selectOption('express');
       await page.waitForURL(/lane=express/);
       await expectUsable(page);
     });
@@ -90,12 +91,12 @@ describe('finding events and deliveries in the console', function () {
 
   it('saves all that match as a file', async () => {
     await onPage(`/deliveries?destinationId=${destinationId}&range=7d`, async (page) => {
-      await seen(page, '1 to 50 of 55');
+      await seen(page, '1–50 of 55');
       const saved = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
-      await page.getByRole('menuitem', { name: /All that match/ }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).first().click();
+      await page.getByRole('menuitem', { name: /Download all as CSV/ }).click();
       const download = await saved;
-      await seen(page, `Saved: ${MORE_THAN_A_PAGE} rows`);
+      await seen(page, `${MORE_THAN_A_PAGE} rows saved`);
       await expectUsable(page);
       expect(download.suggestedFilename()).to.equal('deliveries.csv');
       const lines = readFileSync(await download.path(), 'utf8')
@@ -114,19 +115,19 @@ describe('finding events and deliveries in the console', function () {
       page.route(what, (route) => route.fulfill({ status: 500, json: { message: 'It is on fire', error: 'x' } }));
     const reload = async (page: Page, path: string) => {
       await page.goto(new URL(`/console${path}`, page.url()).href);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('heading', { level: 1, exact: true }).waitFor();
     };
     const work = async (page: Page) => {
       await fail(page, '**/payload');
       await reload(page, `/events/${eventId}`);
-      await seen(page, 'It cannot be copied as curl: It is on fire');
+      await seen(page, 'Copy as curl is not available: It is on fire');
       await fail(page, '**/api/routes?*');
       await reload(page, `/destinations/${destination.id}`);
       await seen(page, 'It is on fire');
       await fail(page, '**/api/organizations/*/sources?*');
       await reload(page, '/events');
       await page.getByRole('combobox', { name: 'Source' }).click();
-      await seen(page, 'The list could not be loaded: It is on fire');
+      await seen(page, 'Could not load the list: It is on fire');
     };
     await onPage('/settings', work, broken);
   });
@@ -141,17 +142,17 @@ describe('finding events and deliveries in the console', function () {
     await onPage('/deliveries', async (page) => {
       await page.getByRole('combobox', { name: 'Destination' }).fill('Older than');
       await page.getByRole('option', { name: 'Older than a hundred' }).click();
-      await seen(page, '1 to 1 of 1');
+      await seen(page, '1–1 of 1');
       expect(page.url()).to.include(first.destination.id);
     });
     await onPage(`/events/${first.eventId}`, async (page) => {
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
-      const dialog = page.getByRole('dialog', { name: 'Replay this event' });
-      await dialog.getByRole('combobox', { name: 'To these destinations' }).fill('Older than');
+      const dialog = page.getByRole('dialog', { name: 'Replay event' });
+      await dialog.getByRole('combobox', { name: 'Destinations' }).fill('Older than');
       await page.getByRole('option', { name: 'Older than a hundred' }).click();
       await page.keyboard.press('Escape');
-      await dialog.getByRole('button', { name: 'Replay to 1' }).click();
-      await seen(page, '1 deliveries were made');
+      await dialog.getByRole('button', { name: 'Replay to 1 destination' }).click();
+      await seen(page, '1 delivery created');
     });
   });
 
@@ -163,9 +164,9 @@ describe('finding events and deliveries in the console', function () {
     await records.eventWith('delivered', delivery.eventId);
     const third = await replay(second.deliveryId);
     await onPage(`/deliveries/${second.deliveryId}`, async (page) => {
-      const chain = page.getByRole('region', { name: 'Chain' });
+      const chain = page.getByRole('region', { name: 'Failovers and replays' });
       await chain.getByRole('link', { name: delivery.id }).waitFor();
-      await chain.getByText('repeats number 2').waitFor();
+      await chain.getByText('replay of #2').waitFor();
       await expectUsable(page);
       await chain.getByRole('link', { name: third.deliveryId }).click();
       await chain.getByRole('link', { name: second.deliveryId }).waitFor();

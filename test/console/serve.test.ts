@@ -112,7 +112,7 @@ describe('the console as it is served', () => {
 
   it('is to be used after few requests', async () => {
     await onPage('/', async (page) => {
-      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
       const measured = await page.evaluate(FIRST_LOAD);
       const { ms, files, bytes } = measured as { ms: number; files: number; bytes: number };
       // How long it takes says something of a quiet machine only.

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { breaker } from '../support/workflows/circuits.ts';
 import {
+  choose,
   consoleWorld,
   copied,
   expectUsable,
@@ -15,7 +16,7 @@ import {
 } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
-const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Disable|Enable|Close it|Rotate|Replay|Deliver this)\b/;
+const WRITES = /^(New|Create|Save$|Edit|More actions|Resume|Disable|Enable|Replay)/;
 const REFUSED = /Failed to load resource.* 400/;
 
 describe('the pages of routes and of what they refer to', function () {
@@ -30,42 +31,43 @@ describe('the pages of routes and of what they refer to', function () {
     const source = await records.source({ name: 'Shop of routes' });
     const destination = await records.destination(receiver.endpoint(200).url, { name: 'Desk of routes' });
     const work = async (page: Page) => {
-      await seen(page, /No route leads there/);
+      await seen(page, /No matching routes/);
       await page.getByRole('button', { name: 'New route' }).click();
-      await page.getByRole('heading', { name: 'New route', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'New route', level: 1, exact: true }).waitFor();
       await page.getByLabel('Name', { exact: false }).first().fill('Shop to desk');
       await page.getByRole('combobox', { name: 'Destinations', exact: false }).first().click();
       await page.getByRole('option', { name: 'Desk of routes' }).click();
       await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Make the route' }).click();
-      await page.getByRole('heading', { name: 'Route Shop to desk', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create route' }).click();
+      await page.getByRole('heading', { name: 'Shop to desk', level: 1, exact: true }).waitFor();
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByText('Advanced').click();
       await page.getByLabel('Priority').fill('99999999999');
       await page.getByRole('button', { name: 'Save' }).click();
-      await seen(page, /it says why/);
+      await seen(page, /needs? your attention/);
       await page.getByLabel('Priority').fill('7');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'Route Shop to desk', level: 1 }).waitFor();
-      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      await page.getByRole('heading', { name: 'Shop to desk', level: 1, exact: true }).waitFor();
+      await choose(page, 'Pause');
       await inDialog(page).getByLabel('Reason').fill('The desk is moved');
       await expectUsable(page);
-      await inDialog(page).getByRole('button', { name: 'Pause it' }).click();
-      await seen(page, 'This route is paused');
-      await seen(page, 'The desk is moved');
+      await inDialog(page).getByRole('button', { name: 'Pause route' }).click();
+      await seen(page, 'Route paused');
+      await seen(page, /The desk is moved/);
       await expectUsable(page);
       await page.getByRole('button', { name: 'Resume', exact: true }).click();
       await inDialog(page)
-        .getByLabel(/Per second/)
+        .getByLabel(/Release rate/)
         .fill('5');
-      await inDialog(page).getByRole('button', { name: 'Resume it' }).click();
-      await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Disable', exact: true }).click();
-      await inDialog(page).getByRole('button', { name: 'Disable it' }).click();
-      await seen(page, 'This route is disabled');
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await inDialog(page).getByRole('button', { name: 'Delete it' }).click();
-      await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor();
+      await inDialog(page).getByRole('button', { name: 'Resume route' }).click();
+      await page.getByRole('button', { name: 'Resume', exact: true }).waitFor({ state: 'detached' });
+      await choose(page, 'Disable');
+      await inDialog(page).getByRole('button', { name: 'Disable route' }).click();
+      await seen(page, 'Route disabled');
+      await choose(page, 'Delete');
+      await inDialog(page).getByRole('button', { name: 'Delete route' }).click();
+      await page.getByRole('heading', { name: 'Routes', level: 1, exact: true }).waitFor();
     };
     await onPage(`/routes?sourceId=${source.id}`, work, { expected: REFUSED });
     const path = `/api/routes?destinationId=${destination.id}`;
@@ -77,11 +79,11 @@ describe('the pages of routes and of what they refer to', function () {
     const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { name: 'Copied, "route"' } });
     await records.pipe(receiver.endpoint(200).url, { route: { name: 'Another route' } });
     await onPage(`/routes?sourceId=${source.id}&enabled=true`, async (page) => {
-      await seen(page, '1 to 1 of 1');
+      await seen(page, '1–1 of 1');
       await expectUsable(page);
-      const csv = await copied(page, 'These rows as CSV');
+      const csv = await copied(page, 'Copy rows as CSV');
       expect(csv.split(/\r?\n/)[1]).to.include('"Copied, ""route"""').and.include(route.id);
-      const call = await copied(page, 'The API call (curl)');
+      const call = await copied(page, 'Copy as curl');
       expect(call).to.include(`/api/routes?`).and.include(`sourceId=${source.id}`).and.include('enabled=true');
     });
   });
@@ -90,8 +92,8 @@ describe('the pages of routes and of what they refer to', function () {
     const { records, receiver } = await consoleWorld();
     const { source, route, destination } = await records.pipe(receiver.endpoint(200).url);
     const eventId = await records.accepted(source, '{"kind":"order.paid"}');
-    await onPage(`/routes/${route.id}?event=${eventId}`, async (page) => {
-      const requests = page.getByRole('region', { name: 'Requests it would send' });
+    await onPage(`/routes/${route.id}?tab=test&event=${eventId}`, async (page) => {
+      const requests = page.getByRole('region', { name: 'Request preview' });
       await requests.getByRole('heading', { name: destination.name }).waitFor();
       expect(await requests.innerText())
         .to.match(/\bPOST\b/)
@@ -111,12 +113,12 @@ describe('the pages of routes and of what they refer to', function () {
     const held = await records.accepted(source, '{"held":true}');
     await records.deliveryWith('circuit_open', held);
     await onPage(`/routes/${route.id}`, async (page) => {
-      await seen(page, 'Nothing is sent to its destinations now');
-      await seen(page, '1 delivery that it holds');
+      await seen(page, 'No deliveries are sent');
+      await seen(page, '1 held delivery');
       isWell = true;
-      await page.getByRole('button', { name: 'Let deliveries through now' }).click();
-      await inDialog(page).getByRole('button', { name: 'Let them through' }).click();
-      await seen(page, /0 of 1 failed attempts in a row/);
+      await page.getByRole('button', { name: 'Resume now' }).click();
+      await inDialog(page).getByRole('button', { name: 'Resume deliveries' }).click();
+      await seen(page, /0 of 1 consecutive failures/);
     });
     await records.deliveryWith('delivered', held);
   });
@@ -130,25 +132,25 @@ describe('the pages of routes and of what they refer to', function () {
       await page.getByLabel('Field').fill('payload.total');
       await page.getByLabel('Operator').selectOption('gt');
       await page.getByLabel('Value').fill('100');
-      await seen(page, /The route does not take it/);
+      await seen(page, /Event is filtered out/);
       await page.getByLabel('Value').fill('10');
-      await seen(page, /The route takes it/);
+      await seen(page, /Event matches/);
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the filter' }).click();
-      await page.getByRole('heading', { name: 'Filter Dear orders', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create filter' }).click();
+      await page.getByRole('heading', { name: 'Dear orders', level: 1, exact: true }).waitFor();
     });
     const { data } = await hookyard.client.list<{ id: string; conditions: unknown }>('/api/filters?search=dear');
     expect(data[0]?.conditions).to.deep.equal([{ field: 'payload.total', operator: 'gt', value: 10 }]);
     await onPage('/filters?search=dear', async (page) => {
-      await seen(page, '1 to 1 of 1');
+      await seen(page, '1–1 of 1');
       await expectUsable(page);
-      expect(await copied(page, 'The API call (curl)'))
+      expect(await copied(page, 'Copy as curl'))
         .to.include('/api/filters?')
         .and.include('search=dear');
       await page.getByRole('link', { name: 'Dear orders' }).click();
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await inDialog(page).getByRole('button', { name: 'Delete it' }).click();
-      await page.getByRole('heading', { name: 'Filters', level: 1 }).waitFor();
+      await choose(page, 'Delete');
+      await inDialog(page).getByRole('button', { name: 'Delete filter' }).click();
+      await page.getByRole('heading', { name: 'Filters', level: 1, exact: true }).waitFor();
     });
   });
 
@@ -165,20 +167,20 @@ describe('the pages of routes and of what they refer to', function () {
     const eventId = await records.accepted(source, '{"orderId":7}');
     await records.deliveryWith('failed', eventId);
     const work = async (page: Page) => {
-      await seen(page, /It fails/);
+      await seen(page, /Transform failed/);
       await expectUsable(page);
       await typeCode(page, 'export default (event) => {\n  return { id: ;\n};');
       await seen(page, /^Line 2: /);
       await typeCode(page, 'export default (event) => ({ id: event.payload.orderId })');
-      await seen(page, /It works, in/);
+      await seen(page, /Transformed in/);
       await page.getByRole('button', { name: 'Save' }).click();
       await until('the code to be stored', async () => {
         const { code } = await hookyard.client.get<{ code: string }>(`/api/transforms/${transform.id}`);
         return code.includes('orderId');
       });
-      await page.getByRole('button', { name: 'Replay this event' }).click();
-      await inDialog(page).getByRole('button', { name: 'Replay it' }).click();
-      await seen(page, '1 delivery was made');
+      await page.getByRole('button', { name: 'Replay event' }).click();
+      await inDialog(page).getByRole('button', { name: 'Replay event' }).click();
+      await seen(page, '1 delivery created');
     };
     await onPage(`/transforms/${transform.id}?event=${eventId}`, work, { expected: REFUSED });
     await until('the event to arrive', () => Promise.resolve(endpoint.requests.length === 1));
@@ -199,14 +201,14 @@ describe('the pages of routes and of what they refer to', function () {
       );
       await seen(page, /^Line 4: .*\/properties\/total/);
       await typeCode(page, '{"type":"object","properties":{"total":{"type":"number"}}}', 'JSON Schema');
-      await seen(page, /The payload does not match/);
+      await seen(page, /Payload does not match/);
       await seen(page, '/total');
       await seen(page, /^Line 2: must be number/);
       await expectUsable(page);
       await typeCode(page, '{"total":12}', 'Payload');
-      await seen(page, /The payload matches/);
-      await page.getByRole('button', { name: 'Make the schema' }).click();
-      await page.getByRole('heading', { name: 'Schema Orders with totals', level: 1 }).waitFor();
+      await seen(page, /Payload matches/);
+      await page.getByRole('button', { name: 'Create schema' }).click();
+      await page.getByRole('heading', { name: 'Orders with totals', level: 1, exact: true }).waitFor();
     };
     await onPage(`/schemas/new?event=${eventId}`, work, { expected: REFUSED });
     const { pagination } = await hookyard.client.list('/api/schemas?search=orders-with');
@@ -228,7 +230,7 @@ describe('the pages of routes and of what they refer to', function () {
       '/schemas',
     ]) {
       const look = async (page: Page) => {
-        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.getByRole('heading', { level: 1, exact: true }).waitFor();
         await page.waitForLoadState('networkidle');
         expect(await page.getByRole('button', { name: WRITES }).count(), path).to.equal(0);
       };

@@ -18,10 +18,10 @@ describe('signing in to the console', () => {
       async (page) => {
         await page.getByLabel(/^API key/).fill('whr_not-a-key-at-all-0123456789');
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-        await seen(page, /This key is not valid/);
+        await seen(page, /Invalid API key/);
         await page.getByLabel(/^API key/).fill(token);
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-        await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+        await page.getByRole('heading', { name: 'Events', level: 1, exact: true }).waitFor();
         expect(await page.context().cookies()).to.deep.equal([]);
       },
       { token: null, expected: UNAUTHORIZED },
@@ -36,7 +36,7 @@ describe('signing in to the console', () => {
     await onPage(
       `/#code=${code}`,
       async (page) => {
-        await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+        await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
         expect(page.url()).to.not.include(code);
       },
       { token: null },
@@ -83,13 +83,13 @@ describe('signing in to the console', () => {
     await onPage(
       '/deliveries?range=7d',
       async (page) => {
-        await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
+        await page.getByRole('heading', { name: 'Deliveries', level: 1, exact: true }).waitFor();
         await hookyard.client.delete(`/api/api-keys/${id}`);
         await page.keyboard.press('r');
-        await seen(page, 'The key is no longer valid');
+        await seen(page, 'Your API key is no longer valid');
         await page.getByLabel(/^API key/).fill(first);
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-        await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
+        await page.getByRole('heading', { name: 'Deliveries', level: 1, exact: true }).waitFor();
         expect(page.url()).to.include('range=7d');
       },
       { token, expected: UNAUTHORIZED },
@@ -101,7 +101,7 @@ describe('signing in to the console', () => {
     await onPage(
       '/deliveries',
       async (page) => {
-        await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
+        await page.getByRole('heading', { name: 'Deliveries', level: 1, exact: true }).waitFor();
         await hookyard.api.stop();
         await page.keyboard.press('r');
         await page.getByText('The API does not answer').first().waitFor();

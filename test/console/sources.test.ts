@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import {
+  choose,
   consoleWorld,
   copied,
   expectUsable,
@@ -32,21 +33,20 @@ describe('the pages of sources', function () {
     const { hookyard, records } = await consoleWorld();
     const work = async (page: Parameters<typeof seen>[0]) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console GitHub');
-      await page.getByLabel('Slug').focus();
-      await page.getByLabel('What proves who sends').selectOption('provider');
+      await page.getByLabel('Method').selectOption('provider');
       await page.getByRole('combobox', { name: 'Provider' }).click();
       await page.getByRole('option', { name: 'GitHub', exact: true }).click();
-      await page.getByRole('link', { name: 'GitHub about its webhooks' }).waitFor();
+      await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
       await expectUsable(page);
       // Without a secret it is refused, at its field, and nothing that was typed is lost.
-      await page.getByRole('button', { name: 'Make the source' }).click();
-      await seen(page, /it says why/);
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await seen(page, /needs? your attention/);
       await page.getByLabel('Secret', { exact: true }).fill(SECRET);
-      await page.getByRole('button', { name: 'Make the source' }).click();
-      await page.getByRole('heading', { name: 'Source Console GitHub', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await page.getByRole('heading', { name: 'Console GitHub', level: 1, exact: true }).waitFor();
       await seen(page, '/ingest/default/console-github');
-      await seen(page, 'as github signs');
-      await page.getByRole('link', { name: 'GitHub about its webhooks' }).waitFor();
+      await seen(page, 'Github');
+      await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
       await expectUsable(page);
     };
     await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
@@ -60,11 +60,10 @@ describe('the pages of sources', function () {
     const { hookyard, records } = await consoleWorld();
     await onPage('/sources/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console Short');
-      await page.getByLabel('Slug').focus();
-      await page.getByLabel('What proves who sends').selectOption('github');
+      await page.getByLabel('Method').selectOption('github');
       await page.getByLabel('Secret', { exact: true }).fill('hunter2');
-      await page.getByRole('button', { name: 'Make the source' }).click();
-      await page.getByRole('heading', { name: 'Source Console Short', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await page.getByRole('heading', { name: 'Console Short', level: 1, exact: true }).waitFor();
       await seen(page, /verificationConfig.secret has fewer than 16 characters/);
       await expectUsable(page);
     });
@@ -82,21 +81,23 @@ describe('the pages of sources', function () {
     };
     await onPage('/sources/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console Check');
-      await page.getByLabel('Slug').focus();
-      await page.getByLabel('Answer to a check').selectOption('echo');
-      await page.getByLabel('Query parameter').fill('hub.challenge');
-      await page.getByLabel('JSON member').fill('hub.challenge');
+      await page.getByText('Advanced').click();
+      await page.getByLabel('Handshake').selectOption('echo');
+      await page.getByLabel('Challenge parameter').fill('hub.challenge');
+      await page.getByLabel('Response JSON field').fill('hub.challenge');
       await page.getByLabel('Expected hub.verify_token').fill('a verify token of many letters');
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the source' }).click();
-      await page.getByRole('heading', { name: 'Source Console Check', level: 1 }).waitFor();
-      await seen(page, '?hub.challenge=');
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await page.getByRole('heading', { name: 'Console Check', level: 1, exact: true }).waitFor();
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await seen(page, /\?hub\.challenge=/);
       const query = 'hub.challenge=abc&hub.verify_token=a+verify+token+of+many+letters';
       expect(await asked(query)).to.deep.equal([200, '{"hub.challenge":"abc"}']);
       await page.getByRole('button', { name: 'Edit', exact: true }).click();
-      await page.getByLabel('JSON member').fill('');
+      await page.getByText('Advanced').click();
+      await page.getByLabel('Response JSON field').fill('');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'Source Console Check', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Console Check', level: 1, exact: true }).waitFor();
       // The token that was left empty stays.
       expect(await asked(query)).to.deep.equal([200, 'abc']);
       expect((await asked('hub.challenge=abc'))[0]).to.equal(405);
@@ -107,17 +108,16 @@ describe('the pages of sources', function () {
     const { hookyard, records } = await consoleWorld();
     await onPage('/sources/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console Described');
-      await page.getByLabel('Slug').focus();
-      await page.getByLabel('What proves who sends').selectOption('hmac_template');
+      await page.getByLabel('Method').selectOption('hmac_template');
       await page.getByLabel('Secret', { exact: true }).fill(SECRET);
-      await page.getByLabel('Header of the signature').fill('X-Mac');
-      await page.getByLabel('What is signed').fill('{timestamp}.{body}');
-      await page.getByLabel('Part of the signature').fill('v1');
-      await page.getByLabel('Part of the time').fill('t');
+      await page.getByLabel('Signature header').fill('X-Mac');
+      await page.getByLabel('Signed content').fill('{timestamp}.{body}');
+      await page.getByLabel('Signature part').fill('v1');
+      await page.getByLabel('Timestamp part').fill('t');
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the source' }).click();
-      await page.getByRole('heading', { name: 'Source Console Described', level: 1 }).waitFor();
-      await seen(page, 'HMAC, sha256');
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await page.getByRole('heading', { name: 'Console Described', level: 1, exact: true }).waitFor();
+      await seen(page, 'HMAC sha256');
     });
     const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-described`);
     const [source] = data;
@@ -137,20 +137,19 @@ describe('the pages of sources', function () {
     };
     await onPage('/sources/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console Topic');
-      await page.getByLabel('Slug').focus();
-      await page.getByLabel('What proves who sends').selectOption('provider');
+      await page.getByLabel('Method').selectOption('provider');
       await page.getByRole('combobox', { name: 'Provider' }).click();
       await page.getByRole('option', { name: 'Amazon SNS', exact: true }).click();
       await page.getByLabel('Secret', { exact: true }).fill('arn:aws:sns:eu-central-1:123456789012:orders');
       await page.getByLabel('Confirm subscriptions').check();
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the source' }).click();
-      await page.getByRole('heading', { name: 'Source Console Topic', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await page.getByRole('heading', { name: 'Console Topic', level: 1, exact: true }).waitFor();
       expect(await config()).to.deep.equal({ type: 'provider', confirmSubscriptions: true });
       await page.getByRole('button', { name: 'Edit', exact: true }).click();
       await page.getByLabel('Confirm subscriptions').uncheck();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'Source Console Topic', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Console Topic', level: 1, exact: true }).waitFor();
       expect(await config()).to.deep.equal({ type: 'provider', confirmSubscriptions: false });
     });
   });
@@ -163,7 +162,7 @@ describe('the pages of sources', function () {
     const { status } = await fetch(`${hookyard.client.url}${pathname}`, { method: 'POST', body });
     expect(status).to.equal(200);
     await onPage(`/sources/${source.id}`, async (page) => {
-      await seen(page, 'To finish at the provider');
+      await seen(page, 'Complete setup with');
       await seen(page, 'secret_token_of_the_console');
       await expectUsable(page);
     });
@@ -184,11 +183,12 @@ describe('the pages of sources', function () {
       return (await hookyard.client.get<{ counts: { total: number } }>(path)).counts.total === 1;
     });
     await onPage(`/sources/${source.id}`, async (page) => {
-      await seen(page, /1 were refused/);
-      await seen(page, /compare the secret with that of the sender/);
+      await page.getByRole('tab', { name: 'Refused webhooks' }).click();
+      await seen(page, /1 refused/);
+      await seen(page, /Compare the secret with the one of the sender/);
       await page
         .getByRole('region', { name: 'Refused', exact: true })
-        .getByRole('cell', { name: 'signature', exact: true })
+        .getByRole('cell', { name: 'Signature', exact: true })
         .click();
       await seen(page, body);
       expect(page.url()).to.include('open=');
@@ -198,11 +198,12 @@ describe('the pages of sources', function () {
     await onPage(
       `/sources/${source.id}`,
       async (page) => {
+        await page.getByRole('tab', { name: 'Refused webhooks' }).click();
         await page
           .getByRole('region', { name: 'Refused', exact: true })
-          .getByRole('cell', { name: 'signature', exact: true })
+          .getByRole('cell', { name: 'Signature', exact: true })
           .click();
-        await seen(page, /This key may not see it: that needs payloads:read/);
+        await seen(page, /needs the scope payloads:read/);
         expect(await page.getByText('somebody').count()).to.equal(0);
       },
       { token },
@@ -213,10 +214,11 @@ describe('the pages of sources', function () {
     const { records } = await consoleWorld();
     const source = await records.source({ provider: 'github', verificationConfig: { secret: SECRET } });
     await onPage(`/sources/${source.id}`, async (page) => {
-      await page.getByRole('button', { name: 'Rotate the secret' }).click();
+      await choose(page, 'Rotate secret');
       await page.getByLabel('New secret').fill(NEXT);
-      await page.getByRole('button', { name: 'Rotate it' }).click();
-      await seen(page, 'The secret before is valid until');
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await seen(page, 'Previous secret valid until');
     });
     await records.accepted(source, '{"n":1}', signed('{"n":1}', SECRET));
     await records.accepted(source, '{"n":2}', signed('{"n":2}', NEXT));
@@ -233,19 +235,19 @@ describe('the pages of sources', function () {
     const stored = () => hookyard.client.get<Record<string, unknown>>(path);
     await onPage(`/sources/${source.id}/edit`, async (page) => {
       await page.getByLabel('Description').fill('of the shop');
-      await page.getByLabel('A repeated webhook is known by').selectOption('header');
+      await page.getByLabel('Idempotency key').selectOption('header');
       await page.getByRole('textbox', { name: 'Header', exact: true }).fill('X-Request-Id');
       await expectUsable(page);
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'Source Changed', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Changed', level: 1, exact: true }).waitFor();
       await seen(page, 'of the shop');
       const { webhookUrl } = await stored();
-      await page.getByRole('button', { name: 'Rotate the address' }).click();
-      await page.getByRole('button', { name: 'Rotate it' }).click();
+      await choose(page, 'Rotate ingest URL');
+      await page.getByRole('button', { name: 'Rotate ingest URL' }).click();
       await until('another address', async () => (await stored()).webhookUrl !== webhookUrl);
-      await page.getByRole('button', { name: 'Disable' }).click();
-      await page.getByRole('button', { name: 'Disable it' }).click();
-      await seen(page, 'This source is disabled');
+      await choose(page, 'Disable');
+      await page.getByRole('button', { name: 'Disable source' }).click();
+      await seen(page, 'Source disabled');
     });
     const now = await stored();
     expect(now.idempotencyKey).to.deep.equal({ header: 'X-Request-Id', windowSeconds: 86_400 });
@@ -253,14 +255,14 @@ describe('the pages of sources', function () {
     await onPage('/sources?enabled=false&search=changed', async (page) => {
       await seen(page, /changed/i);
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV')).to.include(source.id);
-      expect(await copied(page, 'The API call (curl)'))
+      expect(await copied(page, 'Copy rows as CSV')).to.include(source.id);
+      expect(await copied(page, 'Copy as curl'))
         .to.include('/sources?')
         .and.include('enabled=false');
       await page.getByRole('link', { name: 'Changed' }).click();
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByRole('button', { name: /Delete it and all its events/ }).click();
-      await page.getByRole('heading', { name: 'Sources', level: 1 }).waitFor();
+      await choose(page, 'Delete');
+      await page.getByRole('button', { name: 'Delete source' }).click();
+      await page.getByRole('heading', { name: 'Sources', level: 1, exact: true }).waitFor();
     });
     expect((await hookyard.client.request('GET', path)).status).to.equal(404);
   });
@@ -272,9 +274,9 @@ describe('the pages of sources', function () {
     await onPage(
       `/sources/${source.id}`,
       async (page) => {
-        await seen(page, /This key may not see the whole address/);
-        expect(await page.getByRole('button', { name: /Edit|Rotate|Disable|Delete/ }).count()).to.equal(0);
-        await page.getByRole('link', { name: 'Sources', exact: true }).click();
+        await seen(page, /to see the whole URL/);
+        expect(await page.getByRole('button', { name: /Edit|More actions/ }).count()).to.equal(0);
+        await page.getByRole('link', { name: 'Sources', exact: true }).first().click();
         await page.getByRole('table').first().waitFor();
         expect(await page.getByRole('button', { name: /New/ }).count()).to.equal(0);
       },

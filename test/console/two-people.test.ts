@@ -1,11 +1,19 @@
 // Two people who change the same record at the same time do not overwrite each other, each in a tab of their own.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import {
+  choose,
+  consoleWorld,
+  expectUsable,
+  JOURNEY_MS,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const TOLD = { expected: /Failed to load resource.* 412/ };
-const CHANGED = 'Somebody else has changed this record meanwhile';
+const CHANGED = 'Changed by somebody else';
 
 interface Kind {
   make: () => Promise<{ id: string }>;
@@ -70,11 +78,11 @@ describe('two people who change the same record', function () {
           change.goOn();
           await seen(ours, CHANGED);
           expect((await read(id)).description).to.equal('theirs');
-          const table = ours.getByRole('region', { name: 'What was changed meanwhile' });
+          const table = ours.getByRole('region', { name: 'Conflicting changes' });
           await table.getByRole('cell', { name: 'theirs' }).waitFor();
           await table.getByRole('cell', { name: 'ours' }).waitFor();
           await expectUsable(ours);
-          await ours.getByRole('button', { name: /keep what I changed/ }).click();
+          await ours.getByRole('button', { name: 'Keep my changes' }).click();
           await save(ours);
           await until('our change', async () => (await read(id)).description === 'ours');
         });
@@ -90,7 +98,7 @@ describe('two people who change the same record', function () {
         await page.getByRole('button', { name: 'Save' }).click();
         await seen(page, CHANGED);
         expect((await read(id)).name).to.equal('Two tabs');
-        await page.getByRole('button', { name: /keep what I changed/ }).click();
+        await page.getByRole('button', { name: 'Keep my changes' }).click();
         await page.getByRole('button', { name: 'Save' }).click();
         await until('both changes', async () => (await read(id)).name === 'Two tabs, mine');
       };
@@ -103,14 +111,14 @@ describe('two people who change the same record', function () {
         const { hookyard } = await consoleWorld();
         const { id } = await make();
         const work = async (page: Page) => {
-          const disable = page.getByRole('dialog').getByRole('button', { name: 'Disable it' });
-          await page.getByRole('button', { name: 'Disable', exact: true }).click();
+          const disable = page.getByRole('dialog').getByRole('button', { name: /^Disable / });
+          await choose(page, 'Disable');
           const change = await heldChange(page);
           await disable.click();
           await change.sent;
           await hookyard.client.patch(`${api}/${id}`, { name: 'Renamed meanwhile' });
           change.goOn();
-          await seen(page, /Somebody else has changed it meanwhile/);
+          await seen(page, /Changed by somebody else/);
           expect((await read(id)).enabled).to.equal(true);
           await seen(page, /Renamed meanwhile/);
           await disable.click();

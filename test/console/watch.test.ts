@@ -1,6 +1,7 @@
 // What goes wrong, and making it right: issues, who is told of them, and replays of many events.
 import { expect } from 'chai';
 import {
+  choose,
   consoleWorld,
   copied,
   expectUsable,
@@ -32,25 +33,25 @@ describe('the pages of issues, alert channels and replays', function () {
     await records.deliveryWith('failed', eventId);
     const issue = await issues.untilOpen({ routeId: route.id });
     await onPage(`/issues?state=open&routeId=${route.id}`, async (page) => {
-      await seen(page, '1 to 1 of 1');
+      await seen(page, '1–1 of 1');
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV'))
+      expect(await copied(page, 'Copy rows as CSV'))
         .to.include(issue.id)
         .and.include('HTTP_500');
-      expect(await copied(page, 'The API call (curl)'))
+      expect(await copied(page, 'Copy as curl'))
         .to.include(`/api/issues?`)
         .and.include('state=open');
-      await page.getByRole('link', { name: 'Deliveries fail' }).click();
-      await page.getByRole('heading', { name: 'Deliveries fail: it answered 500', level: 1 }).waitFor();
-      await page.getByRole('link', { name: '1 delivery has failed there' }).waitFor();
+      await page.getByRole('link', { name: 'Deliveries failing' }).click();
+      await page.getByRole('heading', { name: 'Deliveries failing: HTTP 500', level: 1, exact: true }).waitFor();
+      await page.getByRole('link', { name: '1 failed delivery' }).waitFor();
       await expectUsable(page);
       await page.getByRole('button', { name: 'Acknowledge' }).click();
-      await page.getByRole('button', { name: 'Open again' }).waitFor();
+      await page.getByRole('button', { name: 'Reopen' }).waitFor();
       isWell = true;
-      await page.getByRole('button', { name: 'Retry what failed' }).click();
-      await seen(page, /1 delivery failed/);
-      await page.getByRole('button', { name: 'Retry it' }).click();
-      await seen(page, '1 delivery was made');
+      await page.getByRole('button', { name: 'Retry failed deliveries' }).click();
+      await seen(page, /1 failed delivery/);
+      await page.getByRole('button', { name: 'Retry deliveries' }).click();
+      await seen(page, '1 delivery created');
     });
     expect((await issues.get(issue.id)).state).to.equal('acknowledged');
     await records.eventWith('delivered', eventId);
@@ -58,8 +59,8 @@ describe('the pages of issues, alert channels and replays', function () {
     await onPage(
       `/issues/${issue.id}`,
       async (page) => {
-        await seen(page, 'What helps');
-        expect(await page.getByRole('button', { name: /Retry|Resolve|Ignore|Acknowledge|Open/ }).count()).to.equal(0);
+        await seen(page, 'How to fix it');
+        expect(await page.getByRole('button', { name: /Retry|Resolve|Ignore|Acknowledge|Reopen/ }).count()).to.equal(0);
       },
       { token },
     );
@@ -71,29 +72,29 @@ describe('the pages of issues, alert channels and replays', function () {
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 403, body: 'not <b>allowed</b>' }));
     const work = async (page: Parameters<typeof seen>[0]) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Desk alerts');
-      await page.getByLabel('Where messages go').selectOption('webhook');
-      await page.getByRole('textbox', { name: 'Address', exact: true }).fill(endpoint.url);
+      await page.getByLabel('Type').selectOption('webhook');
+      await page.getByRole('textbox', { name: 'URL', exact: true }).fill(endpoint.url);
       await page.getByRole('textbox', { name: 'Secret', exact: true }).fill('not a secret');
-      await page.getByRole('combobox', { name: 'What fails' }).click();
-      await page.getByRole('option', { name: 'A limit is reached' }).click();
+      await page.getByRole('combobox', { name: 'Kinds' }).click();
+      await page.getByRole('option', { name: 'Limit reached' }).click();
       await page.keyboard.press('Escape');
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Make the channel' }).click();
-      await seen(page, /it says why/);
+      await page.getByRole('button', { name: 'Create alert channel' }).click();
+      await seen(page, /needs? your attention/);
       await page.getByRole('textbox', { name: 'Secret', exact: true }).fill(SECRET);
-      await page.getByRole('button', { name: 'Make the channel' }).click();
-      await page.getByRole('heading', { name: 'Alert channel Desk alerts', level: 1 }).waitFor();
-      await page.getByRole('button', { name: 'Send a test message' }).click();
-      await seen(page, 'It did not arrive');
+      await page.getByRole('button', { name: 'Create alert channel' }).click();
+      await page.getByRole('heading', { name: 'Desk alerts', level: 1, exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Send test message' }).click();
+      await seen(page, 'Message not delivered');
       await seen(page, 'not <b>allowed</b>');
       isWell = true;
-      await page.getByRole('button', { name: 'Send a test message' }).click();
-      await seen(page, 'It arrived');
+      await page.getByRole('button', { name: 'Send test message' }).click();
+      await seen(page, 'Message delivered');
       await expectUsable(page);
-      await page.getByRole('button', { name: 'Edit' }).click();
-      await page.getByLabel('From so many failures on').fill('3');
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByLabel('Threshold (failures)').fill('3');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'Alert channel Desk alerts', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Desk alerts', level: 1, exact: true }).waitFor();
     };
     await onPage('/alert-channels/new', work, { expected: /Failed to load resource.* 400/ });
     const { data } = await hookyard.client.list('/api/alert-channels?search=desk%20alerts');
@@ -102,21 +103,21 @@ describe('the pages of issues, alert channels and replays', function () {
     await onPage(
       `/alert-channels/${String(data[0]?.id)}`,
       async (page) => {
-        await seen(page, 'What it is');
-        expect(await page.getByRole('button', { name: /Edit|Send|Rotate|Disable|Delete/ }).count()).to.equal(0);
+        await seen(page, 'Throttle interval');
+        expect(await page.getByRole('button', { name: /Edit|Send|More actions/ }).count()).to.equal(0);
       },
       { token: await keyWith('read') },
     );
     await onPage('/alert-channels?search=desk%20alerts', async (page) => {
-      await seen(page, '1 to 1 of 1');
+      await seen(page, '1–1 of 1');
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV'))
+      expect(await copied(page, 'Copy rows as CSV'))
         .to.include('Desk alerts')
         .and.not.include(SECRET);
       await page.getByRole('link', { name: 'Desk alerts' }).click();
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByRole('button', { name: 'Delete it' }).click();
-      await page.getByRole('heading', { name: 'Alert channels', level: 1 }).waitFor();
+      await choose(page, 'Delete');
+      await page.getByRole('button', { name: 'Delete alert channel' }).click();
+      await page.getByRole('heading', { name: 'Alert channels', level: 1, exact: true }).waitFor();
     });
     expect((await hookyard.client.list('/api/alert-channels?search=desk%20alerts')).pagination.total).to.equal(0);
   });
@@ -129,22 +130,22 @@ describe('the pages of issues, alert channels and replays', function () {
     await Promise.all(ids.map((id) => records.eventWith('delivered', id)));
     await onPage(`/replays/new?sourceId=${source.id}&range=1h`, async (page) => {
       await expectUsable(page);
-      expect(await page.getByRole('button', { name: 'Replay them' }).isDisabled()).to.equal(true);
-      await page.getByRole('button', { name: 'Count them' }).click();
-      await seen(page, '3 events match.');
-      await page.getByRole('button', { name: 'Replay 3' }).click();
-      await page.getByRole('heading', { name: 'Replay', level: 1 }).waitFor();
-      await seen(page, 'completed');
+      expect(await page.getByRole('button', { name: 'Start replay' }).isDisabled()).to.equal(true);
+      await page.getByRole('button', { name: 'Count events' }).click();
+      await seen(page, '3 matching events');
+      await page.getByRole('button', { name: 'Replay 3 events' }).click();
+      await page.getByRole('heading', { name: 'Replay', level: 1, exact: true }).waitFor();
+      await seen(page, 'Completed');
       await seen(page, '3 of 3 done');
       await expectUsable(page);
-      await page.getByRole('link', { name: 'Replays', exact: true }).click();
+      await page.getByRole('link', { name: 'Replays', exact: true }).first().click();
       await page
-        .getByRole('cell', { name: /events of Replayed/ })
+        .getByRole('cell', { name: /source Replayed/ })
         .first()
         .waitFor();
       await expectUsable(page);
-      expect(await copied(page, 'These rows as CSV')).to.include('completed');
-      expect(await copied(page, 'The API call (curl)')).to.include('/events/replays?');
+      expect(await copied(page, 'Copy rows as CSV')).to.include('completed');
+      expect(await copied(page, 'Copy as curl')).to.include('/events/replays?');
     });
     await until('the replays to arrive', () => Promise.resolve(endpoint.requests.length === 6));
     await onPage(

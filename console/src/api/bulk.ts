@@ -45,7 +45,7 @@ export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...ru
     progress.done += answer.deliveriesChanged;
     note(
       progress,
-      action === 'replay' ? 'under way, or replaced by a later one' : 'it had changed meanwhile',
+      action === 'replay' ? 'in progress, or already replayed' : 'status changed meanwhile',
       answer.deliveriesFound - answer.deliveriesChanged,
     );
     cursor = answer.nextCursor;

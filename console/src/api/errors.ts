@@ -19,17 +19,16 @@ export function told(error: unknown): Told {
   const { message, requestId } = error;
   if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
     return { title: 'The API does not answer', message, requestId };
-  if (error.status === 403) return { title: 'This key may not do that', message, requestId };
-  if (error.status === 404) return { title: 'There is no such record', message, requestId };
-  if (error.status === 410) return { title: 'It is gone', message, requestId };
+  if (error.status === 403) return { title: 'Permission denied', message, requestId };
+  if (error.status === 404) return { title: 'Not found', message, requestId };
+  if (error.status === 410) return { title: 'No longer available', message, requestId };
   if (error.status === 412)
     return {
-      title: 'Somebody else has changed it meanwhile',
-      message: 'Nothing was changed now. Close this, look at what it is, and decide again.',
+      title: 'Changed by somebody else',
+      message: 'Nothing was saved. Review the current values, then try again.',
       requestId,
     };
   if (error.status === 429) return { title: 'Too many requests', message, requestId };
-  if (error.status !== null && error.status >= 500)
-    return { title: 'The service could not answer', message, requestId };
-  return { title: 'The request was refused', message, requestId };
+  if (error.status !== null && error.status >= 500) return { title: 'Server error', message, requestId };
+  return { title: 'Invalid request', message, requestId };
 }

@@ -1,15 +1,17 @@
 // A series over time. uPlot draws it, loaded when the first chart is seen; the figures are also in the page as text, as links to the
 // lists of what they count, and as CSV.
-import { Group, Text } from '@mantine/core';
+import { useComputedColorScheme } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { ApiCall } from '../api/curl.ts';
-import { CopyMenu } from '../components/CopyMenu.tsx';
+import { ExportMenu } from '../components/ExportMenu.tsx';
+import { Card, Empty } from '../components/ui.tsx';
 import { countText, timeText } from '../format.ts';
 import { useZone } from '../zone.tsx';
 
 export interface Series {
   label: string;
+  /** A variable of console.css. */
   color: string;
   values: (number | null)[];
 }
@@ -33,19 +35,25 @@ export interface List {
   search: Record<string, string | undefined>;
 }
 
+const iso = (ms: number) => new Date(ms).toISOString();
+
 export function Chart({ title, summary, times, series, call, listOf, stepMs, isLatency }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const { zone } = useZone();
+  const scheme = useComputedColorScheme();
   const navigate = useNavigate();
+  const isEmpty = series.every(({ values }) => values.every((value) => !value));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its colours are those of the theme
   useEffect(() => {
     let end = () => {};
     let isGone = false;
+    if (isEmpty) return;
     void import('./draw.ts').then(({ draw }) => {
       if (isGone || !place.current) return;
-      end = draw(place.current, { times, series, zone }, (index, which) => {
+      end = draw(place.current, { times, series, zone, stepMs, isLatency }, (index, which) => {
         const at = times[index];
         if (at === undefined) return;
-        const target = listOf(which, new Date(at).toISOString(), new Date(at + stepMs).toISOString());
+        const target = listOf(which, iso(at), iso(at + stepMs));
         void navigate({ to: target.to, search: target.search as never });
       });
     });
@@ -53,32 +61,22 @@ export function Chart({ title, summary, times, series, call, listOf, stepMs, isL
       isGone = true;
       end();
     };
-  }, [times, series, zone, listOf, stepMs, navigate]);
-  const rows = times.map((at, index) => ({ at, index }));
+  }, [times, series, zone, listOf, stepMs, navigate, isLatency, isEmpty, scheme]);
   const columns = [
-    { title: 'Time', cell: () => null, csv: ({ at }: { at: number }) => new Date(at).toISOString() },
-    ...series.map(({ label, values }) => ({
-      title: label,
-      cell: () => null,
-      csv: ({ index }: { index: number }) => values[index],
-    })),
+    { title: 'Time', value: ({ at }: { at: number }) => iso(at) },
+    ...series.map(({ label, values }) => ({ title: label, value: ({ index }: { index: number }) => values[index] })),
   ];
-  const first = times[0];
+  const rows = times.map((at, index) => ({ at, index }));
   return (
-    <section aria-label={title}>
-      <Group justify="space-between">
-        <h2>{title}</h2>
-        <CopyMenu call={call} columns={columns} rows={rows} />
-      </Group>
-      <Text size="sm">{summary}</Text>
-      <div
-        className="chart"
-        ref={place}
-        role="img"
-        aria-label={`${title}: ${summary}${first === undefined ? '' : ` Since ${timeText(first, zone)}.`}`}
-      />
-      <Steps title={title} {...{ times, series, listOf, stepMs, isLatency }} />
-    </section>
+    <Card title={title} actions={<ExportMenu call={call} columns={columns} rows={rows} />}>
+      <p className="quiet">{summary}</p>
+      {isEmpty ? (
+        <Empty title="No data in this time range" />
+      ) : (
+        <div className="chart" ref={place} role="img" aria-label={`${title}: ${summary}`} />
+      )}
+      {!isEmpty && <Steps title={title} {...{ times, series, listOf, stepMs, isLatency }} />}
+    </Card>
   );
 }
 
@@ -91,11 +89,10 @@ function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) 
   const steps = times.flatMap((at, index) => (series.some(({ values }) => values[index]) ? [{ at, index }] : []));
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{title} as a table</summary>
-      {isOpen && steps.length === 0 && <Text size="sm">There is nothing in this time.</Text>}
-      {isOpen && steps.length > 0 && (
+      <summary className="small">View as table</summary>
+      {isOpen && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
-        <section className="table steps" aria-label={`${title}: steps`} tabIndex={0}>
+        <section className="table scroll" aria-label={`${title}: steps`} tabIndex={0}>
           <table>
             <thead>
               <tr>
@@ -113,16 +110,12 @@ function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) 
                   <th scope="row">{timeText(at, zone)}</th>
                   {series.map(({ label, values }, which) => {
                     const value = values[index] ?? 0;
-                    const { to, search } = listOf(
-                      which,
-                      new Date(at).toISOString(),
-                      new Date(at + stepMs).toISOString(),
-                    );
+                    const { to, search } = listOf(which, iso(at), iso(at + stepMs));
                     const text = isLatency ? `${countText(Math.round(value))} ms` : countText(value);
                     return (
                       <td key={label} className="number">
                         {value === 0 ? (
-                          '-'
+                          '–'
                         ) : (
                           <Link to={to} search={search as never} aria-label={`${text} ${label}, ${timeText(at, zone)}`}>
                             {text}

@@ -2,13 +2,15 @@
 import type { MetricPoint, Metrics } from 'hookyard/client';
 import { useCallback, useMemo } from 'react';
 import { useAsk } from '../api/queries.ts';
-import { Failed } from '../components/Failed.tsx';
+import { Failed, Loading } from '../components/Failed.tsx';
+import { Card } from '../components/ui.tsx';
 import { countText, durationText } from '../format.ts';
 import { RANGES, type RangeName } from '../search.ts';
 import { Chart, type List, type Series } from './Chart.tsx';
 
 const AGAIN_MS = 15_000;
-const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
+/** Seconds. */
+export const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
 /** Figures in small steps reach back a day or a week, by the clock of the API. */
 const CLOCK_MS = 60_000;
 /** Refused webhooks are counted by the hour. */
@@ -28,18 +30,22 @@ type Member =
   | 'p99';
 
 const MEMBERS: Record<Member, [label: string, color: string]> = {
-  events: ['received', '#1971c2'],
-  filtered: ['refused by the filter', '#868e96'],
-  delivered: ['delivered', '#2b8a3e'],
-  failed: ['failed', '#c92a2a'],
-  failedOver: ['failed over', '#9c36b5'],
-  notSent: ['not sent', '#e8590c'],
-  refused: ['refused', '#c92a2a'],
-  avgLatency: ['average', '#1971c2'],
-  p50: ['p50', '#1971c2'],
-  p95: ['p95', '#e8590c'],
-  p99: ['p99', '#c92a2a'],
+  events: ['received', '--series-1'],
+  filtered: ['filtered out', '--series-5'],
+  delivered: ['delivered', '--series-2'],
+  failed: ['failed', '--series-3'],
+  failedOver: ['failed over', '--series-5'],
+  notSent: ['not sent', '--series-4'],
+  refused: ['refused', '--series-3'],
+  avgLatency: ['average', '--series-1'],
+  p50: ['p50', '--series-1'],
+  p95: ['p95', '--series-4'],
+  p99: ['p99', '--series-3'],
 };
+
+/** Where a range begins, at a whole step. @param times so many ranges back */
+export const beginOf = (range: RangeName, step: number, times = 1): string =>
+  new Date(Math.ceil((Date.now() + CLOCK_MS - times * RANGES[range]) / (step * 1000)) * step * 1000).toISOString();
 
 interface Props {
   title: string;
@@ -62,14 +68,16 @@ const STATUSES: Partial<Record<Member, string>> = {
 function listOfMember(member: Member, of: Props['of'] = {}): List {
   if (member === 'events' || member === 'filtered') return { to: '/events', search: of };
   if (member === 'refused')
-    return of.sourceId ? { to: `/sources/${of.sourceId}`, search: {} } : { to: '/refusals', search: {} };
+    return of.sourceId
+      ? { to: `/sources/${of.sourceId}`, search: { tab: 'refused-webhooks' } }
+      : { to: '/refusals', search: {} };
   const status = STATUSES[member];
   return { to: '/deliveries', search: { ...of, ...(status !== undefined && { status }) } };
 }
 
 export function Figures({ title, metric, members, range, of }: Props) {
   const step = metric === 'refused' ? Math.max(REFUSED_STEP, STEPS[range]) : STEPS[range];
-  const from = new Date(Math.ceil((Date.now() + CLOCK_MS - RANGES[range]) / (step * 1000)) * step * 1000).toISOString();
+  const from = beginOf(range, step);
   const input = { metric, from, step, ...of };
   const { data, error, refetch } = useAsk('getMetrics', input, { every: AGAIN_MS, keep: true });
   const names = members.join();
@@ -83,15 +91,10 @@ export function Figures({ title, metric, members, range, of }: Props) {
     },
     [lists],
   );
-  if (error) {
+  if (error || !drawn)
     return (
-      <section aria-label={title}>
-        <h2>{title}</h2>
-        <Failed error={error} again={() => void refetch()} />
-      </section>
+      <Card title={title}>{error ? <Failed error={error} again={() => void refetch()} /> : <Loading lines={5} />}</Card>
     );
-  }
-  if (!drawn) return <section aria-label={title} className="chart" />;
   return (
     <Chart
       title={title}
@@ -121,8 +124,8 @@ function drawnOf(data: Metrics, members: readonly Member[]) {
     const [label] = MEMBERS[member];
     const value = total[member];
     return isLatency(data.metric)
-      ? `${label} ${value == null ? '-' : durationText(value)}`
+      ? `${label} ${value == null ? '–' : durationText(value)}`
       : `${countText(value ?? 0)} ${label}`;
   });
-  return { times, series, summary: `${parts.join(', ')}.` };
+  return { times, series, summary: parts.join(', ') };
 }

@@ -1,19 +1,40 @@
 // Draws series with uPlot; a file of its own, so that it is loaded with the first chart.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { timeText, type Zone } from '../format.ts';
+import { countText, durationText, timeText, type Zone } from '../format.ts';
 import type { Series } from './Chart.tsx';
 
 const HEIGHT = 180;
+/** Counts are whole: an axis has no halves. */
+const WHOLE = [1, 2, 5]
+  .flatMap((one) => Array.from({ length: 9 }, (_, power) => one * 10 ** power))
+  .toSorted((a, b) => a - b);
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const FEWEST_COUNTS = 4;
+const DAY_SECONDS = 86_400;
+
+interface Drawn {
+  times: number[];
+  series: Series[];
+  zone: Zone;
+  stepMs: number;
+  /** Lines of milliseconds; otherwise bars of counts, stacked. */
+  isLatency: boolean;
+}
 
 /** @param onStep is called with the step that was clicked, and the series that is nearest there @returns what takes it away */
 export function draw(
   place: HTMLElement,
-  { times, series, zone }: { times: number[]; series: Series[]; zone: Zone },
+  { times, series, zone, stepMs, isLatency }: Drawn,
   onStep: (index: number, series: number) => void,
 ): () => void {
-  const ink = getComputedStyle(place).color;
-  const axis = { stroke: ink, grid: { stroke: `color-mix(in srgb, ${ink} 15%, transparent)`, width: 1 } };
+  const style = getComputedStyle(place);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const axis = { stroke: colour('--quiet'), ticks: { show: false }, font: '11px sans-serif' };
+  const shown = isLatency ? series.map(({ values }) => values) : stacked(series);
+  const text = isLatency ? durationText : countText;
+  const halfStep = stepMs / 2000;
+  const bars = uPlot.paths.bars?.({ size: [0.75, 28] });
   const plot = new uPlot(
     {
       width: place.clientWidth || 300,
@@ -21,20 +42,48 @@ export function draw(
       tzDate: (seconds) =>
         zone === 'utc' ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
       series: [
-        { value: (_, seconds) => (seconds === null ? '-' : timeText(seconds * 1000, zone)) },
-        ...series.map(({ label, color }) => ({ label, stroke: color, width: 2, points: { show: times.length < 3 } })),
+        {
+          label: 'Time',
+          value: (_, seconds) => (seconds === null ? '–' : timeText(seconds * 1000, zone).slice(0, -3)),
+        },
+        ...series.map(({ label, color, values }) => ({
+          label,
+          stroke: colour(color),
+          width: isLatency ? 2 : 0,
+          ...(!isLatency && { fill: colour(color), ...(bars && { paths: bars }) }),
+          points: { show: isLatency && values.filter((value) => value !== null).length < 30, size: 5 },
+          value: (_: uPlot, __: number, ___: number, index: number | null) =>
+            index === null || values[index] == null ? '–' : text(values[index]),
+        })),
       ],
-      axes: [axis, { ...axis, size: 56 }],
-      scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
-      cursor: { drag: { x: false, y: false } },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          space: 60,
+          values: (_, ticks, __, ___, seconds) => ticks.map((tick) => tickText(tick * 1000, seconds, zone)),
+        },
+        {
+          ...axis,
+          grid: { stroke: colour('--line'), width: 1 },
+          size: 52,
+          ...(!isLatency && { incrs: WHOLE }),
+          values: (_, ticks) => ticks.map((tick) => (isLatency ? durationText(tick) : COMPACT.format(tick))),
+        },
+      ],
+      scales: {
+        x: { range: (_, first, last) => [first - halfStep, last + halfStep] },
+        y: { range: (_, __, most) => [0, isLatency ? Math.max(10, most * 1.1) : Math.max(FEWEST_COUNTS, most * 1.1)] },
+      },
+      cursor: { drag: { x: false, y: false }, sync: { key: 'time' }, points: { show: isLatency } },
     },
-    [times.map((ms) => ms / 1000), ...series.map(({ values }) => values)],
+    [times.map((ms) => ms / 1000), ...shown] as uPlot.AlignedData,
     place,
   );
   const click = () => {
     const { idx, top = 0 } = plot.cursor;
     if (typeof idx !== 'number') return;
-    const away = series.map(({ values }) => Math.abs(plot.valToPos(values[idx] ?? 0, 'y') - top));
+    const away = shown.map((values) => Math.abs(plot.valToPos(values[idx] ?? 0, 'y') - top));
     onStep(idx, away.indexOf(Math.min(...away)));
   };
   plot.over.addEventListener('click', click);
@@ -47,4 +96,21 @@ export function draw(
     observer.disconnect();
     plot.destroy();
   };
+}
+
+/** `14:30`, or the day where it begins. */
+function tickText(ms: number, stepSeconds: number, zone: Zone): string {
+  const text = timeText(ms, zone);
+  const time = text.slice(11, 16);
+  return stepSeconds >= DAY_SECONDS || time === '00:00' ? text.slice(5, 10) : time;
+}
+
+/** Each with those after it below: the first is drawn first, as high as all together. */
+function stacked(series: Series[]): (number | null)[][] {
+  return series.map(({ values }, from) =>
+    values.map((_, index) => {
+      const sum = series.slice(from).reduce((total, one) => total + (one.values[index] ?? 0), 0);
+      return sum === 0 ? null : sum;
+    }),
+  );
 }

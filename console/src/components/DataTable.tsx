@@ -1,24 +1,53 @@
-// A list of records: columns, selection, pages, keys (`j k o x`). It says whether it is loading, failed, or really empty.
-import { Button, Checkbox, Group, Loader, Text } from '@mantine/core';
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
-import { countText, MOST_COUNTED, type Total, totalText } from '../format.ts';
+// A list of records: columns, selection, pages, keys (`j k o x`). Loading, failed and empty look different.
+import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
+import { ColumnsIcon } from '@radix-ui/react-icons';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, totalText } from '../format.ts';
 import { isTyping } from '../shell/typing.ts';
+import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
+import { Id, Status } from './ui.tsx';
+
+type Value = string | number | boolean | null | undefined;
 
 export interface Column<Row> {
   title: string;
-  cell: (row: Row) => ReactNode;
-  /** As CSV; without it the column is left out there. */
-  csv?: (row: Row) => string | number | null | undefined;
+  /** As CSV, and shown unless there is a `cell`. */
+  value?: (row: Row) => Value;
+  /** How the value is shown; without it as text. */
+  as?: keyof typeof SHOWN;
+  cell?: (row: Row) => ReactNode;
   numeric?: boolean;
   /** Left out where the window is narrow. */
   wideOnly?: boolean;
+}
+
+const SHOWN = {
+  time: (value: Value) => <Time at={value as string | null} />,
+  status: (value: Value) => <Status of={String(value)} />,
+  id: (value: Value) => (value ? <Id of={String(value)} /> : '–'),
+  count: (value: Value) => countText(Number(value)),
+  size: (value: Value) => sizeText(Number(value)),
+  duration: (value: Value) => durationText(Number(value)),
+};
+const NUMERIC: readonly string[] = ['count', 'size', 'duration'];
+const isNumeric = ({ as = '', numeric = NUMERIC.includes(as) }: { as?: string; numeric?: boolean }) => numeric;
+
+function shown<Row>({ as, value, cell }: Column<Row>, row: Row): ReactNode {
+  if (cell) return cell(row);
+  const given = value?.(row);
+  if (given === null || given === undefined || given === '') return <span className="quiet">–</span>;
+  if (as) return SHOWN[as](given);
+  const text = typeof given === 'boolean' ? (given ? 'Yes' : 'No') : plain(String(given));
+  return <bdi title={text}>{text}</bdi>;
 }
 
 export interface Selection {
   ids: ReadonlySet<string>;
   set: (ids: ReadonlySet<string>) => void;
 }
+
+type Paged = Total & { page: number; pageSize: number };
 
 interface Props<Row> {
   /** What the rows are, for screen readers and in texts: `Events`. */
@@ -27,22 +56,25 @@ interface Props<Row> {
   idOf: (row: Row) => string;
   /** Of useAsk. */
   answer: {
-    data?: { data: Row[]; pagination?: (Total & { page: number; pageSize: number }) | undefined } | undefined;
+    data?: { data: Row[]; pagination?: Paged | undefined } | undefined;
     error: unknown;
     isFetching: boolean;
     refetch: () => unknown;
   };
-  /** What to say when there is nothing, and why that may be. */
   empty: ReactNode;
-  onOpen?: (row: Row) => void;
+  onOpen?: ((row: Row) => void) | undefined;
   onPage?: (page: number) => void;
   selection?: Selection | undefined;
   /** Below a list without a total. */
   foot?: ReactNode;
 }
 
-export function DataTable<Row>({ title, columns, idOf, answer, empty, onOpen, selection, ...below }: Props<Row>) {
+const SKELETON_ROWS = 6;
+
+export function DataTable<Row>({ title, idOf, answer, empty, onOpen, selection, onPage, foot, ...props }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
+  const [hidden, setHidden] = useHiddenColumns(title);
+  const columns = props.columns.filter((column) => !hidden.has(column.title));
   const rows = answer.data?.data ?? [];
   const toggle = (id: string) => selection?.set(toggled(selection.ids, id));
   useRowKeys(body, {
@@ -50,102 +82,163 @@ export function DataTable<Row>({ title, columns, idOf, answer, empty, onOpen, se
     select: (index) => rows[index] && toggle(idOf(rows[index])),
   });
   if (answer.error) return <Failed error={answer.error} again={() => void answer.refetch()} />;
-  if (!answer.data) return <Loader size="sm" role="status" aria-label={`Loading ${title}`} />;
   const allChosen = rows.length > 0 && rows.every((row) => selection?.ids.has(idOf(row)));
+  const isEmpty = answer.data !== undefined && rows.length === 0;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too */}
-      <section className="table" aria-label={title} tabIndex={0} aria-busy={answer.isFetching}>
-        <table>
-          <thead>
-            <tr>
-              {selection && (
-                <th scope="col">
-                  <Checkbox
-                    size="xs"
-                    aria-label="Select all on this page"
-                    checked={allChosen}
-                    onChange={() => selection.set(new Set(allChosen ? [] : rows.map(idOf)))}
-                  />
-                </th>
-              )}
-              {columns.map(({ title: name, numeric, wideOnly }) => (
-                <th key={name} scope="col" className={classOf(numeric, wideOnly)}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody ref={body}>
-            {rows.map((row) => (
-              <tr
-                key={idOf(row)}
-                tabIndex={-1}
-                data-opens={onOpen ? '' : undefined}
-                onClick={(event) => isPlainClick(event.target) && onOpen?.(row)}
-                onKeyDown={(event) => event.key === 'Enter' && event.target === event.currentTarget && onOpen?.(row)}
-              >
+      <section className="table table-box" aria-label={title} tabIndex={0} aria-busy={answer.isFetching}>
+        {!isEmpty && (
+          <table>
+            <thead>
+              <tr>
                 {selection && (
-                  <td>
+                  <th scope="col">
                     <Checkbox
-                      size="xs"
-                      aria-label={`Select ${idOf(row)}`}
-                      checked={selection.ids.has(idOf(row))}
-                      onChange={() => toggle(idOf(row))}
+                      aria-label="Select all on this page"
+                      checked={allChosen}
+                      onChange={() => selection.set(new Set(allChosen ? [] : rows.map(idOf)))}
                     />
-                  </td>
+                  </th>
                 )}
-                {columns.map(({ title: name, cell, numeric, wideOnly }) => (
-                  <td key={name} className={classOf(numeric, wideOnly)}>
-                    {cell(row)}
-                  </td>
+                {columns.map((column) => (
+                  <th key={column.title} scope="col" className={classOf(column)}>
+                    {column.title}
+                  </th>
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-        {rows.length === 0 && <Text p="md">{empty}</Text>}
+            </thead>
+            <tbody ref={body}>
+              {answer.data === undefined && <SkeletonRows columns={columns.length + (selection ? 1 : 0)} />}
+              {rows.map((row) => (
+                <tr
+                  key={idOf(row)}
+                  tabIndex={-1}
+                  data-opens={onOpen ? '' : undefined}
+                  data-selected={selection?.ids.has(idOf(row)) ? '' : undefined}
+                  onClick={(event) => isPlainClick(event.target) && onOpen?.(row)}
+                  onKeyDown={(event) => event.key === 'Enter' && event.target === event.currentTarget && onOpen?.(row)}
+                >
+                  {selection && (
+                    <td>
+                      <Checkbox
+                        aria-label={`Select ${idOf(row)}`}
+                        checked={selection.ids.has(idOf(row))}
+                        onChange={() => toggle(idOf(row))}
+                      />
+                    </td>
+                  )}
+                  {columns.map((column, index) => (
+                    <td key={column.title} className={classOf(column, index === 0)}>
+                      {shown(column, row)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        {isEmpty && empty}
       </section>
-      <Pages answer={answer.data.pagination} shown={rows.length} {...below} />
-      {below.foot}
+      {!isEmpty && answer.data && (
+        <div className="row row-between">
+          <Shown of={answer.data.pagination} count={rows.length} />
+          {foot}
+          <div className="row">
+            {onOpen && <ColumnChoice columns={props.columns} hidden={hidden} set={setHidden} />}
+            {onPage && <PageButtons of={answer.data.pagination} count={rows.length} onPage={onPage} />}
+          </div>
+        </div>
+      )}
+      {isEmpty && foot}
     </>
   );
 }
 
-interface PagesProps {
-  answer: (Total & { page: number; pageSize: number }) | undefined;
-  shown: number;
-  onPage?: (page: number) => void;
-}
+const SkeletonRows = ({ columns }: { columns: number }) =>
+  Array.from({ length: SKELETON_ROWS }, (_, row) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+    <tr key={row}>
+      <td colSpan={columns}>
+        <Skeleton height={12} width={`${80 - 9 * (row % 4)}%`} />
+      </td>
+    </tr>
+  ));
 
-function Pages({ answer, shown, onPage }: PagesProps) {
-  if (!answer) return null;
-  const { total, totalIsExact, page, pageSize } = answer;
-  const isEnd = totalIsExact !== false ? page * pageSize >= total : shown < pageSize || page * pageSize >= MOST_COUNTED;
-  const first = (page - 1) * pageSize + 1;
+function Shown({ of, count }: { of: Paged | undefined; count: number }) {
+  if (!of) return null;
+  const first = (of.page - 1) * of.pageSize + 1;
   return (
-    <Group justify="space-between" mt="xs">
-      <Text size="sm" role="status" data-total={total}>
-        {total === 0
-          ? 'None'
-          : `${countText(first)} to ${countText(Math.max(first, first + shown - 1))} of ${totalText(answer)}`}
-      </Text>
-      {onPage && (page > 1 || !isEnd) && (
-        <Group gap="xs">
-          <Button size="xs" variant="default" disabled={page <= 1} onClick={() => onPage(page - 1)}>
-            Newer
-          </Button>
-          <Button size="xs" variant="default" disabled={isEnd} onClick={() => onPage(page + 1)}>
-            Older
-          </Button>
-        </Group>
-      )}
-    </Group>
+    <span className="small quiet" role="status" data-total={of.total}>
+      {countText(first)}–{countText(Math.max(first, first + count - 1))} of {totalText(of)}
+    </span>
   );
 }
 
-function classOf(numeric = false, wideOnly = false): string | undefined {
-  return [numeric && 'number', wideOnly && 'wide-only'].filter(Boolean).join(' ') || undefined;
+function PageButtons({ of, count, onPage }: { of: Paged | undefined; count: number; onPage: (page: number) => void }) {
+  if (!of) return null;
+  const { total, totalIsExact, page, pageSize } = of;
+  const isEnd = totalIsExact !== false ? page * pageSize >= total : count < pageSize || page * pageSize >= MOST_COUNTED;
+  if (page === 1 && isEnd) return null;
+  return (
+    <>
+      <Button variant="default" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+        Newer
+      </Button>
+      <Button variant="default" disabled={isEnd} onClick={() => onPage(page + 1)}>
+        Older
+      </Button>
+    </>
+  );
+}
+
+/** Columns that the user does not want to see, kept in the browser for each table. */
+function useHiddenColumns(title: string) {
+  const place = `hookyard.hidden-columns.${title}`;
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(
+    () => new Set(JSON.parse(localStorage.getItem(place) ?? '[]') as string[]),
+  );
+  const keep = (next: ReadonlySet<string>) => {
+    localStorage.setItem(place, JSON.stringify([...next]));
+    setHidden(next);
+  };
+  return [hidden, keep] as const;
+}
+
+interface ChoiceProps {
+  columns: { title: string }[];
+  hidden: ReadonlySet<string>;
+  set: (hidden: ReadonlySet<string>) => void;
+}
+
+function ColumnChoice({ columns, hidden, set }: ChoiceProps) {
+  return (
+    <Menu closeOnItemClick={false}>
+      <Menu.Target>
+        <Button variant="subtle" color="gray" c="dimmed" leftSection={<ColumnsIcon />}>
+          Columns
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {columns.slice(1).map(({ title }) => (
+          <Menu.Item
+            key={title}
+            role="menuitemcheckbox"
+            aria-checked={!hidden.has(title)}
+            rightSection={hidden.has(title) ? undefined : '✓'}
+            onClick={() => set(toggled(hidden, title))}
+          >
+            {title}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function classOf(column: { as?: string; numeric?: boolean; wideOnly?: boolean }, isFirst = false): string | undefined {
+  const names = [isNumeric(column) && 'number', column.wideOnly && 'wide-only', isFirst && 'first'];
+  return names.filter(Boolean).join(' ') || undefined;
 }
 
 // A click on a link, a button or selected text is for that.

@@ -1,5 +1,6 @@
 // The page of a list: filters, which the address has, its records, and a way to make one.
-import { Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
+import { PlusIcon } from '@radix-ui/react-icons';
 import { useNavigate } from '@tanstack/react-router';
 import type { ListName } from 'hookyard/client';
 import type { ReactNode } from 'react';
@@ -9,10 +10,12 @@ import type { ApiCall } from '../api/curl.ts';
 import type { CursorList } from '../api/every.ts';
 import { useAsk } from '../api/queries.ts';
 import type { Total } from '../format.ts';
-import { pageOf, usePageSearch } from '../search.ts';
-import { CopyMenu } from './CopyMenu.tsx';
+import { pageOf, type Search, usePageSearch } from '../search.ts';
 import { type Column, DataTable, type Selection } from './DataTable.tsx';
+import { ExportMenu } from './ExportMenu.tsx';
+import { Filters } from './filters.tsx';
 import { Page } from './Page.tsx';
+import { Empty } from './ui.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -33,48 +36,48 @@ interface Props<N extends ListName> {
   columns: Column<Item<N>>[];
   /** Asks again every so many ms. */
   every?: number;
-  /** Below it each record has its page; without it none has one. */
+  /** Each record has its page below it. */
   path?: string;
+  /** What opens a record that has no page of its own. */
+  onOpen?: (row: Row<N>) => void;
   /** The button to a form, for keys with this scope. */
   make?: Make;
   filters?: ReactNode;
+  views?: Record<string, Search>;
   /** The list takes a cursor: all that match can be saved. */
   hasCursor?: boolean;
-  /** Between the filters and the records. */
+  /** Between the filters and the records; in the place of the filters while rows are selected. */
   children?: ReactNode;
   selection?: Selection | undefined;
-  /** What to say when there is none; and when none matches the filters. */
-  empty: ReactNode;
-  noMatch?: ReactNode;
+  /** What the list holds, shown when there is no record. */
+  empty: { title: string; text: string };
 }
 
-export function ListPage<N extends ListName>({ title, list, columns, path, empty, ...props }: Props<N>) {
+export function ListPage<N extends ListName>({ title, list, columns, path, empty, onOpen, ...props }: Props<N>) {
   const [search, set] = usePageSearch();
   const navigate = useNavigate();
   const input = { page: pageOf(search), pageSize: PAGE_SIZE, ...props.input } as Input<N>;
   const { data, error, isFetching, refetch } = useAsk(list, input, { keep: true, every: props.every ?? false });
   const answer = data as { data: Row<N>[]; pagination: Total & { page: number; pageSize: number } } | undefined;
   const isFiltered = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined);
+  const make = props.make && <MakeButton {...props.make} />;
+  const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });
   return (
     <Page
       title={title}
       actions={
         <>
-          {props.make && <MakeButton {...props.make} />}
-          <CopyMenu
+          <ExportMenu
             call={{ name: list, input } as ApiCall}
             columns={columns}
             rows={answer?.data ?? []}
             all={props.hasCursor ? { list: list as CursorList, filters: props.input as object } : undefined}
           />
+          {make}
         </>
       }
     >
-      {props.filters && (
-        <Group align="end" gap="xs" mb="sm">
-          {props.filters}
-        </Group>
-      )}
+      {(props.filters || props.views) && <Filters views={props.views}>{props.filters}</Filters>}
       {props.children}
       <DataTable<Row<N>>
         title={title}
@@ -82,9 +85,24 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
         idOf={({ id }) => id}
         answer={{ data: answer, error, isFetching, refetch }}
         selection={props.selection}
-        onOpen={path === undefined ? undefined : ({ id }) => void navigate({ to: `${path}/${id}` })}
+        onOpen={open}
         onPage={(page) => set({ page: String(page) })}
-        empty={isFiltered ? (props.noMatch ?? 'None matches.') : empty}
+        empty={
+          isFiltered ? (
+            <Empty title={`No matching ${title.toLowerCase()}`}>
+              <Button
+                variant="default"
+                onClick={() => set(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])))}
+              >
+                Clear filters
+              </Button>
+            </Empty>
+          ) : (
+            <Empty title={empty.title}>
+              <span>{empty.text}</span>
+            </Empty>
+          )
+        }
       />
     </Page>
   );
@@ -94,7 +112,7 @@ function MakeButton({ label, to, search = {}, scope }: Make) {
   const navigate = useNavigate();
   if (!useMay(scope)) return null;
   return (
-    <Button size="xs" onClick={() => void navigate({ to, search: search as never })}>
+    <Button leftSection={<PlusIcon />} onClick={() => void navigate({ to, search: search as never })}>
       {label}
     </Button>
   );

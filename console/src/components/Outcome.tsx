@@ -1,5 +1,4 @@
 // What has become of deliveries since something was sent again.
-import { Alert, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
 import { useAsk } from '../api/queries.ts';
@@ -7,6 +6,7 @@ import { totalText } from '../format.ts';
 import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
+import { Callout } from './ui.tsx';
 
 const AGAIN_MS = 2000;
 const OPEN = STATUS_NAMES.filter(isOpen);
@@ -32,14 +32,13 @@ export function Outcome({ where, since, onSee }: Props) {
   if (!open.data || !failed.data || !delivered.data) return null;
   const lost = failed.data.pagination.total;
   return (
-    <Alert color={lost > 0 ? 'red' : 'green'} role="status" title="What has become of them" my="sm">
-      Since <Time at={since} />: {totalText(delivered.data.pagination)} delivered, {totalText(open.data.pagination)} on
-      the way, {totalText(failed.data.pagination)} not delivered.{' '}
+    <Callout tone={lost > 0 ? 'bad' : 'ok'} role="status" title="Result">
+      Since <Time at={since} exact />: {totalText(delivered.data.pagination)} delivered,{' '}
+      {totalText(open.data.pagination)} in progress, {totalText(failed.data.pagination)} failed.{' '}
       <Link to="/deliveries" search={{ ...where, from: since } as never} onClick={onSee}>
-        See them
+        View deliveries
       </Link>
-      {lost > 0 && <Text size="sm">Something is still in the way: “Why” on the page of such a delivery names it.</Text>}
-    </Alert>
+    </Callout>
   );
 }
 

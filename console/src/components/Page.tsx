@@ -1,18 +1,71 @@
-// The head of a page: its title, which the window has too, and what can be done.
-import { Group } from '@mantine/core';
+// The head of a page: its title, which the window has too, what can be done, and the lists beside it.
+import { ChevronLeftIcon } from '@radix-ui/react-icons';
+import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
+import { useCaller } from '../api/caller.tsx';
+import { pages } from '../pages/index.ts';
+import { mayWith } from '../shell/may.ts';
 
-export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+interface Props {
+  title: string;
+  /** The list that the page belongs to: a link above the title. */
+  crumb?: { to: string; label: string };
+  /** Beside the title: a status. */
+  status?: ReactNode;
+  /** Below the title. */
+  note?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function Page({ title, crumb, status, note, actions, children }: Props) {
   useEffect(() => {
-    document.title = `${title} - Hookyard`;
+    document.title = `${title} · Hookyard`;
   }, [title]);
   return (
-    <>
-      <Group justify="space-between" mb="sm">
-        <h1>{title}</h1>
-        <Group gap="xs">{actions}</Group>
-      </Group>
+    <div className="page">
+      <div className="page-head">
+        <div>
+          {crumb && (
+            <Link to={crumb.to} className="crumb">
+              <ChevronLeftIcon aria-hidden="true" />
+              {crumb.label}
+            </Link>
+          )}
+          <div className="row row-loose">
+            <h1>
+              <bdi>{title}</bdi>
+            </h1>
+            {status}
+          </div>
+          {note && <div className="quiet">{note}</div>}
+        </div>
+        <div className="row">{actions}</div>
+      </div>
+      <Siblings />
       {children}
-    </>
+    </div>
+  );
+}
+
+/** The lists of one section: events, refused webhooks, replays. */
+function Siblings() {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const { scopes } = useCaller().key;
+  const here = pages.find((page) => page.path === path);
+  const section = here?.section ?? here?.path;
+  const shown = pages.filter(
+    (page) =>
+      (page.section === section || (page.path === section && page.tab)) && (!page.scope || mayWith(scopes, page.scope)),
+  );
+  if (!here || shown.length < 2) return null;
+  return (
+    <nav className="row" aria-label="Lists">
+      {shown.map((page) => (
+        <Link key={page.path} to={page.path} className="chip" data-active={page === here ? '' : undefined}>
+          {page.title}
+        </Link>
+      ))}
+    </nav>
   );
 }

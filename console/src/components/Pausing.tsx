@@ -1,25 +1,24 @@
 // The pause of a route or destination: it is begun with a reason and an end, and ended at a rate.
-import { Alert, Badge, NumberInput, Text, TextInput } from '@mantine/core';
+import { NumberInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../api/client.ts';
 import { plain, zoneName } from '../format.ts';
 import { Time, useZone } from '../zone.tsx';
-import { ConfirmedAction } from './ConfirmedAction.tsx';
+import { Confirm, ConfirmedAction } from './actions.tsx';
+import { Callout } from './ui.tsx';
 
 const MOST_PER_SECOND = 10_000;
 
 type Kind = 'route' | 'destination';
-interface Props {
+const capital = (kind: Kind) => (kind === 'route' ? 'Route' : 'Destination');
+
+interface PauseProps {
   kind: Kind;
-  of: { id: string; paused: boolean };
+  id: string;
+  onClose: () => void;
 }
 
-/** Ends the pause that there is, or begins one. */
-export function PauseAction({ kind, of: { id, paused } }: Props) {
-  return paused ? <Resume kind={kind} id={id} /> : <Pause kind={kind} id={id} />;
-}
-
-function Pause({ kind, id }: { kind: Kind; id: string }) {
+export function Pause({ kind, id, onClose }: PauseProps) {
   const { zone } = useZone();
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
@@ -30,14 +29,14 @@ function Pause({ kind, id }: { kind: Kind; id: string }) {
       ...(until !== '' && { until: new Date(zone === 'utc' ? `${until}Z` : until).toISOString() }),
     };
     await (kind === 'route' ? call('pauseRoute', { id, body }) : call('pauseDestination', { id, body }));
-    return `The ${kind} is paused`;
+    return `${capital(kind)} paused`;
   };
   return (
-    <ConfirmedAction label="Pause" title={`Pause this ${kind}`} verb="Pause it" run={pause}>
-      <Text mb="xs">
-        Webhooks are taken as before. Their deliveries {kind === 'route' ? 'by this route' : 'to this destination'}{' '}
-        wait, retries too, and go out when it is resumed. Attempts that are under way end.
-      </Text>
+    <Confirm title={`Pause ${kind}`} verb={`Pause ${kind}`} run={pause} onClose={onClose}>
+      <p>
+        Webhooks are still accepted. Deliveries {kind === 'route' ? 'of this route' : 'to this destination'} wait until
+        you resume it. Attempts already under way finish.
+      </p>
       <TextInput
         label="Reason"
         maxLength={500}
@@ -46,26 +45,31 @@ function Pause({ kind, id }: { kind: Kind; id: string }) {
       />
       <TextInput
         type="datetime-local"
-        label={`Until (${zoneName(zone)}); empty: until somebody resumes it`}
+        label={`Resume automatically at (${zoneName(zone)})`}
+        description="Leave empty to resume manually."
         value={until}
         onChange={(event) => setUntil(event.currentTarget.value)}
       />
-    </ConfirmedAction>
+    </Confirm>
   );
 }
 
-function Resume({ kind, id }: { kind: Kind; id: string }) {
+/** A button, while it is paused. */
+export function Resume({ kind, of: { id, paused } }: { kind: Kind; of: { id: string; paused: boolean } }) {
   const [rate, setRate] = useState<number | string>('');
   const resume = async () => {
     const body = typeof rate === 'number' ? { releasePerSecond: rate } : {};
     await (kind === 'route' ? call('resumeRoute', { id, body }) : call('resumeDestination', { id, body }));
-    return `The ${kind} is not paused any more`;
+    return `${capital(kind)} resumed`;
   };
+  if (!paused) return null;
   return (
-    <ConfirmedAction label="Resume" title={`Resume this ${kind}`} verb="Resume it" variant="filled" run={resume}>
-      <Text mb="xs">Deliveries that wait go out in the order of receipt.</Text>
+    <ConfirmedAction label="Resume" title={`Resume ${kind}`} verb={`Resume ${kind}`} variant="filled" run={resume}>
+      <p>Waiting deliveries are sent in the order they were received.</p>
       <NumberInput
-        label="Per second; empty: as the server is set (50)"
+        label="Release rate (per second)"
+        placeholder="50"
+        description="Leave empty for the default of the server."
         min={1}
         max={MOST_PER_SECOND}
         allowDecimal={false}
@@ -84,25 +88,18 @@ interface Pausing {
 }
 
 /** On the page of the record. */
-export function PausedAlert({ kind, of }: { kind: Kind; of: Pausing }) {
+export function PausedCallout({ kind, of }: { kind: Kind; of: Pausing }) {
   if (!of.paused) return null;
   return (
-    <Alert color="yellow" title={`This ${kind} is paused`} my="sm">
-      {of.pauseReason !== null && <bdi className="anywhere">{plain(of.pauseReason)}</bdi>}
-      <Text size="sm">
-        Since <Time at={of.pausedSince} />
-        {of.pausedUntil === null ? ', until somebody resumes it' : ', until '}
-        {of.pausedUntil !== null && <Time at={of.pausedUntil} />}. Its deliveries wait.
-      </Text>
-    </Alert>
+    <Callout tone="warn" title={`${capital(kind)} paused`}>
+      {of.pauseReason !== null && <bdi>{plain(of.pauseReason)}. </bdi>}
+      Paused <Time at={of.pausedSince} />
+      {of.pausedUntil !== null && (
+        <>
+          , resumes <Time at={of.pausedUntil} exact />
+        </>
+      )}
+      . Deliveries wait.
+    </Callout>
   );
-}
-
-/** In lists and pictures. */
-export function PausedBadge({ of: { paused } }: { of: { paused: boolean } }) {
-  return paused ? (
-    <Badge color="yellow" variant="default" tt="none">
-      paused
-    </Badge>
-  ) : null;
 }

@@ -1,19 +1,26 @@
-// The page of one record, which the address names: what it is and what can be done with it, and that of its form.
-import { Text } from '@mantine/core';
+// The page of one record, which the address names: name, status, actions, tabs, and a rail of facts. And that of its form.
+import { Tabs } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Input, Name, Output } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
 import { useAsk } from '../api/queries.ts';
 import { plain } from '../format.ts';
-import { CopyMenu } from './CopyMenu.tsx';
-import { Loaded } from './Loaded.tsx';
+import { usePageSearch } from '../search.ts';
+import { ExportMenu } from './ExportMenu.tsx';
+import { Loaded } from './Failed.tsx';
 import { Page } from './Page.tsx';
+import { Card, type Fact, Facts, Id } from './ui.tsx';
 
 /** Operations that get a record by its id. */
 type Gets = {
   [N in Name]: { id: string } extends Input<N> ? (Output<N> extends { id: string } ? N : never) : never;
 }[Name];
+
+interface Crumb {
+  to: string;
+  label: string;
+}
 
 interface Props<N extends Gets> {
   get: N;
@@ -21,60 +28,109 @@ interface Props<N extends Gets> {
   input?: Partial<Input<N>>;
   /** Asks again every so many ms. */
   every?: number;
-  /** While it is not there; then what `titleOf` says. */
+  crumb: Crumb;
+  /** While it is not there, and where `titleOf` says nothing. */
   title: string;
   titleOf?: (record: Output<N>) => string;
-  /** Beside its id. */
-  noteOf?: (record: Output<N>) => string;
+  status?: (record: Output<N>) => ReactNode;
+  note?: (record: Output<N>) => ReactNode;
   actions?: (record: Output<N>) => ReactNode;
-  /** @param again asks again at once */
-  children: (record: Output<N>, again: () => void) => ReactNode;
+  /** In the rail. */
+  facts?: (record: Output<N>) => Fact[];
+  /** Above the tabs. @param again asks again at once */
+  children?: (record: Output<N>, again: () => void) => ReactNode;
+  /** By their titles; the first is shown at first. */
+  tabs?: (record: Output<N>, again: () => void) => Record<string, ReactNode>;
 }
 
-export function RecordPage<N extends Gets>({ get, every, title, titleOf, noteOf, actions, ...props }: Props<N>) {
+export function RecordPage<N extends Gets>({ get, every, title, titleOf, crumb, ...props }: Props<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const input = { id, ...props.input } as Input<N>;
   const answer = useAsk(get, input, { every: every ?? false });
   const record = answer.data;
+  const again = () => void answer.refetch();
   return (
     <Page
       title={(record && titleOf?.(record)) ?? title}
+      crumb={crumb}
+      status={record && props.status?.(record)}
+      note={record && props.note?.(record)}
       actions={
         <>
-          {record && actions?.(record)}
-          <CopyMenu call={{ name: get, input } as ApiCall} />
+          <ExportMenu call={{ name: get, input } as ApiCall} />
+          {record && props.actions?.(record)}
         </>
       }
     >
       <Loaded answer={answer}>
-        {(one) => (
-          <>
-            <Text className="anywhere quiet" size="sm">
-              {id}
-              {noteOf?.(one)}
-            </Text>
-            {props.children(one, () => void answer.refetch())}
-          </>
-        )}
+        {(one) => {
+          const facts = props.facts?.(one);
+          const tabs = props.tabs?.(one, again);
+          const main = (
+            <div className="stack">
+              {props.children?.(one, again)}
+              {tabs && <RecordTabs of={tabs} />}
+            </div>
+          );
+          if (!facts) return main;
+          return (
+            <div className="with-rail">
+              {main}
+              <aside aria-label="Details">
+                <Card>
+                  <Facts of={[...facts, ['ID', <Id key="id" of={id} isLink={false} />]]} />
+                </Card>
+              </aside>
+            </div>
+          );
+        }}
       </Loaded>
     </Page>
   );
 }
 
+/** The open tab is in the address. */
+function RecordTabs({ of }: { of: Record<string, ReactNode> }) {
+  const [{ tab }, set] = usePageSearch();
+  const names = Object.keys(of).filter((name) => of[name]);
+  const keyOf = (name: string) => name.toLowerCase().replaceAll(' ', '-');
+  const shown = names.find((name) => keyOf(name) === tab) ?? names[0] ?? '';
+  return (
+    <Tabs
+      value={keyOf(shown)}
+      onChange={(next) =>
+        set({ tab: next === keyOf(names[0] ?? '') ? undefined : (next ?? undefined) }, { replace: true })
+      }
+      keepMounted={false}
+    >
+      <Tabs.List mb="md">
+        {names.map((name) => (
+          <Tabs.Tab key={name} value={keyOf(name)}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={keyOf(shown)}>
+        <div className="stack">{of[shown]}</div>
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
 interface EditProps<N extends Gets> {
   get: N;
-  /** Until it is there: `Edit a route`. */
   title: string;
+  crumb: Crumb;
   children: (record: Output<N> & { id: string }) => ReactNode;
 }
 
 /** The form is to have the id as its key: it begins with what is stored when it is opened. */
-export function EditPage<N extends Gets>({ get, title, children }: EditProps<N>) {
+export function EditPage<N extends Gets>({ get, title, crumb, children }: EditProps<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const answer = useAsk(get, { id } as Input<N>);
   const record = answer.data as (Output<N> & { id: string; name?: string }) | undefined;
   return (
-    <Page title={record?.name === undefined ? title : `Edit ${plain(record.name)}`}>
+    <Page title={record?.name === undefined ? title : `Edit ${plain(record.name)}`} crumb={crumb}>
       <Loaded answer={{ ...answer, data: record }}>{children}</Loaded>
     </Page>
   );

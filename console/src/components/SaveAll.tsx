@@ -1,10 +1,10 @@
 // All rows that match, as a CSV file: how many it has so far, and whether there are more than it takes.
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Modal } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { Input, Item } from '../api/client.ts';
 import { type CursorList, every, MOST } from '../api/every.ts';
 import { csvOf } from '../csv.ts';
-import { countText } from '../format.ts';
+import { countText, plural } from '../format.ts';
 import { save } from '../save.ts';
 import type { Column } from './DataTable.tsx';
 import { Failed } from './Failed.tsx';
@@ -40,17 +40,11 @@ export function SaveAll<N extends CursorList>({ all, columns, onClose }: Props<N
     return () => stop.abort();
   }, []);
   return (
-    <Modal opened onClose={onClose} title="All that match, as CSV">
-      <Text role="status">
-        {end === null
-          ? `${countText(count)} so far…`
-          : `Saved: ${countText(count)} ${count === 1 ? 'row' : 'rows'}, the newest first.`}
-      </Text>
-      {end?.isCut && (
-        <Text mt="xs">
-          There are more: a file has at most {countText(MOST)}. Choose a shorter time, or more filters, for the others.
-        </Text>
-      )}
+    <Modal opened onClose={onClose} title="Download as CSV">
+      <p role="status">
+        {end === null ? `${plural(count, 'row')} so far…` : `${plural(count, 'row')} saved, newest first`}
+      </p>
+      {end?.isCut && <p>More rows match. A file holds {countText(MOST)}: narrow the time range or the filters.</p>}
       {error !== null && <Failed error={error} />}
       <Group justify="end" mt="md">
         <Button variant="default" onClick={onClose}>

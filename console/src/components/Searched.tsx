@@ -1,5 +1,5 @@
 // Below a list by cursor: how far it was searched, how it continues, and how many there are, if one asks.
-import { Button, Group, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Input } from '../api/client.ts';
 import { told } from '../api/errors.ts';
@@ -8,9 +8,6 @@ import { useAsk } from '../api/queries.ts';
 import { countText, type Total, totalText } from '../format.ts';
 import { usePageSearch } from '../search.ts';
 import { Time } from '../zone.tsx';
-
-/** What a part without a row says that is not the last. */
-export const SO_FAR = 'None was found so far: the search continues below.';
 
 interface Props<N extends GrowingList> {
   list: N;
@@ -23,30 +20,30 @@ export function Searched<N extends GrowingList>({ list, filters, shown, reached 
   const [{ cursor }, set] = usePageSearch();
   const { nextCursor, searchedUntil } = reached;
   return (
-    <Group justify="space-between" mt="xs">
-      <Text size="sm" role="status" data-shown={shown}>
+    <div className="row row-between">
+      <span className="small quiet" role="status" data-shown={shown}>
         {countText(shown)} {cursor === undefined ? 'shown' : 'more shown'}
-        {nextCursor === null && ', there are no others'}
+        {nextCursor === null && ', end of results'}
         {searchedUntil !== null && (
           <>
-            ; searched back to <Time at={searchedUntil} />
+            , searched back to <Time at={searchedUntil} exact />
           </>
-        )}
-        . <HowMany key={JSON.stringify(filters)} list={list} filters={filters} />
-      </Text>
-      <Group gap="xs">
+        )}{' '}
+        <HowMany key={JSON.stringify(filters)} list={list} filters={filters} />
+      </span>
+      <div className="row">
         {cursor !== undefined && (
-          <Button size="xs" variant="default" onClick={() => set({ cursor: undefined })}>
-            From the newest
+          <Button variant="default" onClick={() => set({ cursor: undefined })}>
+            Newest
           </Button>
         )}
         {nextCursor !== null && (
-          <Button size="xs" variant="default" onClick={() => set({ cursor: nextCursor })}>
+          <Button variant="default" onClick={() => set({ cursor: nextCursor })}>
             {searchedUntil === null ? 'Older' : 'Continue searching'}
           </Button>
         )}
-      </Group>
-    </Group>
+      </div>
+    </div>
   );
 }
 
@@ -56,8 +53,8 @@ function HowMany<N extends GrowingList>({ list, filters }: Pick<Props<N>, 'list'
   const input = { ...filters, cursor: 'first', pageSize: 1, withTotal: true } as unknown as Input<N>;
   const { data, error } = useAsk(list, input, { enabled: isAsked });
   const total = (data as { pagination: Total } | undefined)?.pagination;
-  if (error) return <span>They could not be counted: {told(error).message}</span>;
-  if (total !== undefined) return <strong data-count={total.total}>{totalText(total)} match in all.</strong>;
+  if (error) return <span>Not counted: {told(error).message}</span>;
+  if (total !== undefined) return <strong data-count={total.total}>{totalText(total)} in total</strong>;
   return (
     <Button size="compact-xs" variant="default" loading={isAsked} onClick={() => setAsked(true)}>
       Count all

@@ -1,5 +1,4 @@
 // Names of records for their ids, from the lists; a record that was deleted shows its id.
-import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAll } from '../api/all.ts';
 import { told } from '../api/errors.ts';
@@ -7,7 +6,7 @@ import { plain } from '../format.ts';
 
 interface Names {
   nameOf: (id: string | null | undefined) => string;
-  /** What is to be said where the names are shown: that they could not be loaded. */
+  /** Shown beside the names: they could not be loaded. */
   problem: ReactNode;
 }
 
@@ -16,11 +15,11 @@ export function useNames(list: 'listSources' | 'listDestinations' | 'listRoutes'
   const records = (data?.records ?? []) as { id: string; name: string }[];
   const names = new Map(records.map(({ id, name }) => [id, name]));
   return {
-    nameOf: (id) => (id ? plain(names.get(id) ?? id) : '-'),
+    nameOf: (id) => (id ? plain(names.get(id) ?? id) : '–'),
     problem: error && (
-      <Text size="sm" role="alert" className="problem anywhere">
-        Ids stand for names, which could not be loaded: {plain(told(error).message)}
-      </Text>
+      <p role="alert" className="bad anywhere">
+        Names could not be loaded: {plain(told(error).message)}
+      </p>
     ),
   };
 }

@@ -1,5 +1,5 @@
 // A field for code or JSON: CodeMirror, loaded when the first one is seen. Tab moves on, so that nobody is caught in it.
-import { Text } from '@mantine/core';
+import { Input } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { plain } from '../format.ts';
 import type { EditorHandle } from './edit.ts';
@@ -46,14 +46,14 @@ export function Editor({ label, value, language, onChange, readOnly = false, mar
   useEffect(() => handle?.mark(marks), [handle, marks]);
   return (
     <div>
-      <Text size="sm" fw={500} aria-hidden="true">
+      <Input.Label size="xs" labelElement="div" aria-hidden="true">
         {label}
-      </Text>
+      </Input.Label>
       <div className="editor" ref={place} />
       {marks.map(({ line, message }) => (
-        <Text key={`${line} ${message}`} size="sm" role="alert" className="anywhere problem">
+        <p key={`${line} ${message}`} role="alert" className="small bad anywhere">
           Line {line}: {plain(message)}
-        </Text>
+        </p>
       ))}
     </div>
   );

@@ -1,7 +1,10 @@
 // Conditions of a filter, as rows: field, operator, value.
-import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { PlusIcon } from '@radix-ui/react-icons';
 import type { FilterCondition } from 'hookyard/client';
+import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
+import { RemoveButton } from './fields.tsx';
 
 export const OPERATORS = [
   'equals',
@@ -68,73 +71,66 @@ export function Conditions({ rows, onChange, logic, onLogic, error, met, isFixed
   return (
     <fieldset className="fields">
       <legend>Conditions</legend>
-      <NativeSelect
-        size="xs"
-        label="An event is taken when"
-        value={logic}
-        onChange={(event) => onLogic(event.currentTarget.value as 'AND' | 'OR')}
-        data={[
-          { value: 'AND', label: 'all of them are met' },
-          { value: 'OR', label: 'one of them is met' },
-        ]}
-      />
-      {rows.map((row, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own
-        <Group key={index} gap="xs" mt="xs" align="end" aria-label={`Condition ${index + 1}`} role="group">
-          <TextInput
-            size="xs"
-            flex="2 1 140px"
-            label="Field"
-            placeholder="payload.kind, headers.x-shop, method"
-            value={row.field}
-            onChange={(event) => put(index, { field: event.currentTarget.value })}
-          />
-          <NativeSelect
-            size="xs"
-            flex="1 1 110px"
-            label="Operator"
-            value={row.operator}
-            onChange={(event) => put(index, { operator: event.currentTarget.value as Operator })}
-            data={[...new Set<string>([...OPERATORS, row.operator])].map((value) => ({
-              value,
-              label: value.replaceAll('_', ' '),
-            }))}
-          />
-          {!WITHOUT_VALUE.includes(row.operator) && (
+      <div className="stack">
+        <NativeSelect
+          label="Match"
+          value={logic}
+          onChange={(event) => onLogic(event.currentTarget.value as 'AND' | 'OR')}
+          data={[
+            { value: 'AND', label: 'All conditions' },
+            { value: 'OR', label: 'Any condition' },
+          ]}
+        />
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own
+          <fieldset key={index} className="plain-fields rule-row" aria-label={`Condition ${index + 1}`}>
             <TextInput
-              size="xs"
-              flex="2 1 140px"
-              label="Value"
-              value={row.value}
-              onChange={(event) => put(index, { value: event.currentTarget.value })}
+              label="Field"
+              placeholder="payload.type, headers.x-shop, method"
+              value={row.field}
+              onChange={(event) => put(index, { field: event.currentTarget.value })}
             />
-          )}
-          {met && <Text size="sm">{met[index] ? '✓ met' : '✗ not met'}</Text>}
-          {!isFixed && (
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={`Remove condition ${index + 1}`}
-              onClick={() => onChange(rows.filter((_, at) => at !== index))}
-            >
-              Remove
+            <NativeSelect
+              label="Operator"
+              value={row.operator}
+              onChange={(event) => put(index, { operator: event.currentTarget.value as Operator })}
+              data={[...new Set<string>([...OPERATORS, row.operator])].map((value) => ({
+                value,
+                label: value.replaceAll('_', ' '),
+              }))}
+            />
+            {!WITHOUT_VALUE.includes(row.operator) && (
+              <TextInput
+                label="Value"
+                value={row.value}
+                onChange={(event) => put(index, { value: event.currentTarget.value })}
+              />
+            )}
+            {met && <Status of={met[index] ? 'success' : 'failed'} label={met[index] ? 'Met' : 'Not met'} />}
+            {!isFixed && (
+              <RemoveButton
+                label={`Remove condition ${index + 1}`}
+                onClick={() => onChange(rows.filter((_, at) => at !== index))}
+              />
+            )}
+          </fieldset>
+        ))}
+        {error && (
+          <p role="alert" className="bad">
+            {error}
+          </p>
+        )}
+        <p className="small quiet">
+          Values are read as JSON: 5, true, null, ["a", "b"]. Put a number in quotes to compare text.
+        </p>
+        {!isFixed && (
+          <div>
+            <Button variant="default" leftSection={<PlusIcon />} onClick={() => onChange([...rows, NEW_ROW])}>
+              Add condition
             </Button>
-          )}
-        </Group>
-      ))}
-      {error && (
-        <Text size="sm" role="alert" className="problem" mt="xs">
-          {error}
-        </Text>
-      )}
-      <Text size="xs" c="dimmed" my="xs">
-        5, true, null and ["a", "b"] are read as JSON; "5" in quotes is a text.
-      </Text>
-      {!isFixed && (
-        <Button size="xs" variant="default" onClick={() => onChange([...rows, NEW_ROW])}>
-          Add a condition
-        </Button>
-      )}
+          </div>
+        )}
+      </div>
     </fieldset>
   );
 }

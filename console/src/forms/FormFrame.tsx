@@ -1,16 +1,15 @@
 // What is around the fields of a form: what is wrong, a conflict with somebody else's change, and the buttons.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Failed } from '../components/Failed.tsx';
-import { plain, shortened } from '../format.ts';
+import { Callout } from '../components/ui.tsx';
+import { plain, plural, shortened } from '../format.ts';
 import type { Conflict, RecordForm } from './useRecordForm.ts';
 
 interface Props<Values> {
   of: RecordForm<Values>;
   verb: string;
   onCancel?: () => void;
-  /** Beside the buttons. */
-  extra?: ReactNode;
   isWide?: boolean;
   /** Without it nothing can be changed, and there is no button. */
   mayWrite?: boolean;
@@ -18,20 +17,20 @@ interface Props<Values> {
 }
 
 export function FormFrame<Values extends object>(props: Props<Values>) {
-  const { of, verb, onCancel, extra, isWide = false, mayWrite = true, children } = props;
+  const { of, verb, onCancel, isWide = false, mayWrite = true, children } = props;
   const count = Object.keys(of.form.errors).length;
   return (
-    <form onSubmit={of.submit} noValidate>
-      <Stack maw={isWide ? undefined : 720} gap="sm">
+    <form onSubmit={of.submit} noValidate className={isWide ? undefined : 'form'}>
+      <Stack gap="sm">
         <fieldset className="plain-fields" disabled={!mayWrite}>
           <Stack gap="sm">{children}</Stack>
         </fieldset>
         {of.conflict && <Resolve conflict={of.conflict} values={of.form.values} settle={of.settle} />}
         {of.problem !== null && <Failed error={of.problem} />}
         {count > 0 && (
-          <Text role="alert" c="red">
-            {count === 1 ? 'One field is' : `${count} fields are`} not right: it says why.
-          </Text>
+          <p role="alert" className="bad">
+            {plural(count, 'field')} {count === 1 ? 'needs' : 'need'} your attention
+          </p>
         )}
         <Group>
           {mayWrite && (
@@ -44,7 +43,6 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
               Cancel
             </Button>
           )}
-          {extra}
         </Group>
       </Stack>
     </form>
@@ -53,7 +51,7 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
 
 const MOST = 300;
 const shown = (value: unknown) =>
-  plain(shortened(typeof value === 'string' ? value : (JSON.stringify(value) ?? '-'), MOST));
+  plain(shortened(typeof value === 'string' ? value : (JSON.stringify(value) ?? '–'), MOST));
 
 interface ResolveProps<Values> {
   conflict: Conflict<Values>;
@@ -64,21 +62,19 @@ interface ResolveProps<Values> {
 function Resolve<Values extends object>({ conflict, values, settle }: ResolveProps<Values>) {
   const { theirs } = conflict;
   return (
-    <Alert color="orange" role="alert" title="Somebody else has changed this record meanwhile">
-      <Text size="sm">Nothing was saved, and nothing that you typed is lost.</Text>
-      {theirs.length === 0 && (
-        <Text size="sm">What they changed has no field here, or cannot be seen: a secret, or a pause.</Text>
-      )}
+    <Callout tone="warn" role="alert" title="Changed by somebody else">
+      <p>
+        Nothing was saved, and nothing you typed is lost.
+        {theirs.length === 0 && ' The other change has no field in this form: a secret, or a pause.'}
+      </p>
       {theirs.length > 0 && <Table conflict={conflict} values={values} />}
       <Group mt="sm">
-        <Button size="xs" onClick={() => settle(true)}>
-          Take theirs, but keep what I changed
-        </Button>
-        <Button size="xs" variant="default" onClick={() => settle(false)}>
-          Take theirs, and drop what I changed
+        <Button onClick={() => settle(true)}>Keep my changes</Button>
+        <Button variant="default" onClick={() => settle(false)}>
+          Discard my changes
         </Button>
       </Group>
-    </Alert>
+    </Callout>
   );
 }
 
@@ -86,13 +82,13 @@ function Table<Values extends object>({ conflict, values }: Pick<ResolveProps<Va
   const { stored, theirs, own } = conflict;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too
-    <section className="table" aria-label="What was changed meanwhile" tabIndex={0}>
+    <section className="table table-wrap" aria-label="Conflicting changes" tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Member</th>
-            <th scope="col">Stored now</th>
-            <th scope="col">Yours</th>
+            <th scope="col">Field</th>
+            <th scope="col">Current value</th>
+            <th scope="col">Your value</th>
           </tr>
         </thead>
         <tbody>
@@ -102,7 +98,7 @@ function Table<Values extends object>({ conflict, values }: Pick<ResolveProps<Va
               <td>
                 <bdi>{shown(stored[name])}</bdi>
               </td>
-              <td>{own.includes(name) ? <bdi>{shown(values[name])}</bdi> : 'not changed by you'}</td>
+              <td>{own.includes(name) ? <bdi>{shown(values[name])}</bdi> : 'unchanged'}</td>
             </tr>
           ))}
         </tbody>

@@ -1,10 +1,26 @@
-// Fields that several forms have.
-import { Button, Checkbox, Group, MultiSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+// Forms as data: a field is a line that says its path, its label and what it holds.
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Input,
+  MultiSelect,
+  NativeSelect,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Stack,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useState } from 'react';
+import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/all.ts';
 import { told } from '../api/errors.ts';
 import { plain } from '../format.ts';
+
+export type Choices = readonly { value: string; label: string }[];
 
 export type Listed =
   | 'listSources'
@@ -14,7 +30,6 @@ export type Listed =
   | 'listTransforms'
   | 'listSchemas'
   | 'listApiKeys';
-const AT_ONCE = { transitionProps: { duration: 0 } };
 
 function useChoices(list: Listed, leaveOut: readonly string[] = [], enabled = true) {
   const { data, error } = useAll(list, enabled);
@@ -26,24 +41,24 @@ function useChoices(list: Listed, leaveOut: readonly string[] = [], enabled = tr
     .filter(({ id }) => !leaveOut.includes(id))
     .map(({ id, name }) => ({ value: id, label: (seen.get(name) ?? 0) > 1 ? `${plain(name)} (${id})` : plain(name) }));
   const note = error
-    ? `The list could not be loaded: ${told(error).message}`
+    ? `Could not load the list: ${told(error).message}`
     : data?.isCut
-      ? `Only the first ${records.length} are shown.`
+      ? `Shows the first ${records.length}.`
       : undefined;
   return { choices, note, isLoading: data === undefined && error === null };
 }
 
 interface OneProps {
-  label: string;
-  description?: string;
+  label?: string;
+  'aria-label'?: string;
+  description?: string | undefined;
   list: Listed;
   value: string | null;
   onChange: (id: string | null) => void;
-  error?: React.ReactNode;
+  error?: ReactNode;
   required?: boolean;
   disabled?: boolean;
   placeholder?: string;
-  size?: 'xs';
   /** The list is asked for when it is opened, or when a record of it is chosen. */
   isLazy?: boolean;
 }
@@ -62,23 +77,22 @@ export function RecordField({ list, description, required = false, value, isLazy
       searchable
       clearable={!required}
       onDropdownOpen={() => setOpened(true)}
-      nothingFoundMessage={isLoading ? 'Loading…' : 'Nothing with this name'}
+      nothingFoundMessage={isLoading ? 'Loading…' : 'No results'}
       data={isKnown ? choices : [...choices, { value, label: value }]}
-      comboboxProps={AT_ONCE}
     />
   );
 }
 
 interface ManyProps {
   label: string;
-  description?: string;
+  description?: string | undefined;
   list: Listed;
   value: string[];
   onChange: (ids: string[]) => void;
-  error?: React.ReactNode;
+  error?: ReactNode;
   required?: boolean;
-  most?: number;
-  leaveOut?: readonly string[];
+  most?: number | undefined;
+  leaveOut?: readonly string[] | undefined;
 }
 
 /** Several records by their names, in the order in which they were chosen. */
@@ -94,32 +108,6 @@ export function RecordsField({ list, description, most, leaveOut, value, ...prop
       maxValues={most}
       nothingFoundMessage="Nothing with this name"
       data={[...choices, ...unknown.map((id) => ({ value: id, label: id }))]}
-      comboboxProps={AT_ONCE}
-    />
-  );
-}
-
-interface WholeProps {
-  label: string;
-  description?: string;
-  value: number | null;
-  onChange: (value: number | null) => void;
-  error?: React.ReactNode;
-  min?: number;
-  max?: number;
-  /** What an empty field means: it becomes null. */
-  placeholder?: string;
-}
-
-/** A whole number, or nothing. The API says what is wrong with one that is out of range. */
-export function WholeField({ value, onChange, ...props }: WholeProps) {
-  return (
-    <NumberInput
-      {...props}
-      clampBehavior="none"
-      allowDecimal={false}
-      value={value ?? ''}
-      onChange={(next) => onChange(next === '' ? null : Number(next))}
     />
   );
 }
@@ -129,96 +117,216 @@ export type Pair = [name: string, value: string];
 
 interface PairsProps {
   label: string;
-  description?: string;
+  description?: string | undefined;
   value: Pair[];
   onChange: (value: Pair[]) => void;
-  error?: React.ReactNode;
+  error?: ReactNode;
 }
 
 export function PairsField({ label, description, value, onChange, error }: PairsProps) {
   const put = (index: number, place: 0 | 1, text: string) =>
     onChange(value.map((pair, at) => (at === index ? (place === 0 ? [text, pair[1]] : [pair[0], text]) : pair)));
   return (
-    <fieldset className="fields">
-      <legend>{label}</legend>
-      {description && (
-        <Text size="xs" c="dimmed">
-          {description}
-        </Text>
-      )}
-      <Stack gap={6}>
+    <Input.Wrapper label={label} description={description} error={error} size="xs">
+      <fieldset className="plain-fields stack" aria-label={label}>
         {value.map(([name, text], index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own while they are typed
-          <Group key={index} gap="xs" wrap="nowrap">
+          <div key={index} className="rule-row">
             <TextInput
-              flex={1}
-              miw={0}
               aria-label={`Name ${index + 1}`}
               placeholder="X-Tenant"
               value={name}
               onChange={(event) => put(index, 0, event.currentTarget.value)}
             />
             <TextInput
-              flex={2}
-              miw={0}
               aria-label={`Value ${index + 1}`}
               value={text}
               onChange={(event) => put(index, 1, event.currentTarget.value)}
             />
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={`Remove ${name || `row ${index + 1}`}`}
+            <RemoveButton
+              label={`Remove ${name || `row ${index + 1}`}`}
               onClick={() => onChange(value.filter((_, at) => at !== index))}
-            >
-              Remove
-            </Button>
-          </Group>
+            />
+          </div>
         ))}
-        {error && (
-          <Text size="sm" className="problem" role="alert">
-            {error}
-          </Text>
-        )}
-        <Group>
-          <Button size="xs" variant="default" onClick={() => onChange([...value, ['', '']])}>
-            Add
+        <div>
+          <Button variant="default" leftSection={<PlusIcon />} onClick={() => onChange([...value, ['', '']])}>
+            Add header
           </Button>
-        </Group>
-      </Stack>
-    </fieldset>
+        </div>
+      </fieldset>
+    </Input.Wrapper>
   );
 }
+
+export const RemoveButton = ({ label, onClick }: { label: string; onClick: () => void }) => (
+  <ActionIcon variant="default" size={30} aria-label={label} onClick={onClick}>
+    <Cross2Icon />
+  </ActionIcon>
+);
 
 /** Pairs as the API takes them; a row without a name is left out. */
 export const recordOf = (pairs: readonly Pair[]): Record<string, string> =>
   Object.fromEntries(pairs.filter(([name]) => name !== ''));
 
-/** The name, the description and whether it is on: the first fields of most records. */
-export function NameFields<Values extends { name: string; description: string }>({
-  form,
-}: {
+/** A field as data. Its path is a dotted one into the values of the form. */
+export interface Field {
+  path: string;
+  label: string;
+  help?: string | undefined;
+  /** Without it a line of text. */
+  kind?: 'area' | 'secret' | 'whole' | 'number' | 'flag' | 'pairs' | undefined;
+  choices?: Choices | undefined;
+  /** Several choices, or several records. */
+  isMany?: boolean;
+  list?: Listed;
+  most?: number;
+  leaveOut?: readonly string[];
+  placeholder?: string | undefined;
+  isRequired?: boolean;
+  isFixed?: boolean;
+}
+
+interface Section {
+  title: string;
+  /** Closed at first. */
+  isFolded?: boolean;
+  fields: Entry[];
+}
+
+/** A field, several beside each other, a section, or something of its own. */
+export type Entry = Field | Field[] | Section | { node: ReactNode } | false | null | undefined;
+
+interface FieldsProps<Values> {
   form: UseFormReturnType<Values>;
-}) {
+  of: Entry[];
+}
+
+export function Fields<Values>({ form, of }: FieldsProps<Values>) {
+  return of.map((entry, index) => <Shown key={keyOf(entry, index)} form={form} entry={entry} />);
+}
+
+function keyOf(entry: Entry, index: number): string {
+  if (!entry || 'node' in entry) return String(index);
+  if (Array.isArray(entry)) return entry.map(({ path }) => path).join();
+  return 'fields' in entry ? entry.title : entry.path;
+}
+
+function Shown<Values>({ form, entry }: { form: UseFormReturnType<Values>; entry: Entry }) {
+  if (!entry) return null;
+  if ('node' in entry) return entry.node;
+  if (Array.isArray(entry))
+    return (
+      <div className="rule-row field-row">
+        {entry.map((field) => (
+          <One key={field.path} form={form} of={field} />
+        ))}
+      </div>
+    );
+  if (!('fields' in entry)) return <One form={form} of={entry} />;
+  const fields = (
+    <Stack gap="sm">
+      <Fields form={form} of={entry.fields} />
+    </Stack>
+  );
+  if (!entry.isFolded)
+    return (
+      <fieldset className="fields">
+        <legend>{entry.title}</legend>
+        {fields}
+      </fieldset>
+    );
+  const hasError = Object.keys(form.errors).some((path) => pathsIn(entry.fields).includes(path));
   return (
-    <>
-      <TextInput label="Name" required {...form.getInputProps('name')} />
-      <TextInput label="Description" {...form.getInputProps('description')} />
-    </>
+    <details className="fields" open={hasError || undefined}>
+      <summary>{entry.title}</summary>
+      {fields}
+    </details>
   );
 }
 
-/** A checkbox of a form, by its path. */
-export function FlagField<Values>({
-  form,
-  path,
-  label,
-  description,
-}: {
-  form: UseFormReturnType<Values>;
-  path: string;
-  label: string;
-  description?: string;
-}) {
-  return <Checkbox label={label} description={description} {...form.getInputProps(path, { type: 'checkbox' })} />;
+const pathsIn = (entries: Entry[]): string[] =>
+  entries.flatMap((entry) => {
+    if (!entry || 'node' in entry) return [];
+    if (Array.isArray(entry)) return entry.map(({ path }) => path);
+    return 'fields' in entry ? pathsIn(entry.fields) : [entry.path];
+  });
+
+function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field }) {
+  const { path, label, help, kind, choices, isMany, list, placeholder } = of;
+  const input = form.getInputProps(path) as FieldInput;
+  const shared = {
+    ...{ label, description: help, error: input.error, placeholder },
+    ...{ required: of.isRequired ?? false, disabled: of.isFixed ?? false },
+  };
+  if (kind === 'flag')
+    return <Checkbox label={label} description={help} {...form.getInputProps(path, { type: 'checkbox' })} />;
+  if (kind === 'pairs') return <PairsField {...shared} value={input.value as Pair[]} onChange={input.onChange} />;
+  if (kind === 'whole' || kind === 'number')
+    return (
+      <NumberInput
+        {...shared}
+        clampBehavior="none"
+        allowDecimal={kind === 'number'}
+        value={(input.value as number | null) ?? ''}
+        // The API says what is wrong with one that is out of range.
+        onChange={(next) => input.onChange(next === '' ? null : Number(next))}
+      />
+    );
+  if (list && isMany)
+    return (
+      <RecordsField
+        {...shared}
+        list={list}
+        most={of.most}
+        leaveOut={of.leaveOut}
+        value={input.value as string[]}
+        onChange={input.onChange}
+      />
+    );
+  if (list) return <RecordField {...shared} list={list} value={input.value as string} onChange={input.onChange} />;
+  if (choices && isMany)
+    return (
+      <MultiSelect
+        {...shared}
+        searchable
+        data={[...choices]}
+        value={input.value as string[]}
+        onChange={input.onChange}
+      />
+    );
+  if (choices)
+    return (
+      <NativeSelect
+        {...shared}
+        data={[...choices]}
+        value={(input.value as string | null) ?? ''}
+        onChange={input.onChange}
+      />
+    );
+  const Text = kind === 'area' ? Textarea : kind === 'secret' ? PasswordInput : TextInput;
+  return (
+    <Text
+      {...shared}
+      {...(kind === 'area' && { autosize: true, minRows: 2 })}
+      autoComplete="off"
+      value={input.value as string}
+      onChange={input.onChange}
+    />
+  );
 }
+
+interface FieldInput {
+  value: unknown;
+  onChange: (value: unknown) => void;
+  error?: ReactNode;
+}
+
+/** The first fields of most records. */
+export const NAME_FIELDS: Field[] = [
+  { path: 'name', label: 'Name', isRequired: true },
+  { path: 'description', label: 'Description' },
+];
+
+/** The last one. */
+export const ENABLED: Field = { path: 'enabled', label: 'Enabled', kind: 'flag' };

@@ -67,7 +67,7 @@ export function useRecordForm<Values extends object, Saved extends object>(
   const isDone = useRef(false);
   const isDirty = changedIn(base, form.values).length > 0;
   useBlocker({
-    shouldBlockFn: () => isDirty && !isDone.current && !confirm('What you changed is not saved. Leave the page?'),
+    shouldBlockFn: () => isDirty && !isDone.current && !confirm('Discard unsaved changes?'),
     enableBeforeUnload: () => isDirty && !isDone.current,
   });
 

@@ -61,7 +61,7 @@ function stateOf(error: unknown): LiveState {
   if (error.code === 'TIMEOUT')
     return {
       is: 'asking',
-      why: 'Something between this browser and the API holds the stream of events back (a proxy that collects answers).',
+      why: 'A proxy between this browser and the API buffers the live stream.',
     };
   return { is: 'asking', why: error.message };
 }

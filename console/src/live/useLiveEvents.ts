@@ -27,8 +27,8 @@ const UNKNOWN = {
   status: 'status',
   routeId: 'route',
   destinationId: 'destination',
-  search: 'words of the payload',
-  to: 'an end of the time',
+  search: 'payload text',
+  to: 'end time',
 } as const;
 
 /** @param isOn false: it stands still */
@@ -99,7 +99,7 @@ function useArrivals(filters: EventFilters, isOn: boolean) {
 /** What the stream is asked for; a text: why it does not do. */
 function filterOf({ sourceId, routed, ...others }: EventFilters): LiveFilter | string {
   const names = Object.entries(UNKNOWN).flatMap(([name, word]) => (others[name as keyof typeof UNKNOWN] ? [word] : []));
-  return names.length === 0 ? { sourceId, routed } : `The stream of events knows no filter by ${names.join(' or ')}.`;
+  return names.length === 0 ? { sourceId, routed } : `The live stream cannot filter by ${names.join(' or ')}.`;
 }
 
 /** The first page with what it has not seen yet. An event that is in both is as the list, which is asked for later, has it. */

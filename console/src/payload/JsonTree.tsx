@@ -1,6 +1,6 @@
 // JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented no further.
 import { useMemo, useState } from 'react';
-import { countText, plain, shortened } from '../format.ts';
+import { plain, plural, shortened } from '../format.ts';
 import { Lines, MOST_LINES } from './Lines.tsx';
 import { KIND, type Nodes, seenNodes } from './scan.ts';
 
@@ -10,7 +10,13 @@ const MOST_INDENT = 40;
 const MOST_CHARACTERS = 500;
 const NAMES = ['object', 'array', 'string', 'number', 'word'] as const;
 
-export function JsonTree({ text, nodes }: { text: string; nodes: Nodes }) {
+interface Props {
+  title: string;
+  text: string;
+  nodes: Nodes;
+}
+
+export function JsonTree({ title, text, nodes }: Props) {
   const [turned, setTurned] = useState<ReadonlySet<number>>(new Set());
   const isOpen = (index: number): boolean => openAtFirst(nodes, index) !== turned.has(index);
   // biome-ignore lint/correctness/useExhaustiveDependencies: isOpen is made of nodes and turned
@@ -23,7 +29,7 @@ export function JsonTree({ text, nodes }: { text: string; nodes: Nodes }) {
     });
   return (
     <Lines
-      label="Payload as a tree"
+      label={`${title} as a tree`}
       count={seen.length}
       line={(line) => <Node text={text} nodes={nodes} index={seen[line] ?? 0} isOpen={isOpen} turn={turn} />}
     />
@@ -73,7 +79,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
       {isGroup ? (
         <span className="quiet">
           {kind === KIND.object ? '{' : '['}
-          {size > 0 && `${opened ? '' : '…'} ${countText(size)} ${kind === KIND.object ? 'members' : 'items'}`}
+          {size > 0 && `${opened ? '' : '…'} ${plural(size, kind === KIND.object ? 'member' : 'item')}`}
           {kind === KIND.object ? ' }' : ' ]'}
         </span>
       ) : (

@@ -28,7 +28,11 @@ export function Lines({ label, count, line }: { label: string; count: number; li
           ))}
         </div>
       </section>
-      {count > shown && <p>Only the first {shown.toLocaleString('en-US')} lines are shown; download it to see all.</p>}
+      {count > shown && (
+        <p className="small quiet">
+          Shows the first {shown.toLocaleString('en-US')} lines. Download the payload to see all.
+        </p>
+      )}
     </>
   );
 }

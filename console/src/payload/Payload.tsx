@@ -1,8 +1,9 @@
 // A payload as a tree, as text or as bytes. Nothing of it becomes a part of the page: it is always text, in lines.
-import { Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { ActionIcon, SegmentedControl } from '@mantine/core';
+import { CopyIcon, DownloadIcon } from '@radix-ui/react-icons';
 import { useMemo, useState } from 'react';
-import { copy } from '../components/CopyMenu.tsx';
-import { plain, sizeText } from '../format.ts';
+import { copy } from '../components/ui.tsx';
+import { plain, sentence, sizeText } from '../format.ts';
 import { save } from '../save.ts';
 import { JsonTree } from './JsonTree.tsx';
 import { Lines } from './Lines.tsx';
@@ -27,43 +28,51 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
   const view = chosen ?? (nodes ? 'tree' : text === null ? 'hex' : 'raw');
   const views = [...(nodes ? ['tree'] : []), ...(text === null ? [] : ['raw']), 'hex'];
   return (
-    <section aria-label={title}>
-      <Group justify="space-between" mb={4}>
+    <div className="payload">
+      <div className="row row-between">
         <SegmentedControl
-          size="xs"
-          aria-label="Show the payload as"
+          aria-label="Payload view"
           value={view}
           onChange={(value) => setChosen(value as View)}
-          data={views}
-          transitionDuration={0}
+          data={views.map((each) => ({ value: each, label: sentence(each) }))}
         />
-        <Group gap="xs">
-          <Text size="xs">
+        <div className="row">
+          <span className="small quiet">
             {sizeText(bytes.length)}
-            {text === null ? ', no text' : nodes ? ', JSON' : ', no JSON'}
-          </Text>
+            {text === null ? ', binary' : nodes ? ', JSON' : ', text'}
+          </span>
           {text !== null && (
-            <Button size="xs" variant="default" onClick={() => void copy(text, 'The payload')}>
-              Copy
-            </Button>
+            <ActionIcon
+              variant="default"
+              size={28}
+              aria-label="Copy payload"
+              onClick={() => void copy(text, 'Payload')}
+            >
+              <CopyIcon />
+            </ActionIcon>
           )}
-          <Button size="xs" variant="default" onClick={() => save(bytes as BlobPart, name)}>
-            Download
-          </Button>
-        </Group>
-      </Group>
-      {view === 'tree' && nodes && text !== null && <JsonTree text={text} nodes={nodes} />}
-      {view === 'raw' && text !== null && <Raw text={text} />}
-      {view === 'hex' && <Hex bytes={bytes} />}
-    </section>
+          <ActionIcon
+            variant="default"
+            size={28}
+            aria-label="Download payload"
+            onClick={() => save(bytes as BlobPart, name)}
+          >
+            <DownloadIcon />
+          </ActionIcon>
+        </div>
+      </div>
+      {view === 'tree' && nodes && text !== null && <JsonTree title={title} text={text} nodes={nodes} />}
+      {view === 'raw' && text !== null && <Raw title={title} text={text} />}
+      {view === 'hex' && <Hex title={title} bytes={bytes} />}
+    </div>
   );
 }
 
-function Raw({ text }: { text: string }) {
+function Raw({ title, text }: { title: string; text: string }) {
   const starts = useMemo(() => lineStarts(text), [text]);
   return (
     <Lines
-      label="Payload as text"
+      label={`${title} as text`}
       count={starts.length}
       line={(index) => <bdi>{plain(text.slice(starts[index], starts[index + 1]).replace(/\r?\n$/, ''))}</bdi>}
     />
@@ -82,7 +91,7 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-function Hex({ bytes }: { bytes: Uint8Array }) {
+function Hex({ title, bytes }: { title: string; bytes: Uint8Array }) {
   const line = (index: number) => {
     const part = bytes.subarray(index * BYTES_A_LINE, (index + 1) * BYTES_A_LINE);
     const address = (index * BYTES_A_LINE).toString(16).padStart(8, '0');
@@ -90,7 +99,7 @@ function Hex({ bytes }: { bytes: Uint8Array }) {
     const letters = Array.from(part, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
     return `${address}  ${codes.padEnd(BYTES_A_LINE * 3)} ${letters}`;
   };
-  return <Lines label="Payload as bytes" count={Math.ceil(bytes.length / BYTES_A_LINE)} line={line} />;
+  return <Lines label={`${title} as bytes`} count={Math.ceil(bytes.length / BYTES_A_LINE)} line={line} />;
 }
 
 /** Null for what is no UTF-8. */

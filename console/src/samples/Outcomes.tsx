@@ -1,28 +1,27 @@
-// What a schema, a filter or a transform made of a sample, in words.
-import { Text } from '@mantine/core';
+// What a schema, a filter or a transform made of a sample.
+import { CheckIcon, Cross2Icon } from '@radix-ui/react-icons';
 import type { FilterResult, SchemaResult, TransformResult } from 'hookyard/client';
 import { Editor } from '../editor/Editor.tsx';
 import { durationText, plain } from '../format.ts';
 
 function Verdict({ isGood, children }: { isGood: boolean; children: string }) {
   return (
-    <Text role="status" fw={600} data-good={isGood} className={isGood ? 'good' : 'problem'}>
-      {isGood ? '✓' : '✗'} {children}
-    </Text>
+    <p role="status" data-good={isGood} className={isGood ? 'row ok' : 'row bad'}>
+      {isGood ? <CheckIcon aria-hidden="true" /> : <Cross2Icon aria-hidden="true" />}
+      <strong>{children}</strong>
+    </p>
   );
 }
 
 export function SchemaOutcome({ result }: { result: SchemaResult }) {
   return (
     <>
-      <Verdict isGood={result.valid}>{result.valid ? 'The payload matches' : 'The payload does not match'}</Verdict>
-      <ul>
-        {result.errors.map(({ path, message }) => (
-          <li key={`${path} ${message}`} className="anywhere">
-            <code>{plain(path || 'the payload')}</code>: {plain(message)}
-          </li>
-        ))}
-      </ul>
+      <Verdict isGood={result.valid}>{result.valid ? 'Payload matches' : 'Payload does not match'}</Verdict>
+      {result.errors.map(({ path, message }) => (
+        <p key={`${path} ${message}`} className="anywhere">
+          <code>{plain(path || '/')}</code> {plain(message)}
+        </p>
+      ))}
     </>
   );
 }
@@ -30,15 +29,14 @@ export function SchemaOutcome({ result }: { result: SchemaResult }) {
 export function FilterOutcome({ result }: { result: FilterResult }) {
   return (
     <>
-      <Verdict isGood={result.matches}>{result.matches ? 'The route takes it' : 'The route does not take it'}</Verdict>
-      <ul>
-        {result.conditions.map(({ field, operator, matches }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: conditions are told by their place
-          <li key={index} className="anywhere">
-            {matches ? '✓ met' : '✗ not met'}: <code>{plain(field)}</code> {operator.replaceAll('_', ' ')}
-          </li>
-        ))}
-      </ul>
+      <Verdict isGood={result.matches}>{result.matches ? 'Event matches' : 'Event is filtered out'}</Verdict>
+      {result.conditions.map(({ field, operator, matches }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions are told by their place
+        <p key={index} className="anywhere">
+          <span className={matches ? 'ok' : 'bad'}>{matches ? 'Met' : 'Not met'}</span> <code>{plain(field)}</code>{' '}
+          {operator.replaceAll('_', ' ')}
+        </p>
+      ))}
     </>
   );
 }
@@ -48,21 +46,21 @@ export function TransformOutcome({ result }: { result: TransformResult }) {
     const { message, line, column } = result.error;
     return (
       <>
-        <Verdict isGood={false}>It fails</Verdict>
-        <Text className="anywhere">
+        <Verdict isGood={false}>Transform failed</Verdict>
+        <p className="anywhere">
           {line !== null && `Line ${line}${column === null ? '' : `, column ${column}`}: `}
           <bdi>{plain(message)}</bdi>
-        </Text>
+        </p>
       </>
     );
   }
   const { output, outputContentType, durationMs } = result;
   return (
     <>
-      <Verdict isGood>{`It works, in ${durationText(durationMs)}`}</Verdict>
-      <Text size="sm">Sent as {outputContentType ? plain(outputContentType) : 'the type of its result'}</Text>
+      <Verdict isGood>{`Transformed in ${durationText(durationMs)}`}</Verdict>
+      {outputContentType && <p className="small quiet">Content type {plain(outputContentType)}</p>}
       <Editor
-        label="What is sent"
+        label="Output"
         language="json"
         readOnly
         value={typeof output === 'string' ? output : (JSON.stringify(output, null, 2) ?? '')}

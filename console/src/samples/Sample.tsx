@@ -1,10 +1,9 @@
 // A real event to try filters, transforms and schemas on: chosen from the last ones, and changed by hand where one likes.
-import { Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
-import { Name } from '../components/Name.tsx';
 import { Editor, type Mark } from '../editor/Editor.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { timeText } from '../format.ts';
@@ -14,7 +13,7 @@ import { useZone } from '../zone.tsx';
 
 const LATEST = 25;
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
-const START = JSON.stringify({ kind: 'order.paid', order: { id: 42, total: 59.9, currency: 'EUR' } }, null, 2);
+const START = JSON.stringify({ type: 'order.paid', order: { id: 42, total: 59.9, currency: 'EUR' } }, null, 2);
 
 export interface Sample {
   eventId: string | undefined;
@@ -77,12 +76,13 @@ export function SampleField({ sample, sourceId, marks }: FieldProps) {
   const from = sourceId ?? search.source;
   const isPossible = mayList && mayRead;
   return (
-    <section aria-label="Sample">
+    <section aria-label="Sample" className="stack">
       {isPossible ? (
-        <Group align="end" gap="xs" mb="xs">
+        <div className="rule-row">
           {sourceId === undefined && (
             <RecordField
-              label="Events of"
+              label="Source"
+              placeholder="All sources"
               list="listSources"
               value={search.source ?? null}
               onChange={(source) => set({ source: source ?? undefined })}
@@ -90,7 +90,7 @@ export function SampleField({ sample, sourceId, marks }: FieldProps) {
           )}
           <Latest sourceId={from} eventId={sample.eventId} choose={(event) => set({ event })} />
           <TextInput
-            label="or an id"
+            label="Event ID"
             placeholder="evt_…"
             key={sample.eventId}
             defaultValue={sample.eventId}
@@ -98,18 +98,13 @@ export function SampleField({ sample, sourceId, marks }: FieldProps) {
               value !== (sample.eventId ?? '') && set({ event: value || undefined })
             }
           />
-        </Group>
+        </div>
       ) : (
-        <Text size="sm">This key may not read payloads, so there is no real event here.</Text>
+        <p className="small quiet">Your API key needs the scope payloads:read to load real events.</p>
       )}
       {sample.error !== null && <Failed error={sample.error} />}
-      {sample.eventId && (
-        <Text size="sm" mb={4}>
-          <Name id={sample.eventId} />
-        </Text>
-      )}
       <Editor label="Payload" language="json" value={sample.text} onChange={sample.setText} marks={marks} />
-      {!sample.isJson && <Text size="sm">This is no JSON: it is tried as {sample.isForm ? 'a form' : 'a text'}.</Text>}
+      {!sample.isJson && <p className="small quiet">Not JSON: treated as {sample.isForm ? 'a form' : 'text'}</p>}
     </section>
   );
 }
@@ -131,12 +126,12 @@ function Latest({ sourceId, eventId, choose }: LatestProps) {
   const isKnown = eventId === undefined || events.some(({ id }) => id === eventId);
   return (
     <NativeSelect
-      label="A late event"
+      label="Recent event"
       value={eventId ?? ''}
-      error={error ? 'The events could not be loaded' : undefined}
+      error={error ? 'Could not load events' : undefined}
       onChange={(event) => choose(event.currentTarget.value || undefined)}
       data={[
-        { value: '', label: events.length === 0 ? 'There is none' : 'Choose one' },
+        { value: '', label: events.length === 0 ? 'No events' : 'Choose an event' },
         ...choices,
         ...(isKnown ? [] : [{ value: eventId, label: eventId }]),
       ]}

@@ -1,8 +1,8 @@
-// A page that the key may not use says so: the menu does not lead there, but an address may.
-import { Text } from '@mantine/core';
+// A page without access for the key says so: the sidebar does not lead there, but an address may.
 import type { ComponentType } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { Page } from '../components/Page.tsx';
+import { Callout } from '../components/ui.tsx';
 import type { PageRow } from '../pages/index.ts';
 
 /** The page for keys with its scope; another one says why it is not there. */
@@ -13,10 +13,9 @@ export function byScope({ scope, title }: PageRow, Shown: ComponentType): Compon
     if (may) return <Shown />;
     return (
       <Page title={title}>
-        <Text role="status">
-          {scope.endsWith(':write') ? 'This key may not change anything here.' : 'This key may not see this.'} It needs
-          the scope <code>{scope}</code>: sign in with another key, or ask for one.
-        </Text>
+        <Callout tone="warn" title="Your API key has no access to this page" role="status">
+          It needs the scope <code>{scope}</code>. Sign in with another key, or ask an administrator for one.
+        </Callout>
       </Page>
     );
   };

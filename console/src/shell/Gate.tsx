@@ -48,6 +48,8 @@ function exchanged(code: string): Promise<string | null> {
 
 function SignedIn() {
   const caller = useAsk('getCaller', {});
+  const organization = caller.data?.organization;
+  useEffect(() => (organization ? session.remember(organization) : undefined), [organization]);
   if (caller.data)
     return (
       <CallerProvider caller={caller.data}>

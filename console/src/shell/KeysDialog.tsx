@@ -2,18 +2,18 @@
 import { Modal, Table } from '@mantine/core';
 
 const KEYS: [string, string][] = [
-  ['/', 'Search: pages, an id, words of a payload'],
+  ['/ or ⌘K', 'Search'],
   ['j', 'Next row'],
-  ['k', 'Row before'],
-  ['o or Enter', 'Open the row'],
-  ['x', 'Select the row'],
-  ['r', 'Ask for everything on the page again'],
-  ['?', 'These keys'],
+  ['k', 'Previous row'],
+  ['o or Enter', 'Open row'],
+  ['x', 'Select row'],
+  ['r', 'Refresh the page'],
+  ['?', 'Keyboard shortcuts'],
 ];
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened onClose={onClose} title="Keys">
+    <Modal opened onClose={onClose} title="Keyboard shortcuts">
       <Table>
         <Table.Tbody>
           {KEYS.map(([key, what]) => (

@@ -1,9 +1,14 @@
-// The command palette: `/` opens it (Keys.tsx). It finds pages, and opens the page of an id that is pasted; other words search payloads.
+// The command palette: `/` and Cmd-K open it (Keys.tsx). It finds pages, records by name, actions, and the page of an id that is
+// pasted; other words search payloads.
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import '@mantine/spotlight/styles.css';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCaller } from '../api/caller.tsx';
+import { useAsk } from '../api/queries.ts';
+import { pathOfId } from '../components/ui.tsx';
+import { plain } from '../format.ts';
 import { pages } from '../pages/index.ts';
 import { mayWith } from './may.ts';
 
@@ -11,12 +16,8 @@ const [store, palette] = createSpotlight();
 export const openPalette = () => palette.open();
 
 const ID = /^([a-z]{3}(?:_wh)?)_[0-9a-z]{26}$/;
-
-/** The page of an id; undefined when no page is for such ids. */
-export function pageOfId(text: string): string | undefined {
-  const [id = '', prefix] = ID.exec(text.trim()) ?? [];
-  return pages.find((page) => page.idOf === prefix?.replace('_wh', ''))?.path.replace('$id', id);
-}
+const TYPING_MS = 200;
+const MOST_RECORDS = 5;
 
 export function Palette() {
   const [query, setQuery] = useState('');
@@ -24,13 +25,21 @@ export function Palette() {
   const { scopes } = useCaller().key;
   const open = (to: string, search = {}) => void navigate({ to, search: search as never });
   const text = query.trim();
-  const ofId = pageOfId(text);
+  const ofId = ID.test(text) ? pathOfId(text) : undefined;
+  const records = useRecords(ofId ? '' : text);
+  const mayOpen = (page: (typeof pages)[number]) => !page.scope || mayWith(scopes, page.scope);
+  const named = pages.filter(
+    (page) => !page.path.includes('$') && mayOpen(page) && page.title.toLowerCase().includes(text.toLowerCase()),
+  );
   const found: SpotlightActionData[] = ofId
     ? [{ id: 'id', label: `Open ${text}`, onClick: () => open(ofId) }]
-    : pages
-        .filter((page) => page.menu && (!page.scope || mayWith(scopes, page.scope)))
-        .filter((page) => page.title.toLowerCase().includes(text.toLowerCase()))
-        .map((page) => ({ id: page.path, label: page.title, onClick: () => open(page.path) }));
+    : [
+        ...named.map((page) => ({ id: page.path, label: page.title, onClick: () => open(page.path) })),
+        ...records.map(({ id, name, kind, path }) => ({
+          ...{ id, label: plain(name), description: kind },
+          onClick: () => open(`${path}/${id}`),
+        })),
+      ];
   if (text !== '' && !ofId && mayWith(scopes, 'events:read')) {
     found.push({
       id: 'search',
@@ -46,13 +55,30 @@ export function Palette() {
       shortcut={null}
       transitionProps={{ duration: 0 }}
     >
-      <Spotlight.Search placeholder="A page, an id, or words of a payload" aria-label="Search" />
-      <Spotlight.ActionsList aria-label="Found">
-        {found.map(({ id, label, onClick }) => (
-          <Spotlight.Action key={id} label={label} onClick={onClick} />
+      <Spotlight.Search placeholder="Page, action, name, ID, or payload text" aria-label="Search" />
+      <Spotlight.ActionsList aria-label="Results">
+        {found.map(({ id, label, description, onClick }) => (
+          <Spotlight.Action key={id} label={label} description={description} onClick={onClick} />
         ))}
-        {found.length === 0 && <Spotlight.Empty>No page has such a name</Spotlight.Empty>}
+        {found.length === 0 && <Spotlight.Empty>No results</Spotlight.Empty>}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
+}
+
+/** Sources and destinations whose name has these words. */
+function useRecords(text: string) {
+  const { scopes } = useCaller().key;
+  const [search] = useDebouncedValue(text, TYPING_MS);
+  const input = { search, pageSize: MOST_RECORDS };
+  const isAsked = search.length > 1;
+  const sources = useAsk('listSources', input, { enabled: isAsked && mayWith(scopes, 'sources:read') });
+  const destinations = useAsk('listDestinations', input, { enabled: isAsked && mayWith(scopes, 'destinations:read') });
+  if (!isAsked || text === '') return [];
+  const rows = (list: { id: string; name: string }[] = [], kind: string, path: string) =>
+    list.map(({ id, name }) => ({ id, name, kind, path }));
+  return [
+    ...rows(sources.data?.data, 'Source', '/sources'),
+    ...rows(destinations.data?.data, 'Destination', '/destinations'),
+  ];
 }

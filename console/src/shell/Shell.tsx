@@ -1,70 +1,62 @@
-// What is around every page: menu, search, time zone, theme, who is signed in, and whether the API answers.
-import {
-  ActionIcon,
-  Alert,
-  AppShell,
-  Burger,
-  Button,
-  Group,
-  Menu,
-  NavLink,
-  SegmentedControl,
-  Text,
-  useMantineColorScheme,
-} from '@mantine/core';
+// What is around every page: sidebar, search, time range and zone, who is signed in, and whether the API answers.
+import { ActionIcon, AppShell, Burger, Menu, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { Suspense, useEffect, useSyncExternalStore } from 'react';
+import { DotsHorizontalIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { useCaller } from '../api/caller.tsx';
 import { connection } from '../api/connection.ts';
 import { session } from '../api/session.ts';
-import { localZoneName, plain, type Zone } from '../format.ts';
-import { type PageRow, pages } from '../pages/index.ts';
-import { useZone } from '../zone.tsx';
+import { Loading } from '../components/Failed.tsx';
+import { Callout } from '../components/ui.tsx';
+import { plain, plural } from '../format.ts';
 import { Keys } from './Keys.tsx';
 import { openPalette, Palette } from './later.ts';
-import { mayWith } from './may.ts';
+import { Sidebar } from './Sidebar.tsx';
+import { CustomRange, TimeMenu } from './TimeMenu.tsx';
+
+const NARROW_PLACE = 'hookyard.sidebar';
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
+  const [isNarrow, setNarrow] = useState(localStorage.getItem(NARROW_PLACE) === 'narrow');
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const { organization } = useCaller();
-  // The menu covers the page where it is narrow.
+  // The sidebar covers the page where it is narrow.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the page changes
   useEffect(close, [path]);
+  const narrow = (next: boolean) => {
+    localStorage.setItem(NARROW_PLACE, next ? 'narrow' : 'wide');
+    setNarrow(next);
+  };
   return (
     <AppShell
-      header={{ height: 52 }}
-      navbar={{ width: 190, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding="md"
+      layout="alt"
+      header={{ height: 48 }}
+      navbar={{ width: isNarrow ? 56 : 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'md', sm: 'lg' }}
       transitionDuration={0}
     >
-      <AppShell.Header>
-        <Group h="100%" px="sm" justify="space-between" wrap="nowrap" gap="xs">
-          <Group gap="xs" wrap="nowrap">
-            <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
-            <Text fw={700} component={Link} to="/" className="plain-link">
-              Hookyard
-            </Text>
-            <Text size="sm" visibleFrom="md" truncate maw={200}>
-              {plain(organization.name)}
-            </Text>
-          </Group>
-          <Group gap="xs" wrap="nowrap">
-            <Button variant="default" size="xs" onClick={() => void openPalette()} aria-keyshortcuts="/">
-              Search <kbd className="key">/</kbd>
-            </Button>
-            <ZoneChoice />
-            <Account />
-          </Group>
-        </Group>
+      <AppShell.Header px={{ base: 'md', sm: 'lg' }} className="row row-between row-line">
+        <div className="row row-line">
+          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="xs" aria-label="Menu" />
+          <button type="button" className="search-box" onClick={() => void openPalette()} aria-keyshortcuts="/">
+            <MagnifyingGlassIcon aria-hidden="true" />
+            <span>Search</span>
+            <kbd className="key">/</kbd>
+          </button>
+        </div>
+        <div className="row row-line">
+          <TimeMenu />
+          <Account />
+        </div>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Pages">
-        <Links path={path} />
+      <AppShell.Navbar p="xs" className="side" data-narrow={isNarrow && !isOpen ? '' : undefined}>
+        <Sidebar path={path} isNarrow={isNarrow && !isOpen} onNarrow={narrow} onClose={close} />
       </AppShell.Navbar>
       <AppShell.Main id="page">
         <ConnectionLost />
-        <Suspense fallback={<Text role="status">Loading the page…</Text>}>
+        <CustomRange />
+        <Suspense fallback={<Loading />}>
           <Outlet />
         </Suspense>
       </AppShell.Main>
@@ -76,74 +68,29 @@ export function Shell() {
   );
 }
 
-function Links({ path }: { path: string }) {
-  const { scopes } = useCaller().key;
-  const shown = pages.filter((page) => page.menu && (!page.scope || mayWith(scopes, page.scope)));
-  const groups = [...new Set(shown.map((page) => page.menu))];
-  return groups.map((group) => (
-    <nav key={group} aria-label={group}>
-      <Text size="xs" tt="uppercase" mt="sm" px="xs" className="quiet">
-        {group}
-      </Text>
-      {shown
-        .filter((page) => page.menu === group)
-        .map((page) => (
-          <PageLink key={page.path} page={page} path={path} />
-        ))}
-    </nav>
-  ));
-}
-
-function PageLink({ page, path }: { page: PageRow; path: string }) {
-  const isHere = page.path === '/' ? path === '/' : path === page.path || path.startsWith(`${page.path}/`);
-  return (
-    <NavLink
-      component={Link}
-      to={page.path}
-      label={page.title}
-      active={isHere}
-      aria-current={isHere ? 'page' : undefined}
-      variant="light"
-    />
-  );
-}
-
-function ZoneChoice() {
-  const { zone, setZone } = useZone();
-  return (
-    <SegmentedControl
-      size="xs"
-      aria-label="Time zone"
-      value={zone}
-      onChange={(value) => setZone(value as Zone)}
-      data={[
-        { value: 'utc', label: 'UTC' },
-        { value: 'local', label: localZoneName.split('/').at(-1)?.replace('_', ' ') ?? 'Local' },
-      ]}
-      transitionDuration={0}
-    />
-  );
-}
+const THEMES = { light: 'Light', dark: 'Dark', auto: 'System theme' } as const;
 
 function Account() {
-  const { key, organization } = useCaller();
+  const { key } = useCaller();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+    <Menu>
       <Menu.Target>
-        <ActionIcon variant="default" aria-label="Account and theme">
-          ⋮
+        <ActionIcon variant="default" size={30} aria-label="Account and theme">
+          <DotsHorizontalIcon />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          {plain(organization.name)}: key “{plain(key.name)}”,{' '}
-          {key.scopes.length > 3 ? `${key.scopes.length} scopes` : key.scopes.join(', ')}
+          {plain(key.name)} · {key.scopes.length > 3 ? plural(key.scopes.length, 'scope') : key.scopes.join(', ')}
         </Menu.Label>
         {(['light', 'dark', 'auto'] as const).map((scheme) => (
-          <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)}>
-            {colorScheme === scheme ? '● ' : ''}
-            {{ light: 'Light', dark: 'Dark', auto: 'Theme of the system' }[scheme]}
+          <Menu.Item
+            key={scheme}
+            onClick={() => setColorScheme(scheme)}
+            rightSection={colorScheme === scheme ? '✓' : undefined}
+          >
+            {THEMES[scheme]}
           </Menu.Item>
         ))}
         <Menu.Divider />
@@ -158,9 +105,9 @@ function ConnectionLost() {
   return (
     <div role="status">
       {isLost && (
-        <Alert color="yellow" title="The API does not answer" mb="sm">
-          What is shown may be old. The console tries again by itself, and continues when the API is back.
-        </Alert>
+        <Callout tone="warn" title="The API does not answer">
+          The data below may be out of date. The console reconnects automatically.
+        </Callout>
       )}
     </div>
   );

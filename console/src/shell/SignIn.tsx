@@ -1,9 +1,11 @@
 // Sign in by an API key. It is tried before it is kept, and kept in this tab only.
-import { Alert, Button, Code, Container, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Code, PasswordInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { clientWith, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { session } from '../api/session.ts';
+import { Callout } from '../components/ui.tsx';
+import { plain } from '../format.ts';
 
 export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused' | null; linkProblem: string | null }) {
   const [key, setKey] = useState('');
@@ -18,7 +20,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
     } catch (error) {
       setProblem(
         error instanceof HookyardError && error.status === 401
-          ? 'This key is not valid: it was mistyped, was revoked, or has expired.'
+          ? 'Invalid API key. It may be mistyped, revoked or expired.'
           : told(error).message,
       );
     } finally {
@@ -26,43 +28,47 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
     }
   };
   return (
-    <Container component="main" size="xs" py="xl">
-      <form onSubmit={(event) => void signIn(event)}>
-        <Stack>
-          <Title order={1}>Sign in to Hookyard</Title>
-          {ended === 'refused' && (
-            <Alert color="yellow" title="The key is no longer valid" role="alert">
-              It was revoked or has expired. Sign in with another one; this page stays where it is.
-            </Alert>
-          )}
-          {linkProblem !== null && (
-            <Alert color="yellow" title="The link cannot be used" role="alert">
-              {linkProblem}
-            </Alert>
-          )}
-          <PasswordInput
-            label="API key"
-            description="Begins with whr_. It stays in this tab and is forgotten with it."
-            value={key}
-            onChange={(event) => setKey(event.currentTarget.value)}
-            error={problem}
-            autoComplete="off"
-            spellCheck={false}
-            required
-            data-autofocus
-            autoFocus
-            visibilityToggleButtonProps={{ 'aria-label': 'Show the key', 'aria-hidden': false, tabIndex: 0 }}
-          />
-          <Button type="submit" loading={trying}>
-            Sign in
+    <main className="sign-in">
+      <form onSubmit={(event) => void signIn(event)} className="stack">
+        <h1>Sign in to Hookyard</h1>
+        {ended === 'refused' && (
+          <Callout tone="warn" title="Your API key is no longer valid" role="alert">
+            It was revoked or has expired. Sign in with another key to continue where you were.
+          </Callout>
+        )}
+        {linkProblem !== null && (
+          <Callout tone="warn" title="This sign-in link does not work" role="alert">
+            {linkProblem}
+          </Callout>
+        )}
+        <PasswordInput
+          label="API key"
+          placeholder="whr_…"
+          description="Kept in this tab only, and forgotten when you close it."
+          size="sm"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          error={problem}
+          autoComplete="off"
+          spellCheck={false}
+          required
+          data-autofocus
+          autoFocus
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the key', 'aria-hidden': false, tabIndex: 0 }}
+        />
+        <Button type="submit" size="sm" loading={trying}>
+          Sign in
+        </Button>
+        {session.known().map(({ id, name, key: known }) => (
+          <Button key={id} variant="default" size="sm" onClick={() => session.begin(known)}>
+            Continue as {plain(name)}
           </Button>
-          <Text size="sm">
-            Who is signed in makes keys for others, on the page <em>API keys</em>; one with the scope <Code>read</Code>{' '}
-            can only look. <Code>npm start</Code> prints a link that signs in by itself, and the file that keeps the
-            first key.
-          </Text>
-        </Stack>
+        ))}
+        <p className="small quiet">
+          No key yet? Ask a colleague who has access: keys are created in Settings. On your own machine,{' '}
+          <Code>npm start</Code> prints a link that signs you in.
+        </p>
       </form>
-    </Container>
+    </main>
   );
 }

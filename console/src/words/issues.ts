@@ -5,51 +5,51 @@ import { choicesOf } from './choices.ts';
 type Kind = Issue['kind'];
 
 export const KINDS: Record<Kind, string> = {
-  delivery_failing: 'Deliveries fail',
-  circuit_open: 'A circuit is open',
-  transform_failing: 'A transform fails',
-  schema_refusing: 'A schema refuses payloads',
-  signature_failing: 'Signatures are wrong',
-  warehouse_not_writable: 'A warehouse cannot be written',
-  quota_reached: 'A limit is reached',
-  ingest_refused: 'Webhooks are refused',
-  notification_failing: 'Mails of a route are not sent',
+  delivery_failing: 'Deliveries failing',
+  circuit_open: 'Circuit breaker open',
+  transform_failing: 'Transform failing',
+  schema_refusing: 'Schema mismatch',
+  signature_failing: 'Signature verification failing',
+  warehouse_not_writable: 'Warehouse not writable',
+  quota_reached: 'Limit reached',
+  ingest_refused: 'Webhooks refused',
+  notification_failing: 'Notifications failing',
 };
 
 export const KIND_CHOICES = choicesOf(KINDS);
 export const STATES = ['open', 'acknowledged', 'ignored', 'resolved'] as const;
 
-/** Of deliveries and circuits; the codes of the others are words already. */
+/** Of deliveries and circuit breakers; the codes of the others are words already. */
 const CAUSES: Record<string, string> = {
-  TIMEOUT: 'no answer in time',
-  CONNECTION_FAILED: 'no connection',
-  NAME_NOT_RESOLVED: 'the name of its host is not known',
-  TLS_FAILED: 'its certificate or TLS is not right',
-  ADDRESS_REFUSED: 'its address may not be called',
-  NO_RESPONSE: 'the connection ended without an answer',
-  NO_REQUEST: 'its credentials are missing',
-  FAILURE_THRESHOLD: 'too many failed attempts in a row',
+  TIMEOUT: 'timeout',
+  CONNECTION_FAILED: 'connection failed',
+  NAME_NOT_RESOLVED: 'host name not found',
+  TLS_FAILED: 'TLS or certificate error',
+  ADDRESS_REFUSED: 'address not allowed',
+  NO_RESPONSE: 'connection closed without a response',
+  NO_REQUEST: 'credentials missing',
+  FAILURE_THRESHOLD: 'too many consecutive failures',
 };
 
-/** `it answered 500`; a code of the API where there are no better words. */
+/** `HTTP 500`; a code of the API where there are no better words. */
 export function causeText({ kind, cause }: Pick<Issue, 'kind' | 'cause'>): string {
   const [, status] = /^HTTP_(\d{3})$/.exec(cause) ?? [];
-  if (status !== undefined) return `it answered ${status}`;
+  if (status !== undefined) return `HTTP ${status}`;
   const isOfDeliveries = kind === 'delivery_failing' || kind === 'circuit_open';
   return (isOfDeliveries && CAUSES[cause]) || cause;
 }
 
 export const titleOf = (issue: Pick<Issue, 'kind' | 'cause'>): string => `${KINDS[issue.kind]}: ${causeText(issue)}`;
 
-/** Where it is: `route Orders to CRM, destination CRM`. */
+/** Where it is: `Orders to CRM › CRM`. */
 export function placeOf(issue: Issue): string {
   const names = (['source', 'route', 'destination'] as const).flatMap((what) => {
     const record = issue[what];
-    return record ? [`${what} ${record.name ?? record.id}`] : [];
+    return record ? [record.name ?? record.id] : [];
   });
-  return names.join(', ') || 'the organization';
+  return names.join(' › ') || 'Organization';
 }
 
-/** Whose failed deliveries can be made again. */
+/** Whose failed deliveries can be retried. */
 export const canRetry = ({ kind }: Issue): boolean =>
   !['signature_failing', 'quota_reached', 'ingest_refused', 'notification_failing'].includes(kind);

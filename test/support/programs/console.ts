@@ -191,15 +191,21 @@ export async function emptyOrganization(): Promise<TestOrganization> {
 }
 
 /** What the page of a list copies as CSV, and as the API call behind it. */
-export async function copied(page: Page, what: 'These rows as CSV' | 'The API call (curl)'): Promise<string> {
+export async function copied(page: Page, what: 'Copy rows as CSV' | 'Copy as curl'): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+  await page.getByRole('button', { name: 'Export', exact: true }).first().click();
   await page.getByRole('menuitem', { name: what }).click();
   await page
-    .getByText(/: copied$/)
+    .getByText(/ copied$/)
     .first()
     .waitFor();
   return String(await page.evaluate('navigator.clipboard.readText()'));
+}
+
+/** Opens the dialog of an action in the menu of a record. */
+export async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
 /** Waits until a text is to be seen. */

@@ -1,21 +1,21 @@
-// Makes or changes an alert channel.
-import { Checkbox, Group, MultiSelect, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
+// Creates or changes an alert channel.
 import { useNavigate } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
 import { call } from '../../api/client.ts';
 import { Page } from '../../components/Page.tsx';
 import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { FlagField, RecordsField, WholeField } from '../../forms/fields.tsx';
+import { ENABLED, type Entry, Fields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { choicesOf } from '../../words/choices.ts';
 import { KIND_CHOICES } from '../../words/issues.ts';
 import { bodyOf, type ChannelValues, CONFIGS, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
 
+const crumb = { to: '/alert-channels', label: 'Alert channels' };
+
 export function NewChannel() {
   return (
-    <Page title="New alert channel">
+    <Page title="New alert channel" crumb={crumb}>
       <ChannelForm start={NEW} />
     </Page>
   );
@@ -23,14 +23,11 @@ export function NewChannel() {
 
 export function EditChannel() {
   return (
-    <EditPage get="getAlertChannel" title="Edit an alert channel">
+    <EditPage get="getAlertChannel" title="Edit alert channel" crumb={crumb}>
       {(channel) => <ChannelForm key={channel.id} stored={channel} start={valuesOf(channel)} />}
     </EditPage>
   );
 }
-
-type Form = UseFormReturnType<ChannelValues>;
-const AT_ONCE = { transitionProps: { duration: 0 } };
 
 function ChannelForm({ stored, start }: { stored?: AlertChannel; start: ChannelValues }) {
   const navigate = useNavigate();
@@ -51,140 +48,61 @@ function ChannelForm({ stored, start }: { stored?: AlertChannel; start: ChannelV
   return (
     <FormFrame
       of={record}
-      verb={stored ? 'Save' : 'Make the channel'}
+      verb={stored ? 'Save' : 'Create alert channel'}
       onCancel={() => void navigate({ to: stored ? `/alert-channels/${stored.id}` : '/alert-channels' })}
     >
-      <TextInput label="Name" required {...form.getInputProps('name')} />
-      <NativeSelect
-        label="Where messages go"
-        description={stored ? 'It is fixed; make another channel for another place.' : undefined}
-        disabled={stored !== undefined}
-        data={choicesOf(TYPES)}
-        {...form.getInputProps('type')}
-      />
-      <Config form={form} isNew={stored === undefined} />
-      <Which form={form} />
-      <When form={form} />
-      <FlagField form={form} path="enabled" label="Enabled" />
+      <Fields form={form} of={fieldsOf(form.values, stored !== undefined)} />
+      {form.errors.config && (
+        <p role="alert" className="bad">
+          {form.errors.config}
+        </p>
+      )}
     </FormFrame>
   );
 }
 
-function Config({ form, isNew }: { form: Form; isNew: boolean }) {
-  return (
-    <>
-      {form.errors.config && (
-        <Text role="alert" size="sm" className="problem">
-          {form.errors.config}
-        </Text>
-      )}
-      {CONFIGS[form.values.type].map(({ name, label, help, choices }) => {
-        const field = form.getInputProps(`config.${name}`);
-        if (choices) return <NativeSelect key={name} label={label} data={choices} {...field} />;
-        const isMasked = !isNew && String(form.values.config[name]).startsWith('•');
-        const kept = isMasked ? 'It is not shown. Left as it is, it stays.' : '';
-        return (
-          <TextInput
-            key={name}
-            label={label}
-            description={[help, kept].filter(Boolean).join(' ') || undefined}
-            autoComplete="off"
-            required
-            {...field}
-          />
-        );
-      })}
-    </>
-  );
-}
-
-function Which({ form }: { form: Form }) {
-  const { values, errors } = form;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  return (
-    <fieldset className="fields">
-      <legend>Which issues it tells of</legend>
-      <Stack gap="sm">
-        <MultiSelect
-          label="What fails"
-          searchable
-          description="None chosen: all."
-          value={values.kinds}
-          error={errors.kinds}
-          onChange={(kinds) => set('kinds', kinds)}
-          data={KIND_CHOICES}
-          comboboxProps={AT_ONCE}
-        />
-        <RecordsField
-          label="Of these sources"
-          list="listSources"
-          value={values.sourceIds}
-          onChange={(ids) => set('sourceIds', ids)}
-          error={errors.sourceIds}
-        />
-        <RecordsField
-          label="Of these routes"
-          list="listRoutes"
-          value={values.routeIds}
-          onChange={(ids) => set('routeIds', ids)}
-          error={errors.routeIds}
-        />
-        <RecordsField
-          label="Of these destinations"
-          list="listDestinations"
-          value={values.destinationIds}
-          onChange={(ids) => set('destinationIds', ids)}
-          error={errors.destinationIds}
-        />
-        <WholeField
-          label="From so many failures on"
-          value={values.afterCount}
-          onChange={(value) => set('afterCount', value)}
-          error={errors.afterCount}
-        />
-      </Stack>
-    </fieldset>
-  );
-}
-
-function When({ form }: { form: Form }) {
-  const { values, errors } = form;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  return (
-    <fieldset className="fields">
-      <legend>When</legend>
-      <Stack gap="sm">
-        <FlagField form={form} path="onResolved" label="Also when an issue is resolved or ignored" />
-        <FlagField form={form} path="onAcknowledged" label="Also when somebody acknowledges one" />
-        <Group grow align="start" preventGrowOverflow={false}>
-          <WholeField
-            label="Minutes between two about an issue"
-            value={values.throttleMinutes}
-            onChange={(value) => set('throttleMinutes', value)}
-            error={errors.throttleMinutes}
-          />
-          <WholeField
-            label="Digest interval (minutes)"
-            placeholder="one message each"
-            value={values.digestMinutes}
-            onChange={(value) => set('digestMinutes', value)}
-            error={errors.digestMinutes}
-          />
-        </Group>
-        <Checkbox label="Quiet hours, every day" {...form.getInputProps('quietHours.isOn', { type: 'checkbox' })} />
-        {errors.quietHours && (
-          <Text role="alert" size="sm" className="problem">
-            {errors.quietHours}
-          </Text>
-        )}
-        {values.quietHours.isOn && (
-          <Group grow align="start" preventGrowOverflow={false}>
-            <TextInput label="From" placeholder="22:00" {...form.getInputProps('quietHours.from')} />
-            <TextInput label="To" placeholder="07:00" {...form.getInputProps('quietHours.to')} />
-            <TextInput label="Time zone" placeholder="Europe/Berlin" {...form.getInputProps('quietHours.timeZone')} />
-          </Group>
-        )}
-      </Stack>
-    </fieldset>
-  );
+function fieldsOf(values: ChannelValues, isStored: boolean): Entry[] {
+  return [
+    { path: 'name', label: 'Name', isRequired: true },
+    { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: isStored },
+    ...CONFIGS[values.type].map(({ name, label, help, choices }) => {
+      const isMasked = isStored && String(values.config[name]).startsWith('•');
+      return {
+        ...{ path: `config.${name}`, label, isRequired: true },
+        choices: choices?.map((value) => ({ value, label: value })),
+        help: [help, isMasked && 'Leave as it is to keep the current value.'].filter(Boolean).join(' ') || undefined,
+      };
+    }),
+    {
+      title: 'Issues',
+      fields: [
+        { path: 'kinds', label: 'Kinds', choices: KIND_CHOICES, isMany: true, placeholder: 'All kinds' },
+        { path: 'sourceIds', label: 'Sources', list: 'listSources', isMany: true, placeholder: 'All sources' },
+        { path: 'routeIds', label: 'Routes', list: 'listRoutes', isMany: true, placeholder: 'All routes' },
+        {
+          ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true },
+          placeholder: 'All destinations',
+        },
+        { path: 'afterCount', label: 'Threshold (failures)', kind: 'whole' },
+      ],
+    },
+    {
+      title: 'Schedule',
+      fields: [
+        { path: 'onResolved', label: 'Notify when an issue is resolved or ignored', kind: 'flag' },
+        { path: 'onAcknowledged', label: 'Notify when an issue is acknowledged', kind: 'flag' },
+        [
+          { path: 'throttleMinutes', label: 'Throttle interval (minutes)', help: 'Per issue.', kind: 'whole' },
+          { path: 'digestMinutes', label: 'Digest interval (minutes)', placeholder: 'No digest', kind: 'whole' },
+        ],
+        { path: 'quietHours.isOn', label: 'Quiet hours', kind: 'flag' },
+        values.quietHours.isOn && [
+          { path: 'quietHours.from', label: 'From', placeholder: '22:00' },
+          { path: 'quietHours.to', label: 'To', placeholder: '07:00' },
+          { path: 'quietHours.timeZone', label: 'Time zone', placeholder: 'Europe/Berlin' },
+        ],
+      ],
+    },
+    ENABLED,
+  ];
 }

@@ -1,48 +1,47 @@
-// Alert channels: who is told of issues, and of which.
+// Alert channels: where messages about issues go, whether they arrive, and about which issues.
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAct } from '../../api/queries.ts';
+import { RecordActions } from '../../components/actions.tsx';
 import type { Column } from '../../components/DataTable.tsx';
-import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
-import { flagOf, YES_NO } from '../../components/flags.ts';
+import { Failed } from '../../components/Failed.tsx';
+import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { Status } from '../../components/Status.tsx';
-import { plain } from '../../format.ts';
+import { useNames } from '../../components/names.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
+import { RotateSecret } from '../../components/RotateSecret.tsx';
+import { Callout, Card, type Fact, Facts, Name, Status } from '../../components/ui.tsx';
+import { durationText, plain, plural, shortened } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
+import { KINDS } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
-import { TYPES } from './values.ts';
+import { CONFIGS, TYPES } from './values.ts';
 
 const AGAIN_MS = 10_000;
+const MINUTE_MS = 60_000;
+const MOST_OF_RESPONSE = 2000;
 
-export const typeText = (type: AlertChannel['type']): string => TYPES[type] ?? type;
-
-/** `disabled`, `failing` or `works`. */
-export const healthOf = ({ enabled, failingSince }: AlertChannel): string =>
-  enabled ? (failingSince === null ? 'works' : 'failed') : 'disabled';
+const stateOf = ({ enabled, failingSince }: AlertChannel): string =>
+  enabled ? (failingSince === null ? 'active' : 'failing') : 'disabled';
 
 const columns: Column<AlertChannel>[] = [
   {
-    title: 'Channel',
+    title: 'Name',
+    value: (channel) => channel.name,
     cell: (channel) => (
       <Link to={`/alert-channels/${channel.id}`}>
         <bdi>{plain(channel.name)}</bdi>
       </Link>
     ),
-    csv: (channel) => channel.name,
   },
-  { title: 'To', cell: (channel) => typeText(channel.type), csv: (channel) => channel.type },
-  { title: 'State', cell: (channel) => <Status of={healthOf(channel)} />, csv: healthOf },
-  {
-    title: 'Last message',
-    cell: (channel) => <Time at={channel.lastSentAt} />,
-    csv: (channel) => channel.lastSentAt,
-  },
-  {
-    title: 'What went wrong',
-    cell: (channel) => <bdi>{plain(channel.lastError ?? '-')}</bdi>,
-    csv: (channel) => channel.lastError,
-    wideOnly: true,
-  },
-  { title: 'Id', cell: (channel) => channel.id, csv: (channel) => channel.id, wideOnly: true },
+  { title: 'Status', value: stateOf, as: 'status' },
+  { title: 'Type', value: (channel) => TYPES[channel.type] },
+  { title: 'Last message', value: (channel) => channel.lastSentAt, as: 'time' },
+  { title: 'Last error', value: (channel) => channel.lastError, wideOnly: true },
+  { title: 'ID', value: (channel) => channel.id, as: 'id', wideOnly: true },
 ];
 
 export function Channels() {
@@ -55,14 +54,171 @@ export function Channels() {
       columns={columns}
       every={AGAIN_MS}
       path="/alert-channels"
-      make={{ label: 'New channel', to: '/alert-channels/new', scope: 'alerts:write' }}
+      make={{ label: 'New alert channel', to: '/alert-channels/new', scope: 'alerts:write' }}
       filters={
         <>
-          <TextFilter name="search" label="Name" />
+          <TextFilter name="search" label="Name" isSearch />
           <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
-      empty="There is none: nobody is told of issues."
+      empty={{
+        title: 'No alert channels',
+        text: 'Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or a webhook.',
+      }}
+    />
+  );
+}
+
+export function ChannelPage() {
+  const mayWrite = useMay('alerts:write');
+  return (
+    <RecordPage
+      get="getAlertChannel"
+      every={AGAIN_MS}
+      crumb={{ to: '/alert-channels', label: 'Alert channels' }}
+      title="Alert channel"
+      titleOf={({ name }) => plain(name)}
+      status={(channel) => <Status of={stateOf(channel)} />}
+      actions={(channel) => mayWrite && <Actions channel={channel} />}
+      facts={(channel) => [
+        ['Type', TYPES[channel.type]],
+        ['Last message', <Time key="last" at={channel.lastSentAt} />],
+        ['Created', <Time key="created" at={channel.createdAt} />],
+        ['Updated', <Time key="changed" at={channel.updatedAt} />],
+      ]}
+    >
+      {(channel) => (
+        <>
+          {!channel.enabled && (
+            <Callout tone="warn" title="Alert channel disabled">
+              No messages are sent. When you enable it, it reports the issues that are open then.
+            </Callout>
+          )}
+          {channel.failingSince !== null && (
+            <Callout tone="bad" title="Messages are not delivered">
+              Since <Time at={channel.failingSince} exact />: <bdi>{plain(channel.lastError ?? 'unknown error')}</bdi>.
+              Fix the configuration, then send a test message.
+            </Callout>
+          )}
+          {channel.withheldEmails.length > 0 && (
+            <Callout tone="warn" title="Unconfirmed addresses">
+              {plain(channel.withheldEmails.join(', '))}: not confirmed, or the domain is not allowed. See Settings.
+            </Callout>
+          )}
+          {mayWrite && <Test id={channel.id} />}
+          <Settings channel={channel} />
+        </>
+      )}
+    </RecordPage>
+  );
+}
+
+function Settings({ channel }: { channel: AlertChannel }) {
+  const { quietHours } = channel;
+  const config = CONFIGS[channel.type].map(({ name, label }): Fact => [label, plain(channel.config[name] ?? '–')]);
+  return (
+    <Card title="Settings">
+      <Facts
+        isWide
+        of={[
+          ...config,
+          channel.previousSecretUntil !== null && [
+            'Previous secret valid until',
+            <Time key="secret" at={channel.previousSecretUntil} exact />,
+          ],
+          ['Issues', channel.kinds === null ? 'All kinds' : channel.kinds.map((kind) => KINDS[kind]).join(', ')],
+          ['Sources', <Named key="sources" list="listSources" ids={channel.sourceIds} />],
+          ['Routes', <Named key="routes" list="listRoutes" ids={channel.routeIds} />],
+          ['Destinations', <Named key="destinations" list="listDestinations" ids={channel.destinationIds} />],
+          ['Threshold', plural(channel.afterCount, 'failure')],
+          ['Notify when resolved', channel.onResolved ? 'Yes' : 'No'],
+          ['Notify when acknowledged', channel.onAcknowledged ? 'Yes' : 'No'],
+          [
+            'Throttle interval',
+            channel.throttleMinutes === 0 ? 'None' : durationText(channel.throttleMinutes * MINUTE_MS),
+          ],
+          [
+            'Digest interval',
+            channel.digestMinutes === null ? 'None' : durationText(channel.digestMinutes * MINUTE_MS),
+          ],
+          [
+            'Quiet hours',
+            quietHours === null ? 'None' : plain(`${quietHours.from}–${quietHours.to}, ${quietHours.timeZone}`),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Named({ list, ids }: { list: Parameters<typeof useNames>[0]; ids: string[] | null }) {
+  const { nameOf, problem } = useNames(list, ids !== null);
+  if (ids === null) return 'All';
+  return (
+    <span className="row">
+      {problem}
+      {ids.map((id) => (
+        <Name key={id} id={id} name={nameOf(id)} />
+      ))}
+    </span>
+  );
+}
+
+function Test({ id }: { id: string }) {
+  const test = useAct('testAlertChannel', ['getAlertChannel', 'listAlertChannels']);
+  const { data } = test;
+  return (
+    <Card
+      title="Test"
+      actions={
+        <Button variant="default" loading={test.isPending} onClick={() => test.mutate({ id })}>
+          Send test message
+        </Button>
+      }
+    >
+      {test.error && <Failed error={test.error} />}
+      {!data && !test.error && <p className="quiet">Sends a message to check the configuration.</p>}
+      {data && (
+        <Callout
+          role="status"
+          tone={data.success ? 'ok' : 'bad'}
+          title={data.success ? 'Message delivered' : 'Message not delivered'}
+        >
+          <bdi>{plain(data.success ? data.message : data.error)}</bdi>
+          {data.statusCode !== null && ` HTTP ${data.statusCode}`} after {durationText(data.latency)}
+          {data.responseBody && (
+            <div>
+              <bdi>{plain(shortened(data.responseBody, MOST_OF_RESPONSE))}</bdi>
+            </div>
+          )}
+        </Callout>
+      )}
+    </Card>
+  );
+}
+
+function Actions({ channel }: { channel: AlertChannel }) {
+  const { id } = channel;
+  return (
+    <RecordActions
+      kind="alert channel"
+      of={channel}
+      disabling={<p>No messages are sent until you enable it.</p>}
+      enabling={<p>Open issues are reported at once.</p>}
+      deleting={<p>No messages are sent to it any more.</p>}
+      more={{
+        'Rotate secret':
+          channel.type === 'webhook' &&
+          ((close) => (
+            <RotateSecret
+              kind="standard"
+              run={(body) => call('rotateAlertChannelSecret', { id, body })}
+              onClose={close}
+            >
+              Messages are signed with both secrets during the overlap, so the receiver can switch without a gap.
+            </RotateSecret>
+          )),
+      }}
     />
   );
 }

@@ -13,26 +13,26 @@ import {
 import { told } from '../../api/errors.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
-import { countText, durationText } from '../../format.ts';
+import { countText, durationText, plural } from '../../format.ts';
 
 const WORDS: Record<BulkAction, { verb: string; done: string; what: string; none: string }> = {
   retry: {
     verb: 'Retry now',
     done: 'retried',
-    what: 'The next attempt of each that waits is made now.',
-    none: 'Only those that wait for their next attempt (retrying) can be retried. What has failed for good is sent again by Replay.',
+    what: 'The next attempt of each retrying delivery is made now.',
+    none: 'Only deliveries that are retrying can be retried. Replay failed ones instead.',
   },
   replay: {
     verb: 'Replay',
     done: 'replayed',
-    what: 'Each event is delivered to the same destination again, as a new delivery. Deliveries that are under way, or that a later one has replaced, are left out.',
-    none: 'Those that match are under way, a later delivery has replaced them, or their payload or destination is gone.',
+    what: 'Each event is delivered to the same destination again, as a new delivery. Deliveries in progress or already replayed are skipped.',
+    none: 'The matching deliveries are in progress, already replayed, or their payload or destination is gone.',
   },
   cancel: {
     verb: 'Cancel',
     done: 'cancelled',
-    what: 'Those that are under way are given up. This cannot be undone; they can be replayed.',
-    none: 'Those that match have ended.',
+    what: 'Deliveries in progress are cancelled. You can replay them later.',
+    none: 'The matching deliveries have already finished.',
   },
 };
 
@@ -74,28 +74,32 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title={`${verb}: deliveries`}
+      title={`${verb} deliveries`}
       closeOnClickOutside={!isRunning}
       closeOnEscape={!isRunning}
     >
       {problem !== null && <Text role="alert">{problem}</Text>}
       {total === null && problem === null && <Text role="status">Counting…</Text>}
-      {total === 0 && <Text>There is nothing to do. {none}</Text>}
+      {total === 0 && (
+        <Text>
+          Nothing to {verb.toLowerCase()}. {none}
+        </Text>
+      )}
       {total !== null && total > 0 && progress === null && (
         <>
           <Text>
-            <strong data-count={total}>{countText(total)}</strong> {total === 1 ? 'delivery' : 'deliveries'}. {what}
+            <strong data-count={total}>{plural(total, 'delivery')}</strong>. {what}
           </Text>
           <NumberInput
-            label="At most so many a second"
+            label="Rate limit (per second)"
             value={perSecond}
             min={1}
             max={100}
             onChange={(value) => setPerSecond(Math.min(100, Math.max(1, Number(value) || 1)))}
             my="sm"
           />
-          <Text size="sm">
-            It takes about {durationText((total / perSecond) * 1000)}, and runs in this tab: leave it open.
+          <Text size="xs" c="dimmed">
+            Takes about {durationText((total / perSecond) * 1000)}. Keep this tab open until it finishes.
           </Text>
         </>
       )}
@@ -136,23 +140,18 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
     running: 'Running',
     ended: 'Finished',
     stopped: 'Stopped',
-    failed: 'It could not continue',
+    failed: 'Failed',
   }[progress.phase];
   return (
     <>
-      <Progress
-        value={(100 * handled) / Math.max(1, progress.total)}
-        aria-label="How far it is"
-        mb="xs"
-        transitionDuration={0}
-      />
+      <Progress value={(100 * handled) / Math.max(1, progress.total)} aria-label="Progress" mb="xs" />
       <Text role="status" data-phase={progress.phase}>
-        {phase}: {countText(progress.done)} {done}, {countText(refused)} refused,{' '}
+        {phase}: {countText(progress.done)} {done}, {countText(refused)} skipped,{' '}
         {countText(Math.max(0, progress.total - handled))} left.
       </Text>
       {[...progress.refused].map(([why, count]) => (
         <Text size="sm" key={why}>
-          {countText(count)} refused: {why}
+          {countText(count)} skipped: {why}
         </Text>
       ))}
       {progress.problem !== null && <Text role="alert">{progress.problem}</Text>}

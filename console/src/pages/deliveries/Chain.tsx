@@ -1,14 +1,11 @@
 // Where a delivery comes from and what came of it: failovers and replays, forwards and backwards.
-import { Group, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { Delivery } from 'hookyard/client';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText } from '../../format.ts';
+import { Card, Id, Status, toneOf } from '../../components/ui.tsx';
+import { plural } from '../../format.ts';
 import { Time } from '../../zone.tsx';
-import { columns, nameOf } from './columns.tsx';
+import { nameOf } from './columns.tsx';
 
 /** Of one event; more are only on the page of deliveries. */
 const MOST = 100;
@@ -31,45 +28,43 @@ function chainOf<One extends Linked>(id: string, all: readonly One[]): One[] {
 }
 
 export function Chain({ of }: { of: Linked }) {
-  const input = { eventId: of.eventId, pageSize: MOST };
-  const { data, error, refetch } = useAsk('listDeliveries', input, { every: AGAIN_MS });
+  const { data, error, refetch } = useAsk(
+    'listDeliveries',
+    { eventId: of.eventId, pageSize: MOST },
+    { every: AGAIN_MS },
+  );
   if (error) return <Failed error={error} again={() => void refetch()} />;
   const chain = chainOf(of.id, data?.data ?? []);
   const total = data?.pagination.total ?? 0;
   if (chain.length < 2) return null;
   return (
-    <section aria-label="Chain">
-      <Group justify="space-between" mt="sm">
-        <h2>Failovers and replays</h2>
-        <CopyMenu call={{ name: 'listDeliveries', input }} columns={columns} rows={chain} />
-      </Group>
-      <ol className="chain">
+    <Card title="Failovers and replays">
+      <ol className="steps">
         {chain.map((one) => (
-          <li key={one.id} aria-current={one.id === of.id ? 'true' : undefined}>
-            <Group gap="xs">
+          <li key={one.id} data-tone={toneOf(one.status)} aria-current={one.id === of.id ? 'true' : undefined}>
+            <div className="step">
               <Status of={one.status} />
-              {one.id === of.id ? <strong>this delivery</strong> : <Link to={`/deliveries/${one.id}`}>{one.id}</Link>}
-              <span>
-                to <bdi>{nameOf(one.destination)}</bdi>, <Time at={one.createdAt} />
-              </span>
+              {one.id === of.id ? <strong>This delivery</strong> : <Id of={one.id} />}
+              <bdi>{nameOf(one.destination)}</bdi>
+              <Time at={one.createdAt} />
               <span className="quiet">{origin(one, chain)}</span>
-            </Group>
+            </div>
           </li>
         ))}
       </ol>
       {total > MOST && (
-        <Text size="sm">
-          Of the newest {countText(MOST)} of {countText(total)} deliveries of the event.
-        </Text>
+        <p className="small quiet">
+          Of the newest {MOST} of {plural(total, 'delivery')} of the event
+        </p>
       )}
-    </section>
+    </Card>
   );
 }
 
 function origin(one: Linked, chain: readonly Linked[]): string {
   const from = madeFrom(one);
-  if (from === null) return 'the first';
+  if (from === null) return 'original';
   const place = chain.findIndex(({ id }) => id === from) + 1;
-  const which = place === 0 ? from : `number ${place}`;
-  return one.replayOf === null ? `took over from ${which}` : `repeats ${which}`;
+  const which = place === 0 ? from : `#${place}`;
+  return one.replayOf === null ? `failover of ${which}` : `replay of ${which}`;
 }

@@ -1,32 +1,37 @@
 // Deliveries: what failed and why, and what to do about one, some, or all that match.
-import { Button, Group, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { BulkAction } from '../../api/bulk.ts';
 import { useMay } from '../../api/caller.tsx';
-import { type Filters, questionOf, usePart } from '../../api/parts.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { type Filters as ListFilters, questionOf, usePart } from '../../api/parts.ts';
 import { DataTable } from '../../components/DataTable.tsx';
-import { Facts } from '../../components/Facts.tsx';
-import { ChoiceFilter, RangeFilter, RecordFilter, SeveralFilter, TextFilter } from '../../components/filters.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
+import { ChoiceFilter, Filters, RecordFilter, SeveralFilter, TextFilter } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
-import { Searched, SO_FAR } from '../../components/Searched.tsx';
+import { Searched } from '../../components/Searched.tsx';
+import { Empty } from '../../components/ui.tsx';
 import { countText } from '../../format.ts';
 import { pageOf, rangeOf, type Search, severalOf, usePageSearch } from '../../search.ts';
-import { isOpen, LANE_NAMES, STATUS_NAMES, STATUSES } from '../../words/deliveries.ts';
+import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words/deliveries.ts';
 import { Bulk } from './Bulk.tsx';
 import { columns } from './columns.tsx';
 
 const OPEN_MS = 5000;
-const ANSWERS = [
-  { value: '2xx', label: '2xx: it went well' },
-  { value: '3xx', label: '3xx: another address' },
-  { value: '4xx', label: '4xx: the request is wrong' },
-  { value: '5xx', label: '5xx: the receiver is broken' },
-  { value: 'none', label: 'no answer' },
+const RESPONSES = [
+  { value: '2xx', label: '2xx success' },
+  { value: '3xx', label: '3xx redirect' },
+  { value: '4xx', label: '4xx client error' },
+  { value: '5xx', label: '5xx server error' },
+  { value: 'none', label: 'no response' },
 ] as const;
-const NONE = 'No delivery was made in that time, or none that matches. Look at a longer time, or take a filter away.';
 const VERBS: Record<BulkAction, string> = { retry: 'Retry now', replay: 'Replay', cancel: 'Cancel' };
+const VIEWS = {
+  Failed: { status: 'failed' },
+  Retrying: { status: 'retrying' },
+  Held: { status: 'circuit_open' },
+  Delivered: { status: 'delivered' },
+};
 
 export function Deliveries() {
   const [search, set] = usePageSearch();
@@ -42,17 +47,12 @@ export function Deliveries() {
   const total = answer.data?.pagination?.total;
   const hasSome = (answer.data?.data.length ?? 0) > 0;
   const begin = (action: BulkAction) => setBulk({ action, ids: ids.size > 0 ? [...ids] : null });
-  const which =
-    ids.size > 0
-      ? `${countText(ids.size)} selected`
-      : total === undefined
-        ? 'all that match'
-        : `all ${countText(total)} that match`;
+  const all = total === undefined ? 'All matching' : `All ${countText(total)} matching`;
   return (
     <Page
       title="Deliveries"
       actions={
-        <CopyMenu
+        <ExportMenu
           call={{ name: 'listDeliveries', input }}
           columns={columns}
           rows={answer.data?.data ?? []}
@@ -60,36 +60,37 @@ export function Deliveries() {
         />
       }
     >
-      <Group align="end" gap="xs" mb="sm">
-        <RangeFilter byDefault="24h" />
+      <Filters
+        views={VIEWS}
+        more={
+          <>
+            <RecordFilter name="routeId" label="Route" list="listRoutes" />
+            <RecordFilter name="sourceId" label="Source" list="listSources" />
+            <ChoiceFilter name="codeClass" label="Response" choices={RESPONSES} />
+            <ChoiceFilter name="lane" label="Lane" choices={LANE_NAMES} />
+            <TextFilter name="eventId" label="Event ID" />
+          </>
+        }
+      >
         <SeveralFilter name="status" label="Status" choices={STATUS_NAMES} />
         <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
-        <RecordFilter name="routeId" label="Route" list="listRoutes" />
-        <RecordFilter name="sourceId" label="Source" list="listSources" />
-        <ChoiceFilter name="codeClass" label="Answer" choices={ANSWERS} />
-        <TextFilter name="statusCode" label="Code" placeholder="503" />
-        <TextFilter name="error" label="Error contains" placeholder="Enter searches" />
-        <ChoiceFilter name="lane" label="First attempt by" choices={LANE_NAMES} />
-        <TextFilter name="eventId" label="Event" placeholder="evt_…" />
-      </Group>
-      <details>
-        <summary>What the words of the status mean</summary>
-        <Facts of={MEANINGS} />
-      </details>
+        <TextFilter name="statusCode" label="Status code" />
+        <TextFilter name="error" label="Error contains" isSearch />
+      </Filters>
       {mayWrite && hasSome && !answer.error && (
-        <Group gap="xs" mb="sm">
-          <Text size="sm">With {which}:</Text>
+        <section className="row" aria-label="Bulk actions">
+          <span className="quiet">{ids.size > 0 ? `${countText(ids.size)} selected` : all}</span>
           {actionsOf(filter.status).map((action) => (
-            <Button key={action} size="xs" variant="default" onClick={() => begin(action)}>
+            <Button key={action} variant="default" onClick={() => begin(action)}>
               {VERBS[action]}
             </Button>
           ))}
           {ids.size > 0 && (
-            <Button size="xs" variant="subtle" onClick={() => setIds(new Set())}>
-              Clear the selection
+            <Button variant="subtle" onClick={() => setIds(new Set())}>
+              Clear selection
             </Button>
           )}
-        </Group>
+        </section>
       )}
       <DataTable
         title="Deliveries"
@@ -109,7 +110,13 @@ export function Deliveries() {
             />
           )
         }
-        empty={answer.data?.search?.nextCursor ? SO_FAR : NONE}
+        empty={
+          answer.data?.search?.nextCursor ? (
+            <Empty title="No matches so far">Continue searching below.</Empty>
+          ) : (
+            <Empty title="No deliveries">Choose a longer time range or remove a filter.</Empty>
+          )
+        }
       />
       {bulk && (
         <Bulk
@@ -126,7 +133,6 @@ export function Deliveries() {
 }
 
 type Status = (typeof STATUS_NAMES)[number];
-const MEANINGS = STATUS_NAMES.map((status): [string, string] => [status.replaceAll('_', ' '), STATUSES[status].means]);
 
 /** What can be done with deliveries of these statuses; with those of any all of it, to those to which it applies. */
 function actionsOf(statuses: readonly Status[] = STATUS_NAMES): BulkAction[] {
@@ -138,7 +144,7 @@ function actionsOf(statuses: readonly Status[] = STATUS_NAMES): BulkAction[] {
 }
 
 /** Filters for which rows have to be read. */
-const isDeliverySearch = ({ statusCode, codeClass, error, lane, eventId }: Filters<'listDeliveries'>): boolean =>
+const isDeliverySearch = ({ statusCode, codeClass, error, lane, eventId }: ListFilters<'listDeliveries'>): boolean =>
   eventId === undefined && [statusCode, codeClass, error, lane].some((value) => value !== undefined);
 
 function filterOf(search: Search) {
@@ -148,7 +154,7 @@ function filterOf(search: Search) {
     destinationId: search.destinationId,
     routeId: search.routeId,
     sourceId: search.sourceId,
-    codeClass: ANSWERS.find(({ value }) => value === search.codeClass)?.value,
+    codeClass: RESPONSES.find(({ value }) => value === search.codeClass)?.value,
     // What is no number the API refuses, and says so.
     statusCode: search.statusCode === undefined ? undefined : Number(search.statusCode),
     lane: LANE_NAMES.find((lane) => lane === search.lane),

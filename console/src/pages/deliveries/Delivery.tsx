@@ -1,19 +1,17 @@
-// One delivery: what was sent beside what was answered, attempt by attempt; where it comes from and what became of it.
-import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
+// One delivery: why it is as it is, its attempts as a timeline, request beside response, and what was changed on the way.
+import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Attempt, DeliveryWithAttempts } from 'hookyard/client';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { told } from '../../api/errors.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
-import { ChoiceFilter } from '../../components/filters.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
-import { Name } from '../../components/Name.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Status } from '../../components/Status.tsx';
-import { durationText, plain } from '../../format.ts';
+import { Callout, Card, Id, Name, Status, toneOf } from '../../components/ui.tsx';
+import { durationText, plain, plural } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
 import { isOpen, STATUSES } from '../../words/deliveries.ts';
@@ -21,14 +19,42 @@ import { Time } from '../../zone.tsx';
 import { Chain } from './Chain.tsx';
 
 const OPEN_MS = 2000;
+const Changes = lazy(async () => ({ default: (await import('./Changes.tsx')).Changes }));
 
 export function DeliveryPage() {
   return (
     <RecordPage
       get="getDelivery"
       every={OPEN_MS}
+      crumb={{ to: '/deliveries', label: 'Deliveries' }}
       title="Delivery"
+      status={({ status }) => <Status of={status} />}
+      note={({ destination, createdAt }) => (
+        <>
+          to <Name {...destination} />, <Time at={createdAt} />
+        </>
+      )}
       actions={(delivery) => <Actions delivery={delivery} />}
+      facts={(delivery) => [
+        ['Event', <Id key="event" of={delivery.eventId} />],
+        ['Destination', <Name key="destination" {...delivery.destination} />],
+        delivery.route && ['Route', <Name key="route" {...delivery.route} />],
+        ['Created', <Time key="created" at={delivery.createdAt} exact />],
+        delivery.nextAttemptAt && ['Next attempt', <Time key="next" at={delivery.nextAttemptAt} />],
+        delivery.finishedAt && ['Finished', <Time key="finished" at={delivery.finishedAt} exact />],
+        [
+          'Related',
+          <Link key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' } as never}>
+            All deliveries of the event
+          </Link>,
+        ],
+        delivery.temporalUrl && [
+          'Temporal',
+          <a key="workflow" href={delivery.temporalUrl} target="_blank" rel="noreferrer">
+            View workflow
+          </a>,
+        ],
+      ]}
     >
       {(delivery) => <Shown delivery={delivery} />}
     </RecordPage>
@@ -37,140 +63,120 @@ export function DeliveryPage() {
 
 function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
   const [search] = usePageSearch();
-  const latest = delivery.attempts.at(-1);
-  const attempt = delivery.attempts.find(({ attemptNumber }) => String(attemptNumber) === search.attempt) ?? latest;
+  const attempt =
+    delivery.attempts.find(({ attemptNumber }) => String(attemptNumber) === search.attempt) ?? delivery.attempts.at(-1);
   return (
     <>
-      <Group gap="md" my="xs">
-        <Status of={delivery.status} />
-        <Text>
-          to <Name {...delivery.destination} />
-          {delivery.route && (
-            <>
-              {' '}
-              by route <Name {...delivery.route} />
-            </>
-          )}
-        </Text>
-        <Text>
-          Created <Time at={delivery.createdAt} />
-        </Text>
-        {delivery.nextAttemptAt && (
-          <Text>
-            Next attempt <Time at={delivery.nextAttemptAt} />
-          </Text>
-        )}
-        {delivery.finishedAt && (
-          <Text>
-            Ended <Time at={delivery.finishedAt} />
-          </Text>
-        )}
-      </Group>
-      <Text my="xs">
-        {STATUSES[delivery.status].means} {STATUSES[delivery.status].next}
-      </Text>
-      {delivery.holdReason !== null && (
-        <Alert color="yellow" title="It is held" my="xs">
-          <bdi className="anywhere">{plain(delivery.holdReason)}</bdi>
-        </Alert>
+      {delivery.status === 'delivered' ? null : (
+        <Callout
+          tone={isOpen(delivery.status) ? 'warn' : toneOf(delivery.status) === 'bad' ? 'bad' : 'info'}
+          title={plain(delivery.error ?? delivery.holdReason ?? STATUSES[delivery.status])}
+        >
+          {(delivery.error ?? delivery.holdReason) !== null && STATUSES[delivery.status]}
+        </Callout>
       )}
-      {delivery.error !== null && (
-        <Alert color={isOpen(delivery.status) ? 'yellow' : 'red'} title="Why" my="xs">
-          <bdi className="anywhere">{plain(delivery.error)}</bdi>
-        </Alert>
-      )}
-      <Group gap="md">
-        <Link to={`/events/${delivery.eventId}`}>Its event</Link>
-        <Link to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' } as never}>
-          All deliveries of the event
-        </Link>
-        {delivery.temporalUrl && (
-          <Anchor href={delivery.temporalUrl} target="_blank" rel="noreferrer">
-            Its workflow in Temporal, for engineers
-          </Anchor>
-        )}
-      </Group>
       <Chain of={delivery} />
-      <h2>Attempts: {delivery.attemptCount}</h2>
-      {delivery.attempts.length > 1 && (
-        <ChoiceFilter
-          name="attempt"
-          label="Show attempt"
-          choices={delivery.attempts.map((one) => ({
-            value: String(one.attemptNumber),
-            label: `${one.attemptNumber}: ${one.status}, ${one.statusCode ?? one.error?.slice(0, 60) ?? 'no answer'}`,
-          }))}
-        />
-      )}
-      <div className="side">
-        <Sent id={delivery.id} attempt={attempt} />
-        {attempt ? (
-          <Answered attempt={attempt} />
+      <Card title={delivery.attemptCount === 0 ? 'Attempts' : plural(delivery.attemptCount, 'attempt')}>
+        {delivery.attempts.length === 0 ? (
+          <p className="quiet">No attempts yet</p>
         ) : (
-          <section>
-            <h2>Answered</h2>
-            <p>No attempt was made yet.</p>
-          </section>
+          <ol className="steps">
+            {delivery.attempts.map((one) => (
+              <AttemptLine key={one.attemptNumber} of={one} isShown={one === attempt} />
+            ))}
+          </ol>
         )}
+      </Card>
+      <div className="grid-2">
+        <Request id={delivery.id} attempt={attempt} />
+        {attempt && <Response attempt={attempt} />}
       </div>
+      <Suspense fallback={null}>
+        <Changes delivery={delivery} attempt={attempt?.attemptNumber} />
+      </Suspense>
     </>
   );
 }
 
-function Sent({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
+function AttemptLine({ of, isShown }: { of: Attempt; isShown: boolean }) {
+  return (
+    <li data-tone={toneOf(of.status)}>
+      <Link
+        to="."
+        search={(before: object) => ({ ...before, attempt: String(of.attemptNumber) }) as never}
+        replace
+        resetScroll={false}
+        className="step"
+        aria-current={isShown ? 'true' : undefined}
+      >
+        <strong>Attempt {of.attemptNumber}</strong>
+        <span>{of.statusCode === null ? plain(of.error ?? 'No response').slice(0, 80) : `HTTP ${of.statusCode}`}</span>
+        <span className="quiet">{durationText(of.latency)}</span>
+        <Time at={of.startedAt} />
+      </Link>
+    </li>
+  );
+}
+
+const TITLES = { made: 'Request', next: 'Next request', preview: 'Request preview' };
+
+function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
   const mayRead = useMay('payloads:read');
   const input = { id, includeBody: mayRead, ...(attempt && { attempt: attempt.attemptNumber }) };
   const { data, error, refetch } = useAsk('getDeliveryRequest', input);
   return (
-    <section>
-      <h2>{data?.state === 'made' ? 'Sent' : data?.state === 'next' ? 'Will be sent' : 'Would be sent'}</h2>
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data?.problem && <Alert title={data.problem.code}>{plain(data.problem.message)}</Alert>}
-      {data?.doubts.map((doubt) => (
-        <Alert key={doubt.code} color="yellow" my={4}>
-          {plain(doubt.message)}
-        </Alert>
-      ))}
-      {data?.request && (
-        <>
-          <Text className="anywhere">
-            <strong>{data.request.method}</strong> <bdi>{plain(data.request.url)}</bdi>
-          </Text>
-          <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
-          {data.request.body !== undefined && (
-            <BodyOf
-              title="Payload that was sent"
-              body={data.request.body}
-              encoding={data.request.bodyEncoding}
-              name={`${id}-sent`}
-            />
-          )}
-        </>
-      )}
-    </section>
+    <Card title={TITLES[data?.state === 'made' ? 'made' : data?.state === 'next' ? 'next' : 'preview']}>
+      <div className="stack">
+        {error && <Failed error={error} again={() => void refetch()} />}
+        {data?.problem && (
+          <Callout tone="bad" title={data.problem.code}>
+            {plain(data.problem.message)}
+          </Callout>
+        )}
+        {data?.doubts.map((doubt) => (
+          <Callout key={doubt.code} tone="warn" title={plain(doubt.message)} />
+        ))}
+        {data?.request && (
+          <>
+            <p className="mono anywhere">
+              <strong>{data.request.method}</strong> <bdi>{plain(data.request.url)}</bdi>
+            </p>
+            <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
+            {data.request.body !== undefined && (
+              <BodyOf
+                title="Request body"
+                body={data.request.body}
+                encoding={data.request.bodyEncoding}
+                name={`${id}-sent`}
+              />
+            )}
+          </>
+        )}
+      </div>
+    </Card>
   );
 }
 
-function Answered({ attempt }: { attempt: Attempt }) {
+function Response({ attempt }: { attempt: Attempt }) {
   return (
-    <section>
-      <h2>Answered</h2>
-      <Group gap="xs">
-        <Status of={attempt.status} />
-        <Text>
-          {attempt.statusCode ?? 'no answer'} after {durationText(attempt.latency)}
-        </Text>
-        <Text>
-          Began <Time at={attempt.startedAt} ms />
-        </Text>
-      </Group>
-      {attempt.error !== null && <Text className="anywhere">{plain(attempt.error)}</Text>}
-      <Timings attempt={attempt} />
-      <Headers title="Answer headers" of={attempt.responseHeaders} />
-      {attempt.responseBody !== null && attempt.responseBody !== '' && (
-        <BodyOf title="Body of the answer" body={attempt.responseBody} encoding={undefined} name="answer" />
-      )}
-    </section>
+    <Card title="Response">
+      <div className="stack">
+        <div className="row row-loose">
+          <Status
+            of={attempt.status}
+            label={attempt.statusCode === null ? 'No response' : `HTTP ${attempt.statusCode}`}
+          />
+          <span>{durationText(attempt.latency)}</span>
+          <Time at={attempt.startedAt} ms exact />
+        </div>
+        {attempt.error !== null && <p className="anywhere">{plain(attempt.error)}</p>}
+        <Timings attempt={attempt} />
+        <Headers title="Response headers" of={attempt.responseHeaders} />
+        {attempt.responseBody !== null && attempt.responseBody !== '' && (
+          <BodyOf title="Response body" body={attempt.responseBody} encoding={undefined} name="response" />
+        )}
+      </div>
+    </Card>
   );
 }
 
@@ -189,19 +195,14 @@ function BodyOf({ title, body, encoding, name }: BodyProps) {
 
 function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
   if (!timings) return null;
-  const steps = [
-    ['name look-up', timings.dns],
-    ['connection', timings.connect],
+  const parts = [
+    ['DNS', timings.dns],
+    ['connect', timings.connect],
     ['TLS', timings.tls],
     ['first byte', timings.firstByte],
-  ].filter(([, ms]) => ms !== null);
-  return (
-    <Text size="sm" className="quiet">
-      {steps.map(([name, ms]) => `${name} ${durationText(Number(ms))}`).join(', ')}
-      {connection &&
-        `; ${connection.address}:${connection.port}${connection.reused ? ', a connection that was open' : ''}`}
-    </Text>
-  );
+  ].flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${durationText(Number(ms))}`]));
+  if (connection) parts.push(`${connection.address}:${connection.port}${connection.reused ? ' (reused)' : ''}`);
+  return <p className="small quiet">{parts.join(' · ')}</p>;
 }
 
 function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
@@ -216,45 +217,31 @@ function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
   const say = (message: string) => notifications.show({ message });
   const onError = (error: Error) =>
     notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
-  const hasEnded = !isOpen(delivery.status);
+  const replayed = ({ deliveryId }: { deliveryId: string }) => {
+    say('Replayed as a new delivery');
+    void navigate({ to: `/deliveries/${deliveryId}` });
+  };
   return (
     <>
-      {delivery.status === 'retrying' && (
+      {isOpen(delivery.status) && (
         <Button
-          size="xs"
-          loading={retry.isPending}
-          onClick={() => retry.mutate({ id }, { onError, onSuccess: () => say('The next attempt is made now') })}
-        >
-          Retry now
-        </Button>
-      )}
-      {!hasEnded && (
-        <Button
-          size="xs"
           variant="default"
           loading={cancel.isPending}
-          onClick={() => cancel.mutate({ id }, { onError, onSuccess: () => say('It is cancelled') })}
+          onClick={() => cancel.mutate({ id }, { onError, onSuccess: () => say('Delivery cancelled') })}
         >
           Cancel
         </Button>
       )}
-      {hasEnded && (
+      {delivery.status === 'retrying' && (
         <Button
-          size="xs"
-          loading={replay.isPending}
-          onClick={() =>
-            replay.mutate(
-              { id },
-              {
-                onError,
-                onSuccess: ({ deliveryId }) => {
-                  say('It is sent again: this is the new delivery');
-                  void navigate({ to: `/deliveries/${deliveryId}` });
-                },
-              },
-            )
-          }
+          loading={retry.isPending}
+          onClick={() => retry.mutate({ id }, { onError, onSuccess: () => say('Retry started') })}
         >
+          Retry now
+        </Button>
+      )}
+      {!isOpen(delivery.status) && (
+        <Button loading={replay.isPending} onClick={() => replay.mutate({ id }, { onError, onSuccess: replayed })}>
           Replay
         </Button>
       )}

@@ -2,42 +2,36 @@
 import { Link } from '@tanstack/react-router';
 import type { Delivery } from 'hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
-import { Status } from '../../components/Status.tsx';
+import { Status } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
 const MOST_ERROR = 160;
 /** A record that was deleted has no name any more. */
 export const nameOf = (record: { id: string; name: string | null } | null): string =>
-  plain(record?.name ?? record?.id ?? '-');
+  plain(record?.name ?? record?.id ?? '–');
 
 export const columns: Column<Delivery>[] = [
-  { title: 'Created', cell: (one) => <Time at={one.createdAt} />, csv: (one) => one.createdAt },
-  { title: 'Status', cell: (one) => <Status of={one.status} />, csv: (one) => one.status },
-  { title: 'Code', cell: (one) => one.statusCode ?? '-', csv: (one) => one.statusCode, numeric: true },
   {
-    title: 'Destination',
-    cell: (one) => <bdi>{nameOf(one.destination)}</bdi>,
-    csv: (one) => one.destinationId,
+    title: 'Created',
+    value: (one) => one.createdAt,
+    cell: (one) => (
+      <Link to={`/deliveries/${one.id}`}>
+        <Time at={one.createdAt} />
+      </Link>
+    ),
   },
-  { title: 'Route', cell: (one) => <bdi>{nameOf(one.route)}</bdi>, csv: (one) => one.routeId, wideOnly: true },
-  { title: 'Attempts', cell: (one) => one.attemptCount, csv: (one) => one.attemptCount, numeric: true },
-  {
-    title: 'Next attempt',
-    cell: (one) => <Time at={one.nextAttemptAt} />,
-    csv: (one) => one.nextAttemptAt,
-    wideOnly: true,
-  },
+  { title: 'Status', value: (one) => one.status, cell: (one) => <Status of={one.status} /> },
+  { title: 'Code', value: (one) => one.statusCode, numeric: true },
+  { title: 'Destination', value: (one) => one.destinationId, cell: (one) => <bdi>{nameOf(one.destination)}</bdi> },
+  { title: 'Route', value: (one) => one.routeId, cell: (one) => <bdi>{nameOf(one.route)}</bdi>, wideOnly: true },
+  { title: 'Attempts', value: (one) => one.attemptCount, as: 'count' },
+  { title: 'Next attempt', value: (one) => one.nextAttemptAt, as: 'time', wideOnly: true },
   {
     title: 'Error',
-    cell: (one) => <bdi>{plain(shortened(one.error ?? '', MOST_ERROR))}</bdi>,
-    csv: (one) => one.error,
+    value: (one) => one.error,
+    cell: (one) => <bdi title={plain(one.error ?? '')}>{plain(shortened(one.error ?? '–', MOST_ERROR))}</bdi>,
     wideOnly: true,
   },
-  {
-    title: 'Delivery',
-    cell: (one) => <Link to={`/deliveries/${one.id}`}>{one.id}</Link>,
-    csv: (one) => one.id,
-    wideOnly: true,
-  },
+  { title: 'ID', value: (one) => one.id, as: 'id', wideOnly: true },
 ];

@@ -1,164 +1,202 @@
-// One destination: how well it takes deliveries, what waits for it, a test, its files if it is a warehouse, and what it is.
-import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
-import type { Destination } from 'hookyard/client';
+// One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and its settings.
+import { Link } from '@tanstack/react-router';
+import type { Destination, Route } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { ifUnchanged } from '../../api/versions.ts';
+import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
+import { RecordActions } from '../../components/actions.tsx';
 import { Count } from '../../components/Count.tsx';
-import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
+import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
-import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
+import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { PauseAction, PausedAlert } from '../../components/Pausing.tsx';
-import { Period, usePeriod } from '../../components/Period.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { durationText, plain } from '../../format.ts';
+import { Callout, Card, type Fact, Facts, Name, Status } from '../../components/ui.tsx';
+import { durationText, plain, plural, sentence } from '../../format.ts';
+import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Batches } from './Batches.tsx';
 import { Health } from './Health.tsx';
-import { HeldBack } from './HeldBack.tsx';
 import { TestSend } from './TestSend.tsx';
+import { AUTH_TYPES, TYPES } from './values.ts';
 
 const AGAIN_MS = 10_000;
+const MOST_ROUTES = 100;
 
 export function DestinationPage() {
+  const mayWrite = useMay('destinations:write');
+  const maySee = useMay('deliveries:read');
+  const mayRoutes = useMay('routes:read');
   return (
     <RecordPage
       get="getDestination"
       every={AGAIN_MS}
+      crumb={{ to: '/destinations', label: 'Destinations' }}
       title="Destination"
-      titleOf={({ name }) => `Destination ${plain(name)}`}
-      actions={(destination) => <Actions destination={destination} />}
+      titleOf={({ name }) => plain(name)}
+      status={({ enabled, paused }) => <Status of={enabled ? (paused ? 'paused' : 'enabled') : 'disabled'} />}
+      note={({ description }) => description && plain(description)}
+      actions={(destination) => mayWrite && <Actions destination={destination} />}
+      facts={(destination) => [
+        ['Type', TYPES[destination.type]],
+        destination.type === 'http' && [
+          'URL',
+          <bdi key="url" className="mono">
+            {plain(destination.url)}
+          </bdi>,
+        ],
+        maySee && [
+          'Related',
+          <Link key="all" to="/deliveries" search={{ destinationId: destination.id, range: '24h' } as never}>
+            View deliveries
+          </Link>,
+        ],
+        mayRoutes && [
+          'Routes',
+          <Link key="routes" to="/routes" search={{ destinationId: destination.id } as never}>
+            <Count list="listRoutes" input={{ destinationId: destination.id }} one="route" />
+          </Link>,
+        ],
+        ['Slug', destination.slug],
+        ['Updated', <Time key="changed" at={destination.updatedAt} />],
+      ]}
+      tabs={(destination) => ({
+        Overview: <Shown destination={destination} />,
+        Files: destination.type !== 'http' && <Batches id={destination.id} />,
+        Settings: destination.type === 'http' ? <HttpSettings of={destination} /> : <StoreSettings of={destination} />,
+      })}
     >
-      {(destination) => <Shown destination={destination} />}
+      {(destination) => (
+        <>
+          {!destination.enabled && (
+            <Callout tone="warn" title="Destination disabled">
+              Deliveries are skipped. They can be replayed.
+            </Callout>
+          )}
+          <PausedCallout kind="destination" of={destination} />
+          <IssuesOf of={{ destinationId: destination.id }} />
+          {mayRoutes && <HeldBack id={destination.id} />}
+        </>
+      )}
     </RecordPage>
   );
 }
 
-function Shown({ destination }: { destination: Destination }) {
-  const range = usePeriod();
+function Shown({ destination: { id, type } }: { destination: Destination }) {
+  const range = useRangeName();
   const maySee = useMay('deliveries:read');
-  const mayRoutes = useMay('routes:read');
   const mayTest = useMay('destinations:write');
-  const { id } = destination;
-  const search = { destinationId: id };
+  const of = { destinationId: id };
+  const isHttp = type === 'http';
   return (
     <>
-      {destination.description && <Text className="anywhere">{plain(destination.description)}</Text>}
-      {!destination.enabled && (
-        <Alert color="yellow" title="This destination is disabled" my="sm">
-          What would go to it is recorded as skipped, and can be replayed.
-        </Alert>
-      )}
-      <PausedAlert kind="destination" of={destination} />
-      <IssuesOf of={search} />
-      {mayRoutes && <HeldBack id={id} />}
-      <Health id={id} isWarehouse={destination.type !== 'http'} />
-      {mayTest && <TestSend id={id} isWarehouse={destination.type !== 'http'} />}
-      <Group justify="space-between" mt="sm">
-        <h2>Figures</h2>
-        <Period />
-      </Group>
+      {mayTest && <TestSend id={id} isWarehouse={!isHttp} />}
+      <Health id={id} isWarehouse={!isHttp} />
       {maySee && (
-        <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <div className="grid-2">
           <Figures
             title="Deliveries"
             metric="deliveries"
             members={['delivered', 'failed', 'failedOver', 'notSent']}
             range={range}
-            of={search}
+            of={of}
           />
-          {destination.type === 'http' && (
-            <Figures
-              title="Latency of answers (ms)"
-              metric="latency"
-              members={['p50', 'p95', 'p99']}
-              range={range}
-              of={search}
-            />
+          {isHttp && (
+            <Figures title="Response latency" metric="latency" members={['p50', 'p95', 'p99']} range={range} of={of} />
           )}
-        </SimpleGrid>
+        </div>
       )}
-      {destination.type !== 'http' && <Batches id={id} />}
-      <h2>What it is</h2>
-      {destination.type === 'http' ? <HttpFacts of={destination} /> : <StoreFacts of={destination} />}
-      <Group>
-        {maySee && (
-          <Link to="/deliveries" search={{ ...search, range: '24h' } as never}>
-            Its deliveries
-          </Link>
-        )}
-        {mayRoutes && (
-          <Link to="/routes" search={search as never}>
-            <Count list="listRoutes" input={search} one="route leads here" many="routes lead here" />
-          </Link>
-        )}
-      </Group>
     </>
   );
 }
 
-function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
+/** Why nothing is sent although nothing is wrong with the destination: its routes hold deliveries. */
+function HeldBack({ id }: { id: string }) {
+  const ask = (circuitState?: 'open' | 'half_open') => ({ destinationId: id, circuitState, pageSize: MOST_ROUTES });
+  // Pauses are among the routes themselves, circuit breakers can be asked for.
+  const answers = [
+    useAsk('listRoutes', ask('open'), { every: AGAIN_MS }),
+    useAsk('listRoutes', ask('half_open'), { every: AGAIN_MS }),
+    useAsk('listRoutes', ask(), { every: AGAIN_MS }),
+  ];
+  const failed = answers.find(({ error }) => error !== null);
+  if (failed) return <Failed error={failed.error} again={() => void failed.refetch()} />;
+  const isHolding = ({ circuitState, paused }: Route) => circuitState !== 'closed' || paused;
+  const holding = answers.flatMap(({ data }) => data?.data ?? []).filter(isHolding);
+  const routes = [...new Map(holding.map((route) => [route.id, route])).values()];
+  if (routes.length === 0) return null;
+  return (
+    <Callout tone="warn" title={`Deliveries held by ${plural(routes.length, 'route')}`}>
+      {routes.map(({ id: routeId, name, circuitState, paused }) => (
+        <div key={routeId}>
+          <Name id={routeId} name={name} />:{' '}
+          {[circuitState !== 'closed' && `circuit breaker ${circuitState.replace('_', ' ')}`, paused && 'paused']
+            .filter(Boolean)
+            .join(', ')}
+        </div>
+      ))}
+      Open the route to see when it resumes, or to resume it now.
+    </Callout>
+  );
+}
+
+function HttpSettings({ of }: { of: Extract<Destination, { type: 'http' }> }) {
   const { retryPolicy: policy, forwardHeaders: forward } = of;
+  const secrets = Object.entries(of.authConfig ?? {}).map(([name, value]): Fact => [sentence(name), plain(value)]);
   return (
     <>
-      <Facts
-        of={[
-          ['Address', <bdi key="url">{`${of.method} ${plain(of.url)}`}</bdi>],
-          ['Authentication', of.authType === 'none' ? 'none' : of.authType.replaceAll('_', ' ')],
-          ...Object.entries(of.authConfig ?? {}).map(([name, value]): [string, string] => [name, plain(value)]),
-          ['Deliveries are signed', of.signingSecret === null ? 'no' : `with ${of.signingSecret}`],
-          of.previousSigningSecretUntil !== null && [
-            'The secret before is used too until',
-            <Time key="until" at={of.previousSigningSecretUntil} />,
-          ],
-          [
-            'Retries',
-            `${policy.maxRetries}, first after ${durationText(policy.initialDelay)}, times ${policy.backoffMultiplier}, at most ${durationText(policy.maxDelay)}`,
-          ],
-          ['Timeout of an attempt', durationText(of.timeoutMs)],
-          ['Attempts a minute, at most', of.rateLimitPerMinute ?? 'any'],
-          ['Attempts at a time, at most', of.maxConcurrency ?? 'as many as it copes with'],
-          ['Received headers it gets', forward === null ? 'all but those that steer servers' : plain(String(forward))],
-          ['Of the address of a webhook it gets', addressParts(of)],
-          ['Slug', of.slug],
-          ['Changed', <Time key="changed" at={of.updatedAt} />],
-        ]}
-      />
-      {Object.keys(of.headers).length > 0 && <Headers title="Headers that it adds" of={of.headers} />}
+      <Card>
+        <Facts
+          isWide
+          of={[
+            ['Request', <bdi key="url" className="mono">{`${of.method} ${plain(of.url)}`}</bdi>],
+            ['Authentication', AUTH_TYPES[of.authType]],
+            ...secrets,
+            ['Signing secret', of.signingSecret ?? 'None'],
+            of.previousSigningSecretUntil !== null && [
+              'Previous secret valid until',
+              <Time key="until" at={of.previousSigningSecretUntil} exact />,
+            ],
+            [
+              'Retries',
+              `${policy.maxRetries}, ${durationText(policy.initialDelay)} × ${policy.backoffMultiplier}, up to ${durationText(policy.maxDelay)}`,
+            ],
+            ['Timeout', durationText(of.timeoutMs)],
+            ['Rate limit', of.rateLimitPerMinute === null ? 'Unlimited' : `${of.rateLimitPerMinute} per minute`],
+            ['Maximum concurrency', of.maxConcurrency ?? 'Automatic'],
+            ['Forwarded headers', forward === null ? 'Default' : plain(sentence(String(forward)))],
+            ['Forward query string', of.forwardQuery ? 'Yes' : 'No'],
+            ['Forward subpath', of.forwardPath ? 'Yes' : 'No'],
+          ]}
+        />
+      </Card>
+      {Object.keys(of.headers).length > 0 && <Headers title="Additional headers" of={of.headers} />}
     </>
   );
 }
 
-function addressParts({ forwardQuery, forwardPath }: Extract<Destination, { type: 'http' }>): string {
-  const parts = [...(forwardPath ? ['its path below the source'] : []), ...(forwardQuery ? ['its query'] : [])];
-  return parts.join(' and ') || 'nothing';
-}
-
-function StoreFacts({ of }: { of: Exclude<Destination, { type: 'http' }> }) {
+function StoreSettings({ of }: { of: Exclude<Destination, { type: 'http' }> }) {
   return (
     <>
-      <Facts
-        of={[
-          ['Type', of.type.replaceAll('_', ' ')],
-          ...Object.entries(of.config).map(([name, value]): [string, string] => [name, plain(String(value))]),
-          ['Slug', of.slug],
-          ['Changed', <Time key="changed" at={of.updatedAt} />],
-        ]}
-      />
+      <Card>
+        <Facts
+          isWide
+          of={Object.entries(of.config).map(([name, value]): Fact => [sentence(name), plain(String(value))])}
+        />
+      </Card>
       {of.fieldMapping.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too
-        <section className="table" aria-label="Columns of its files" tabIndex={0}>
+        <section className="table table-box" aria-label="Field mapping" tabIndex={0}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Column</th>
-                <th scope="col">From</th>
-                <th scope="col">Type</th>
-                <th scope="col">Else</th>
+                {['Column', 'Path', 'Type', 'Default'].map((title) => (
+                  <th key={title} scope="col">
+                    {title}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -167,7 +205,7 @@ function StoreFacts({ of }: { of: Exclude<Destination, { type: 'http' }> }) {
                   <th scope="row">{plain(rule.target)}</th>
                   <td>{plain(rule.source)}</td>
                   <td>{rule.type}</td>
-                  <td>{plain(rule.default ?? '-')}</td>
+                  <td>{plain(rule.default ?? '–')}</td>
                 </tr>
               ))}
             </tbody>
@@ -181,64 +219,34 @@ function StoreFacts({ of }: { of: Exclude<Destination, { type: 'http' }> }) {
 const OPEN = ['pending', 'retrying', 'circuit_open'] as const;
 
 function Actions({ destination }: { destination: Destination }) {
-  const mayWrite = useMay('destinations:write');
-  const navigate = useNavigate();
-  if (!mayWrite) return null;
-  const { id, enabled } = destination;
+  const { id } = destination;
+  const isSigned = destination.type === 'http' && destination.signingSecret !== null;
   return (
     <>
-      <Button size="xs" onClick={() => void navigate({ to: `/destinations/${id}/edit` })}>
-        Edit
-      </Button>
-      {destination.type === 'http' && destination.signingSecret !== null && (
-        <RotateSecret kind="standard" what="signing secret" run={(body) => call('rotateSigningSecret', { id, body })}>
-          Until the overlap ends, deliveries are signed with both, so that the receiver can change over without losing
-          one.
-        </RotateSecret>
-      )}
-      <PauseAction kind="destination" of={destination} />
-      <ConfirmedAction
-        label={enabled ? 'Disable' : 'Enable'}
-        title={`${enabled ? 'Disable' : 'Enable'} this destination`}
-        verb={enabled ? 'Disable it' : 'Enable it'}
-        run={async () => {
-          await call('updateDestination', { id, body: { enabled: !enabled } }, ifUnchanged(destination));
-          return enabled ? 'The destination is disabled' : 'The destination gets deliveries again';
+      <Resume kind="destination" of={destination} />
+      <RecordActions
+        kind="destination"
+        of={destination}
+        disabling={<p>Deliveries are skipped from now on. They can be replayed.</p>}
+        enabling={<p>New events are delivered from now on. Skipped deliveries can be replayed.</p>}
+        deleting={
+          <p>
+            <Count list="listDeliveries" input={{ destinationId: id, status: [...OPEN] }} one="open delivery" /> are
+            cancelled, and it is removed from <Count list="listRoutes" input={{ destinationId: id }} one="route" />. The
+            history stays.
+          </p>
+        }
+        more={{
+          Pause: !destination.paused && ((close) => <Pause kind="destination" id={id} onClose={close} />),
+          'Rotate signing secret':
+            isSigned &&
+            ((close) => (
+              <RotateSecret kind="standard" run={(body) => call('rotateSigningSecret', { id, body })} onClose={close}>
+                Deliveries are signed with both secrets during the overlap, so the receiver can switch without a gap.
+              </RotateSecret>
+            )),
         }}
-      >
-        {enabled
-          ? 'What would go to it from now on is recorded as skipped. It can be replayed later.'
-          : 'It gets deliveries of webhooks that come from now on. What was skipped can be replayed.'}
-      </ConfirmedAction>
-      <ConfirmedAction
-        label="Delete"
-        title={`Delete ${plain(destination.name)}`}
-        verb="Delete it"
-        isDestructive
-        run={async () => {
-          await call('deleteDestination', { id }, ifUnchanged(destination));
-          return 'The destination is deleted';
-        }}
-        onDone={() => void navigate({ to: '/destinations' })}
-      >
-        <Text>These open deliveries are cancelled:</Text>
-        <ul>
-          {OPEN.map((status) => (
-            <li key={status}>
-              <Count
-                list="listDeliveries"
-                input={{ destinationId: id, status }}
-                one={status.replace('_', ' ')}
-                many={status.replace('_', ' ')}
-              />
-            </li>
-          ))}
-        </ul>
-        <Text>
-          It is taken out of <Count list="listRoutes" input={{ destinationId: id }} one="route" many="routes" />. What
-          was delivered stays in the history. This cannot be undone.
-        </Text>
-      </ConfirmedAction>
+      />
     </>
   );
 }

@@ -1,22 +1,43 @@
-// Makes or changes a destination.
-import { NativeSelect } from '@mantine/core';
+// Creates or changes a destination.
+import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { UseFormReturnType } from '@mantine/form';
+import { PlusIcon } from '@radix-ui/react-icons';
 import { useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { call } from '../../api/client.ts';
 import { Page } from '../../components/Page.tsx';
 import { EditPage } from '../../components/RecordPage.tsx';
+import { copy } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { FlagField, NameFields } from '../../forms/fields.tsx';
+import { ENABLED, type Entry, type Field, Fields, NAME_FIELDS, RemoveButton } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { newSigningSecret } from '../../signing-secret.ts';
 import { choicesOf } from '../../words/choices.ts';
-import { HttpFields } from './HttpFields.tsx';
-import { StoreFields } from './StoreFields.tsx';
-import { bodyOf, type DestinationValues, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
+import {
+  AUTH_TYPES,
+  bodyOf,
+  CHOICES,
+  type ConfigField,
+  CREDENTIALS,
+  type DestinationValues,
+  FIELDS,
+  isFieldOf,
+  type MappingRow,
+  NEW,
+  type StoreType,
+  STORES,
+  TYPES,
+  valuesOf,
+  WAYS,
+} from './values.ts';
+
+const crumb = { to: '/destinations', label: 'Destinations' };
+type Form = UseFormReturnType<DestinationValues>;
 
 export function NewDestination() {
   return (
-    <Page title="New destination">
+    <Page title="New destination" crumb={crumb}>
       <DestinationForm start={NEW} />
     </Page>
   );
@@ -24,7 +45,7 @@ export function NewDestination() {
 
 export function EditDestination() {
   return (
-    <EditPage get="getDestination" title="Edit a destination">
+    <EditPage get="getDestination" title="Edit destination" crumb={crumb}>
       {(destination) => <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />}
     </EditPage>
   );
@@ -42,40 +63,224 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
       return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body }, terms);
     },
     onSaved: (saved) => {
-      const test = saved.type === 'http' ? 'Send a test webhook' : 'Write a test file';
-      notifications.show({ message: `Saved. To check it: “${test}”.` });
+      const test = saved.type === 'http' ? 'Send test webhook' : 'Write test file';
+      notifications.show({ message: `Destination saved. Check it with “${test}”.` });
       void navigate({ to: `/destinations/${saved.id}` });
     },
   });
   const { form } = record;
   const isNew = stored === undefined;
+  const { type } = form.values;
   return (
     <FormFrame
       of={record}
-      verb={isNew ? 'Make the destination' : 'Save'}
+      verb={isNew ? 'Create destination' : 'Save'}
       onCancel={() => void navigate({ to: isNew ? '/destinations' : `/destinations/${stored.id}` })}
     >
-      <NameFields form={form} />
-      <NativeSelect
-        label="Where deliveries go"
-        description={
-          isNew ? 'Files need a Pro or Business plan.' : 'It is fixed; make another destination for another place.'
-        }
-        disabled={!isNew}
-        data={choicesOf(TYPES)}
-        {...form.getInputProps('type')}
-      />
-      {form.values.type === 'http' ? (
-        <HttpFields form={form} isNew={isNew} />
-      ) : (
-        <StoreFields form={form} type={form.values.type} isNew={isNew} />
-      )}
-      <FlagField
+      <Fields
         form={form}
-        path="enabled"
-        label="Enabled"
-        description="What would go to one that is not is recorded as skipped, and can be replayed."
+        of={[
+          ...NAME_FIELDS,
+          { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: !isNew },
+          ...(type === 'http' ? httpFields(form, isNew) : storeFields(form, type, isNew)),
+          { ...ENABLED, help: 'Deliveries to a disabled destination are skipped. They can be replayed.' },
+        ]}
       />
     </FormFrame>
+  );
+}
+
+function httpFields(form: Form, isNew: boolean): Entry[] {
+  const { values } = form;
+  return [
+    [
+      { path: 'url', label: 'URL', placeholder: 'https://', isRequired: true },
+      { path: 'method', label: 'Method', choices: ['POST', 'PUT', 'PATCH'].map((value) => ({ value, label: value })) },
+    ],
+    {
+      title: 'Authentication',
+      fields: [
+        { path: 'authType', label: 'Authentication', choices: choicesOf(AUTH_TYPES) },
+        ...textFields(form, 'authConfig', CREDENTIALS[values.authType], isNew),
+        { node: <SigningSecret form={form} /> },
+      ],
+    },
+    {
+      title: 'Retries and limits',
+      fields: [
+        [
+          { path: 'retryPolicy.maxRetries', label: 'Maximum retries', kind: 'whole' },
+          { path: 'timeoutMs', label: 'Timeout (ms)', kind: 'whole' },
+        ],
+        [
+          { path: 'retryPolicy.initialDelay', label: 'Initial delay (ms)', kind: 'whole' },
+          { path: 'retryPolicy.backoffMultiplier', label: 'Backoff multiplier', kind: 'number' },
+          { path: 'retryPolicy.maxDelay', label: 'Maximum delay (ms)', kind: 'whole' },
+        ],
+        [
+          { path: 'rateLimitPerMinute', label: 'Rate limit (per minute)', kind: 'whole', placeholder: 'Unlimited' },
+          { path: 'maxConcurrency', label: 'Maximum concurrency', kind: 'whole', placeholder: 'Automatic' },
+        ],
+      ],
+    },
+    {
+      title: 'Request',
+      isFolded: true,
+      fields: [
+        { path: 'headers', label: 'Additional headers', kind: 'pairs' },
+        {
+          path: 'forwardHeaders',
+          label: 'Forwarded headers',
+          choices: [
+            { value: 'usual', label: 'All except hop-by-hop and host headers' },
+            { value: 'all', label: 'All' },
+            { value: 'none', label: 'None' },
+            { value: 'names', label: 'Only these' },
+          ],
+        },
+        values.forwardHeaders === 'names' && {
+          ...{ path: 'forwardedNames', label: 'Header names', help: 'Comma-separated.' },
+          placeholder: 'X-GitHub-Event, X-GitHub-Delivery',
+        },
+        { path: 'forwardQuery', label: 'Forward the query string', kind: 'flag' },
+        { path: 'forwardPath', label: 'Forward the subpath', kind: 'flag' },
+      ],
+    },
+  ];
+}
+
+/** The texts of `authConfig` or `config`. A secret that is stored is shown masked, and stays when it is left so. */
+const textFields = (form: Form, member: 'authConfig' | 'config', fields: ConfigField[], isNew: boolean): Field[] =>
+  fields.map(({ name, label, help, placeholder, isOptional, isLong }) => {
+    const isMasked = !isNew && (form.values[member][name] ?? '').startsWith('•');
+    return {
+      ...{ path: `${member}.${name}`, label, placeholder, isRequired: !isOptional },
+      kind: isLong ? 'area' : undefined,
+      help: [help, isMasked && 'Leave as it is to keep the current value.'].filter(Boolean).join(' ') || undefined,
+    };
+  });
+
+function SigningSecret({ form }: { form: Form }) {
+  const { signingSecret } = form.values;
+  return (
+    <div className="rule-row">
+      <TextInput
+        label="Signing secret"
+        description="Standard Webhooks (whsec_…). Leave empty to send unsigned."
+        autoComplete="off"
+        {...form.getInputProps('signingSecret')}
+      />
+      {signingSecret === '' && (
+        <Button variant="default" onClick={() => form.setFieldValue('signingSecret', newSigningSecret())}>
+          Generate
+        </Button>
+      )}
+      {signingSecret !== '' && !signingSecret.startsWith('•') && (
+        <Button variant="default" onClick={() => void copy(signingSecret, 'Secret')}>
+          Copy
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function storeFields(form: Form, type: StoreType, isNew: boolean): Entry[] {
+  const { config } = form.values;
+  const ways = WAYS[type];
+  const fields = STORES[type].filter((field) => isFieldOf(config, field));
+  return [
+    ways && { path: 'config.credentials', label: 'Credentials', choices: ways },
+    ...textFields(form, 'config', fields, isNew),
+    type === 's3' && {
+      path: 'config.forcePathStyle',
+      label: 'Addressing style',
+      choices: [
+        { value: '', label: 'Automatic' },
+        { value: 'false', label: 'Virtual-hosted' },
+        { value: 'true', label: 'Path' },
+      ],
+    },
+    { path: 'config.prefix', label: 'Folder', placeholder: 'webhooks' },
+    {
+      title: 'Files',
+      fields: [
+        CHOICES.map(({ name, label, data }) => ({
+          ...{ path: `config.${name}`, label },
+          choices: data.map((value) => ({ value, label: value })),
+        })),
+        [
+          { path: 'batchSize', label: 'Events per file', kind: 'whole' },
+          { path: 'batchBytes', label: 'Bytes per file', kind: 'whole' },
+          { path: 'batchWindowSeconds', label: 'Maximum wait (seconds)', kind: 'whole' },
+        ],
+        { node: <Columns form={form} /> },
+      ],
+    },
+  ];
+}
+
+const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'];
+const NEW_ROW: MappingRow = { source: '$.payload.', target: '', type: 'string', precision: 38, scale: 9, default: '' };
+/** The texts of a row, in the order of the form; two are of decimals only. */
+const CELLS = [
+  ['source', 'Path'],
+  ['target', 'Column'],
+  ['precision', 'Precision'],
+  ['scale', 'Scale'],
+  ['default', 'Default'],
+] as const;
+
+function Columns({ form }: { form: Form }) {
+  const rows = form.values.fieldMapping;
+  const change = (next: MappingRow[]) => form.setFieldValue('fieldMapping', next);
+  const put = (index: number, part: Partial<MappingRow>) =>
+    change(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));
+  const read = (name: (typeof CELLS)[number][0], text: string) =>
+    name === 'precision' || name === 'scale' ? (text === '' ? null : Number(text)) : text;
+  return (
+    <fieldset className="fields">
+      <legend>Field mapping</legend>
+      <div className="stack">
+        <p className="small quiet">
+          Without columns a row holds the whole event. Paths begin with $.payload, $.headers, $.id, $.receivedAt or
+          $.source.
+        </p>
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own while they are typed
+          <fieldset key={index} className="plain-fields rule-row" aria-label={`Column ${index + 1}`}>
+            <NativeSelect
+              label="Type"
+              data={COLUMN_TYPES}
+              value={row.type}
+              onChange={(event) => put(index, { type: event.currentTarget.value as MappingRow['type'] })}
+            />
+            {CELLS.filter(([name]) => row.type === 'decimal' || (name !== 'precision' && name !== 'scale')).map(
+              ([name, label]) => (
+                <TextInput
+                  key={name}
+                  label={label}
+                  value={row[name] ?? ''}
+                  onChange={(event) => put(index, { [name]: read(name, event.currentTarget.value) })}
+                />
+              ),
+            )}
+            <RemoveButton
+              label={`Remove column ${index + 1}`}
+              onClick={() => change(rows.filter((_, at) => at !== index))}
+            />
+          </fieldset>
+        ))}
+        {form.errors.fieldMapping && (
+          <p role="alert" className="bad">
+            {form.errors.fieldMapping}
+          </p>
+        )}
+        <div>
+          <Button variant="default" leftSection={<PlusIcon />} onClick={() => change([...rows, NEW_ROW])}>
+            Add column
+          </Button>
+        </div>
+      </div>
+    </fieldset>
   );
 }

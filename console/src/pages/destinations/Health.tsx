@@ -1,88 +1,58 @@
-// How well a destination takes deliveries, and what waits for it.
-import { Group, Text } from '@mantine/core';
+// How well a destination accepts deliveries, what waits for it, and what it answered lately.
 import { Link } from '@tanstack/react-router';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
-import type { Column } from '../../components/DataTable.tsx';
-import { Facts } from '../../components/Facts.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Status } from '../../components/Status.tsx';
+import { Loaded } from '../../components/Failed.tsx';
+import { Card, Facts, Status } from '../../components/ui.tsx';
 import { countText, durationText } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 5000;
 const DAY_MS = 86_400_000;
 const HOUR_S = 3600;
-const WAITING = {
-  pending: 'on their way',
-  retrying: 'wait for a retry',
-  circuit_open: 'held by a circuit or a pause',
-} as const;
-
-const WORDS = {
-  healthy: 'It takes what it gets',
-  degraded: 'It does not take all that it gets',
-  failing: 'It does not take much of what it gets',
-  unknown: 'Nothing was sent to it lately',
-} as const;
+const WAITING = [
+  ['pending', 'Pending'],
+  ['retrying', 'Retrying'],
+  ['circuit_open', 'Held'],
+] as const;
 
 export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const answer = useAsk('getDestinationHealth', { id }, { every: AGAIN_MS });
   const maySee = useMay('deliveries:read');
   return (
-    <section aria-label="Health">
-      <h2>Health</h2>
+    <Card title="Health" actions={answer.data && <Status of={answer.data.status} />}>
       <Loaded answer={answer}>
         {(health) => (
-          <>
-            <Group gap="md">
-              <Status of={health.status} />
-              <Text>
-                {WORDS[health.status]}: {countText(health.successfulDeliveries)} of {countText(health.totalDeliveries)}{' '}
-                deliveries succeeded lately
-                {health.totalDeliveries > 0 && ` (${health.successRate} %)`}
-              </Text>
-            </Group>
-            <Facts
-              of={
-                [
-                  ['p50', durationText(health.p50Latency)],
-                  ['p95', durationText(health.p95Latency)],
-                  ['p99', durationText(health.p99Latency)],
-                  ['Last success', <Time key="success" at={health.lastSuccessAt} />],
-                  ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
-                ].filter(([name]) => !isWarehouse || String(name).startsWith('Last')) as [string, React.ReactNode][]
-              }
-            />
-          </>
+          <Facts
+            isWide
+            of={[
+              [
+                'Success rate',
+                health.totalDeliveries === 0
+                  ? 'No recent deliveries'
+                  : `${health.successRate}% (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)})`,
+              ],
+              !isWarehouse && [
+                'Latency p50 / p95 / p99',
+                [health.p50Latency, health.p95Latency, health.p99Latency].map(durationText).join(' / '),
+              ],
+              ['Last success', <Time key="success" at={health.lastSuccessAt} />],
+              ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
+              ...(maySee ? WAITING : []).map(([status, label]): [string, React.ReactNode] => [
+                label,
+                <Link key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' } as never}>
+                  <Count list="listDeliveries" input={{ destinationId: id, status }} one="delivery" />
+                </Link>,
+              ]),
+              maySee && !isWarehouse && ['Responses, last 24 hours', <Codes key="codes" id={id} />],
+            ]}
+          />
         )}
       </Loaded>
-      {maySee && (
-        <Group gap="md" aria-label="What waits for it" role="group">
-          {(Object.keys(WAITING) as (keyof typeof WAITING)[]).map((status) => (
-            <Link key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' } as never}>
-              <Count
-                list="listDeliveries"
-                input={{ destinationId: id, status }}
-                one={WAITING[status]}
-                many={WAITING[status]}
-              />
-            </Link>
-          ))}
-        </Group>
-      )}
-      {maySee && !isWarehouse && <Codes id={id} />}
-    </section>
+    </Card>
   );
 }
-
-/** For its CSV. */
-const CODES: Column<[code: string, count: number]>[] = [
-  { title: 'Code', cell: () => null, csv: ([code]) => code },
-  { title: 'Answers', cell: () => null, csv: ([, count]) => count },
-];
 
 /** What it answered in the last day, by status code. */
 function Codes({ id }: { id: string }) {
@@ -92,21 +62,10 @@ function Codes({ id }: { id: string }) {
   const answer = useAsk('getMetrics', input, { every: AGAIN_MS });
   return (
     <Loaded answer={answer}>
-      {(metrics) => {
-        const codes = Object.entries(metrics.series[0]?.total.codes ?? {}).toSorted(([, a], [, b]) => b - a);
-        return (
-          <Group gap="xs" mt="xs">
-            <Text size="sm">
-              Answers of the last day:{' '}
-              {codes.length === 0
-                ? 'none'
-                : codes
-                    .map(([code, count]) => `${code === 'none' ? 'no answer' : code}: ${countText(count)}`)
-                    .join(', ')}
-            </Text>
-            <CopyMenu call={{ name: 'getMetrics', input }} columns={CODES} rows={codes} />
-          </Group>
-        );
+      {({ series }) => {
+        const codes = Object.entries(series[0]?.total.codes ?? {}).toSorted(([, a], [, b]) => b - a);
+        const texts = codes.map(([code, count]) => `${code === 'none' ? 'no response' : code}: ${countText(count)}`);
+        return texts.join(', ') || 'None';
       }}
     </Loaded>
   );

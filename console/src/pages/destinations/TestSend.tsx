@@ -1,16 +1,17 @@
-// A test of a destination: what it answers to a webhook, or whether a file can be written. It counts in no figures.
-import { Alert, Button, Group, Text } from '@mantine/core';
+// A test of a destination: what it answers to a webhook, or whether a file can be written. It is not counted in figures.
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAct } from '../../api/queries.ts';
 import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
+import { Callout, Card } from '../../components/ui.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
-import { durationText, plain, shortened, sizeText } from '../../format.ts';
+import { durationText, plain, plural, shortened, sizeText } from '../../format.ts';
 
-const SAMPLE = JSON.stringify({ kind: 'test', message: 'Hello from Hookyard' }, null, 2);
+const SAMPLE = JSON.stringify({ type: 'test', message: 'Hello from Hookyard' }, null, 2);
 const MOST = 2000;
 
 export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
@@ -21,24 +22,34 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
   const isObject = typeof parsed?.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value);
   const send = () => test.mutate({ id, ...(isOwn && { body: { payload: parsed?.value as Record<string, unknown> } }) });
   return (
-    <section aria-label="Test">
-      <h2>Test</h2>
-      <Group gap="xs" mb="xs">
-        <Button size="xs" variant="default" loading={test.isPending} disabled={isOwn && !isObject} onClick={send}>
-          {isWarehouse ? 'Write a test file' : 'Send a test webhook'}
-        </Button>
-        {!isOwn && (
-          <Button size="xs" variant="subtle" onClick={() => setOwn(true)}>
-            with a payload of your own
+    <Card
+      title="Test"
+      actions={
+        <>
+          {!isOwn && (
+            <Button variant="subtle" onClick={() => setOwn(true)}>
+              Edit payload
+            </Button>
+          )}
+          <Button variant="default" loading={test.isPending} disabled={isOwn && !isObject} onClick={send}>
+            {isWarehouse ? 'Write test file' : 'Send test webhook'}
           </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {!isOwn && !test.data && !test.error && (
+          <p className="quiet">
+            {isWarehouse ? 'Writes a file with one event to check access.' : 'Sends a sample and shows the response.'}
+          </p>
         )}
-      </Group>
-      {isOwn && <Editor label="Payload of the test" language="json" value={text} onChange={setText} />}
-      {isOwn && !isObject && <Text size="sm">It must be a JSON object.</Text>}
-      {test.error && <Failed error={test.error} />}
-      {test.data && <Outcome of={test.data} />}
-      {test.data?.success && <Next id={id} />}
-    </section>
+        {isOwn && <Editor label="Test payload" language="json" value={text} onChange={setText} />}
+        {isOwn && !isObject && <p className="small bad">The payload must be a JSON object</p>}
+        {test.error && <Failed error={test.error} />}
+        {test.data && <Outcome of={test.data} />}
+        {test.data?.success && <Next id={id} />}
+      </div>
+    </Card>
   );
 }
 
@@ -48,13 +59,12 @@ function Next({ id }: { id: string }) {
   if (!maySee) return null;
   const search = { destinationId: id, status: 'failed' as const };
   return (
-    <Text size="sm">
-      What has failed for good is not sent again by itself:{' '}
+    <p className="prose">
+      Earlier failures are not retried automatically. Replay them:{' '}
       <Link to="/deliveries" search={{ ...search, range: 'all' } as never}>
-        <Count list="listDeliveries" input={search} one="delivery has failed here" many="deliveries have failed here" />
+        <Count list="listDeliveries" input={search} one="failed delivery" />
       </Link>
-      . “Replay” there sends them again.
-    </Text>
+    </p>
   );
 }
 
@@ -63,37 +73,24 @@ type Result = NonNullable<ReturnType<typeof useAct<'testDestination'>>['data']>;
 function Outcome({ of }: { of: Result }) {
   const body = 'responseBody' in of ? of.responseBody : null;
   const code = 'statusCode' in of ? of.statusCode : null;
+  const lines = [
+    plain(of.success ? of.message : of.error),
+    [code !== null && `HTTP ${code}`, durationText(of.latency)].filter(Boolean).join(', '),
+  ];
+  if ('result' in of) {
+    const { key, count, size, conversions, row } = of.result;
+    lines.push(`${plain(key)}: ${plural(count, 'row')}, ${sizeText(size)}`);
+    if (conversions.length > 0) lines.push(`Converted: ${plain(conversions.map(({ target }) => target).join(', '))}`);
+    if (row) lines.push(plain(shortened(JSON.stringify(row), MOST)));
+  }
+  if (body) lines.push(plain(shortened(body, MOST)));
   return (
-    <Alert
-      role="status"
-      color={of.success ? 'green' : 'red'}
-      title={of.success ? 'It works' : 'It does not work'}
-      my="xs"
-    >
-      <Text className="anywhere">
-        {plain(of.success ? of.message : of.error)}
-        {code !== null && `, code ${code}`}, {durationText(of.latency)}
-      </Text>
-      {'result' in of && (
-        <Text className="anywhere">
-          {plain(of.result.key)}: {of.result.count} rows, {sizeText(of.result.size)}
-        </Text>
-      )}
-      {'result' in of && of.result.conversions.length > 0 && (
-        <Text className="anywhere">
-          Did not fit: <bdi>{plain(of.result.conversions.map(({ target }) => target).join(', '))}</bdi>
-        </Text>
-      )}
-      {'result' in of && of.result.row && (
-        <Text className="anywhere" size="sm">
-          <bdi>{plain(shortened(JSON.stringify(of.result.row), MOST))}</bdi>
-        </Text>
-      )}
-      {body && (
-        <Text className="anywhere" size="sm">
-          <bdi>{plain(shortened(body, MOST))}</bdi>
-        </Text>
-      )}
-    </Alert>
+    <Callout role="status" tone={of.success ? 'ok' : 'bad'} title={of.success ? 'Test succeeded' : 'Test failed'}>
+      {lines.map((line) => (
+        <div key={line}>
+          <bdi>{line}</bdi>
+        </div>
+      ))}
+    </Callout>
   );
 }

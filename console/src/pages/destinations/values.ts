@@ -9,11 +9,11 @@ export type StoreType = Exclude<DestinationType, 'http'>;
 export type AuthType = HttpDestination['authType'];
 
 export const TYPES: Readonly<Record<DestinationType, string>> = {
-  http: 'An address (HTTP)',
-  s3: 'Files in Amazon S3, or a store that speaks S3',
-  r2: 'Files in Cloudflare R2',
-  gcs: 'Files in Google Cloud Storage',
-  azure_blob: 'Files in Azure Blob Storage',
+  http: 'HTTP endpoint',
+  s3: 'Amazon S3 or compatible',
+  r2: 'Cloudflare R2',
+  gcs: 'Google Cloud Storage',
+  azure_blob: 'Azure Blob Storage',
 };
 
 export interface ConfigField {
@@ -32,7 +32,7 @@ export interface ConfigField {
 export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
   none: [],
   basic: [
-    { name: 'username', label: 'User name' },
+    { name: 'username', label: 'Username' },
     { name: 'password', label: 'Password', isOptional: true },
   ],
   bearer: [{ name: 'token', label: 'Token' }],
@@ -42,16 +42,16 @@ export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
   ],
   custom_header: [
     { name: 'headerName', label: 'Header', placeholder: 'X-Secret' },
-    { name: 'headerValue', label: 'Its value' },
+    { name: 'headerValue', label: 'Value' },
   ],
 };
 
 export const AUTH_TYPES: Readonly<Record<AuthType, string>> = {
-  none: 'none',
-  basic: 'user name and password (Basic)',
-  bearer: 'a token (Bearer)',
-  api_key: 'an API key in a header',
-  custom_header: 'another header',
+  none: 'None',
+  basic: 'Basic',
+  bearer: 'Bearer token',
+  api_key: 'API key in a header',
+  custom_header: 'Custom header',
 };
 
 const KEYS = ['keys'];
@@ -63,19 +63,19 @@ const accessKeys: ConfigField[] = [
 const endpoint: ConfigField = {
   name: 'endpoint',
   label: 'Endpoint',
-  help: 'Only of a store that is not at the address of its provider.',
+  help: 'For a store that is not at the default URL of its provider.',
   placeholder: 'https://',
   isOptional: true,
 };
 const ownEndpoint: ConfigField = { ...endpoint, only: ['keys', 'sas'] };
 
-const identity = { value: 'identity', label: 'the identity of this service, if its operator allows it' };
+const identity = { value: 'identity', label: 'Identity of the service' };
 
-/** What proves who writes, the default first. */
+/** The kinds of credentials, the default first. */
 export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>> = {
-  s3: [{ value: '', label: 'an access key' }, identity],
-  gcs: [{ value: '', label: 'the key of a service account' }, identity],
-  azure_blob: [{ value: '', label: 'the account key' }, { value: 'sas', label: 'a SAS token' }, identity],
+  s3: [{ value: '', label: 'Access key' }, identity],
+  gcs: [{ value: '', label: 'Service account key' }, identity],
+  azure_blob: [{ value: '', label: 'Account key' }, { value: 'sas', label: 'SAS token' }, identity],
 };
 
 /** Whether a field is one of this config. */
@@ -91,20 +91,20 @@ export const STORES: Record<StoreType, ConfigField[]> = {
     {
       name: 'roleArn',
       label: 'Role to assume',
-      help: 'With the id of this organization as external ID.',
+      help: 'The external ID is the ID of the organization.',
       placeholder: 'arn:aws:iam::123456789012:role/hookyard',
       isOptional: true,
       only: ['identity'],
     },
     ownEndpoint,
-    { name: 'bucketOwner', label: 'Account of the bucket', placeholder: '123456789012', isOptional: true },
-    { name: 'kmsKeyId', label: 'KMS key', help: 'Files are encrypted with it.', isOptional: true },
+    { name: 'bucketOwner', label: 'Bucket owner', placeholder: '123456789012', isOptional: true },
+    { name: 'kmsKeyId', label: 'KMS key', help: 'Encrypts the files.', isOptional: true },
     { name: 'storageClass', label: 'Storage class', placeholder: 'STANDARD', isOptional: true },
-    { name: 'tags', label: 'Tags of files', placeholder: 'team=data&stage=test', isOptional: true },
+    { name: 'tags', label: 'Object tags', placeholder: 'team=data&stage=test', isOptional: true },
   ],
   r2: [
     bucket,
-    { name: 'accountId', label: 'Account ID', help: 'Of Cloudflare.', isOptional: true },
+    { name: 'accountId', label: 'Cloudflare account ID', isOptional: true },
     ...accessKeys.map((field) => ({ ...field, isOptional: true as const })),
     endpoint,
   ],
@@ -113,8 +113,8 @@ export const STORES: Record<StoreType, ConfigField[]> = {
     { name: 'projectId', label: 'Project ID' },
     {
       name: 'serviceAccountKey',
-      label: 'Key of the service account',
-      help: 'The JSON text that Google Cloud lets you download.',
+      label: 'Service account key',
+      help: 'JSON, as downloaded from Google Cloud.',
       isLong: true,
       only: KEYS,
     },
@@ -131,11 +131,11 @@ export const STORES: Record<StoreType, ConfigField[]> = {
 
 /** What every store takes. */
 export const CHOICES = [
-  { name: 'fileFormat', label: 'Format of the files', data: ['jsonl', 'json', 'parquet'] },
-  { name: 'compression', label: 'Compression (snappy: of parquet)', data: ['none', 'gzip', 'zstd', 'snappy'] },
-  { name: 'payloadColumn', label: 'Payloads as (parquet: text)', data: ['text', 'json'] },
-  { name: 'partitionBy', label: 'A folder for each', data: ['date', 'hour', 'source'] },
-  { name: 'keyOrder', label: 'Names sort by when events were', data: ['written', 'received'] },
+  { name: 'fileFormat', label: 'File format', data: ['jsonl', 'json', 'parquet'] },
+  { name: 'compression', label: 'Compression', data: ['none', 'gzip', 'zstd', 'snappy'] },
+  { name: 'payloadColumn', label: 'Payload column', data: ['text', 'json'] },
+  { name: 'partitionBy', label: 'Partition by', data: ['date', 'hour', 'source'] },
+  { name: 'keyOrder', label: 'Key order', data: ['written', 'received'] },
 ];
 
 export interface MappingRow {
@@ -220,32 +220,9 @@ export const NEW: DestinationValues = {
 /** Members of a config that are numbers. */
 const NUMBERS = ['batchSize', 'batchBytes', 'batchWindowSeconds'] as const;
 
-const HTTP_MEMBERS = [
-  'url',
-  'method',
-  'headers',
-  'authType',
-  'authConfig',
-  'signingSecret',
-  'timeoutMs',
-  'rateLimitPerMinute',
-  'maxConcurrency',
-  'retryPolicy',
-];
-
 /** The members whose errors have a field. */
 export const FIELDS = [
-  ...[
-    'name',
-    'description',
-    'type',
-    'enabled',
-    'forwardHeaders',
-    'forwardQuery',
-    'forwardPath',
-    'fieldMapping',
-    ...HTTP_MEMBERS,
-  ],
+  ...Object.keys(NEW).filter((name) => name !== 'config' && name !== 'forwardedNames'),
   ...Object.keys(EMPTY_CREDENTIALS).map((name) => `authConfig.${name}`),
   ...Object.keys(NEW.retryPolicy).map((name) => `retryPolicy.${name}`),
   ...[...Object.keys(EMPTY_CONFIG), ...NUMBERS].map((name) => `config.${name}`),

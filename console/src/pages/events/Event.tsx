@@ -1,21 +1,20 @@
-// One webhook: what came in, when what happened to it, and where it went.
-import { Button, Group, Modal, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
+// One event: where it went, when what happened, and what came in.
+import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { EventInFull } from 'hookyard/client';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { told } from '../../api/errors.ts';
-import { useAct, useAsk } from '../../api/queries.ts';
-import { CopyMenu, copy } from '../../components/CopyMenu.tsx';
+import { useAsk } from '../../api/queries.ts';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
-import { Failed } from '../../components/Failed.tsx';
+import { Failed, Loading } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Status } from '../../components/Status.tsx';
-import { plain, sizeText } from '../../format.ts';
+import { Callout, Card, copy, Empty, Name, Status } from '../../components/ui.tsx';
+import { plain, plural, sizeText } from '../../format.ts';
 import { RecordsField } from '../../forms/fields.tsx';
 import { Payload } from '../../payload/Payload.tsx';
 import { Time } from '../../zone.tsx';
@@ -35,73 +34,80 @@ export function EventPage() {
       get="getEvent"
       input={{ includeDeliveries: true }}
       every={OPEN_MS}
+      crumb={{ to: '/events', label: 'Events' }}
       title="Event"
-      actions={(event) => (
+      status={({ status }) => <Status of={status} />}
+      note={({ source, receivedAt }) => (
         <>
-          {mayReplay && <Replay event={event} />}
-          {mayReadPayload && mayReadSource && <CopyAsCurl event={event} />}
+          from <Name {...source} />, <Time at={receivedAt} />
         </>
       )}
+      actions={(event) => (
+        <>
+          {mayReadPayload && mayReadSource && <CopyAsCurl event={event} />}
+          {mayReplay && <Replay id={event.id} />}
+        </>
+      )}
+      facts={(event) => [
+        ['Source', <Name key="source" {...event.source} />],
+        ['Received', <Time key="received" at={event.receivedAt} ms exact />],
+        ['Method', event.method],
+        event.path !== '' && ['Path', plain(event.path)],
+        event.query !== '' && ['Query', plain(event.query)],
+        event.clientAddress && ['Client address', event.clientAddress],
+        ['Size', sizeText(event.payloadSize)],
+        [
+          'Payload hash',
+          <span key="hash" className="mono anywhere">
+            {event.payloadHash}
+          </span>,
+        ],
+        event.traceId && [
+          'Trace',
+          <span key="trace" className="mono anywhere">
+            {event.traceId}
+          </span>,
+        ],
+      ]}
     >
       {(event, again) => <Shown event={event} mayReadPayload={mayReadPayload} refetch={again} />}
     </RecordPage>
   );
 }
 
-function Shown({
-  event,
-  mayReadPayload,
-  refetch,
-}: {
+interface ShownProps {
   event: EventInFull;
   mayReadPayload: boolean;
   refetch: () => unknown;
-}) {
+}
+
+function Shown({ event, mayReadPayload, refetch }: ShownProps) {
   const navigate = useNavigate();
   const { deliveries = [], deliveriesNextCursor: older } = event;
   const newest = deliveries.slice(-MOST);
   return (
     <>
-      <Group gap="md" my="xs">
-        <Status of={event.status} />
-        <Text>
-          {event.method} from <strong>{plain(event.source.name)}</strong>
-          {event.clientAddress && ` (${event.clientAddress})`}
-        </Text>
-        <Text>
-          Received <Time at={event.receivedAt} ms />
-        </Text>
-        <Text>{sizeText(event.payloadSize)}</Text>
-      </Group>
       {!event.routed && (
-        <Text fw={600}>
-          No route took it: none leads from its source, or their filters refused it.{' '}
+        <Callout tone="warn" title="No route matched">
+          The source has no route, or the filters of its routes rejected the event.{' '}
           <Link to="/routes" search={{ sourceId: event.sourceId } as never}>
-            Routes of its source
+            Routes of the source
           </Link>
-        </Text>
+        </Callout>
       )}
-      {event.path !== '' && <Text className="anywhere">Path: {plain(event.path)}</Text>}
-      {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
-      <Group justify="space-between" mt="sm">
-        <h2>Deliveries</h2>
-        <CopyMenu call={{ name: 'listDeliveries', input: { eventId: event.id } }} columns={columns} rows={newest} />
-      </Group>
+      <h2>Deliveries</h2>
       <DataTable
         title="Deliveries of the event"
-        columns={columns}
+        columns={columns.filter(({ title }) => title !== 'Next attempt' && title !== 'Route')}
         idOf={(delivery) => delivery.id}
         answer={{ data: { data: newest }, error: null, isFetching: false, refetch }}
         onOpen={(delivery) => void navigate({ to: `/deliveries/${delivery.id}` })}
-        empty="It was delivered nowhere."
+        empty={<Empty title="No deliveries" />}
         foot={
           (older || deliveries.length > MOST) && (
-            <Text size="sm">
-              The newest {MOST}.{' '}
-              <Link to="/deliveries" search={{ eventId: event.id, range: 'all' } as never}>
-                All deliveries of the event
-              </Link>
-            </Text>
+            <Link to="/deliveries" search={{ eventId: event.id, range: 'all' } as never}>
+              All deliveries of the event
+            </Link>
           )
         }
       />
@@ -110,19 +116,17 @@ function Shown({
         most={MOST}
         version={`${event.status} ${deliveries.map((one) => one.attemptCount).join()}`}
       />
-      <div className="side">
-        <section>
-          <h2>Payload</h2>
-          {mayReadPayload ? <EventPayload id={event.id} /> : <Text>This key may not read payloads.</Text>}
-        </section>
-        <section>
-          <h2>Headers</h2>
-          <Headers title="Headers" of={event.headers} />
-          <Text size="xs" className="anywhere quiet">
-            {event.payloadHash}
-            {event.traceId && `, trace ${event.traceId}`}
-          </Text>
-        </section>
+      <div className="grid-2">
+        <Card title="Payload">
+          {mayReadPayload ? (
+            <EventPayload id={event.id} />
+          ) : (
+            <p className="quiet">Your API key needs the scope payloads:read.</p>
+          )}
+        </Card>
+        <Card title="Headers">
+          <Headers title="Request headers" of={event.headers} />
+        </Card>
       </div>
     </>
   );
@@ -130,13 +134,13 @@ function Shown({
 
 function EventPayload({ id }: { id: string }) {
   const { data, error, refetch } = useAsk('getEventPayload', { id });
-  const bytes = useMemo(() => data?.bytes, [data]);
   if (error) return <Failed error={error} again={() => void refetch()} />;
-  return bytes ? <Payload bytes={bytes} name={`${id}.bin`} /> : <Text role="status">Loading…</Text>;
+  return data ? <Payload bytes={data.bytes} name={`${id}.bin`} /> : <Loading />;
 }
 
 // What the network adds by itself, and what a repeat must not have.
 const LEFT_OUT = /^(host|content-length|connection|transfer-encoding|accept-encoding|expect)$/i;
+const MOST_COPIED = 1_000_000;
 
 function CopyAsCurl({ event }: { event: EventInFull }) {
   const source = useAsk('getSource', { id: event.sourceId });
@@ -144,12 +148,11 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
   const error = source.error ?? payload.error;
   if (error) {
     return (
-      <Text size="xs" role="alert" className="problem anywhere" maw={320}>
-        It cannot be copied as curl: {plain(told(error).message)}
-      </Text>
+      <span role="alert" className="small bad anywhere">
+        Copy as curl is not available: {plain(told(error).message)}
+      </span>
     );
   }
-  const webhookUrl = source.data?.webhookUrl ?? '';
   const bytes = payload.data?.bytes ?? new Uint8Array();
   const make = () => {
     const headers = Object.entries(event.headers)
@@ -157,63 +160,45 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
       .map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`);
     // Through base64, so that every byte arrives, whatever the shell makes of text.
     const encoded = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-    const address = `${webhookUrl}${event.path}${event.query ? `?${event.query.replace(/^\?/, '')}` : ''}`;
+    const query = event.query ? `?${event.query.replace(/^\?/, '')}` : '';
+    const address = `${source.data?.webhookUrl ?? ''}${event.path}${query}`;
     return [
       `printf %s ${shellQuoted(encoded)} | base64 -d | curl -X ${event.method} ${shellQuoted(address)}`,
       ...headers,
       '--data-binary @-',
     ].join(' \\\n  ');
   };
+  const isReady = source.data !== undefined && payload.data !== undefined && bytes.length <= MOST_COPIED;
   return (
-    <Button
-      size="xs"
-      variant="default"
-      disabled={!source.data || !payload.data || bytes.length > 1_000_000}
-      onClick={() => void copy(make(), 'The webhook as curl')}
-    >
+    <Button variant="default" disabled={!isReady} onClick={() => void copy(make(), 'Command')}>
       Copy as curl
     </Button>
   );
 }
 
-function Replay({ event }: { event: EventInFull }) {
-  const [isOpen, { open, close }] = useDisclosure();
+function Replay({ id }: { id: string }) {
   const [chosen, setChosen] = useState<string[]>([]);
-  const replay = useAct('replayEvent', ['getEvent', 'listEvents', 'listDeliveries', 'getEventTimeline']);
-  const send = () =>
-    replay.mutate(
-      { id: event.id, ...(chosen.length > 0 && { body: { destinationIds: chosen } }) },
-      {
-        onSuccess: ({ deliveriesCreated }) => {
-          notifications.show({ message: `${deliveriesCreated} deliveries were made` });
-          close();
-        },
-      },
-    );
+  const replay = async () => {
+    const body = chosen.length > 0 ? { body: { destinationIds: chosen } } : {};
+    const { deliveriesCreated } = await call('replayEvent', { id, ...body });
+    return `${plural(deliveriesCreated, 'delivery')} created`;
+  };
   return (
-    <>
-      <Button size="xs" onClick={open}>
-        Replay
-      </Button>
-      <Modal opened={isOpen} onClose={close} title="Replay this event">
-        <RecordsField
-          label="To these destinations"
-          description="None chosen: to all where its routes lead now."
-          list="listDestinations"
-          value={chosen}
-          onChange={setChosen}
-          most={100}
-        />
-        {replay.error && <Text role="alert">{told(replay.error).message}</Text>}
-        <Group justify="end" mt="md">
-          <Button variant="default" onClick={close}>
-            Close
-          </Button>
-          <Button onClick={send} loading={replay.isPending}>
-            {chosen.length === 0 ? 'Replay to all' : `Replay to ${chosen.length}`}
-          </Button>
-        </Group>
-      </Modal>
-    </>
+    <ConfirmedAction
+      label="Replay"
+      title="Replay event"
+      verb={chosen.length === 0 ? 'Replay' : `Replay to ${plural(chosen.length, 'destination')}`}
+      variant="filled"
+      run={replay}
+    >
+      <RecordsField
+        label="Destinations"
+        description="Leave empty for all destinations of its routes."
+        list="listDestinations"
+        value={chosen}
+        onChange={setChosen}
+        most={100}
+      />
+    </ConfirmedAction>
   );
 }

@@ -1,52 +1,54 @@
 // Every webhook that came in: filtered, searched, and live.
-import { Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Event } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { questionOf } from '../../api/parts.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { ChoiceFilter, RangeFilter, RecordFilter, SeveralFilter, TextFilter } from '../../components/filters.tsx';
-import { flagOf } from '../../components/flags.ts';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
+import {
+  ChoiceFilter,
+  Filters,
+  flagOf,
+  RecordFilter,
+  SeveralFilter,
+  TextFilter,
+  YES_NO,
+} from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
-import { Searched, SO_FAR } from '../../components/Searched.tsx';
-import { Status } from '../../components/Status.tsx';
-import { plain, sizeText } from '../../format.ts';
+import { Searched } from '../../components/Searched.tsx';
+import { Empty } from '../../components/ui.tsx';
 import { LiveLine, LiveSwitch } from '../../live/LiveSwitch.tsx';
 import { isEventSearch, useLiveEvents } from '../../live/useLiveEvents.ts';
 import { pageOf, rangeOf, type Search, severalOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
 const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
+const VIEWS = {
+  Failed: { status: 'failed' },
+  'Partially delivered': { status: 'partial' },
+  Unrouted: { routed: 'false' },
+};
 
 const columns: Column<Event>[] = [
-  { title: 'Received', cell: (event) => <Time at={event.receivedAt} />, csv: (event) => event.receivedAt },
-  { title: 'Source', cell: (event) => plain(event.source.name), csv: (event) => event.source.name },
-  { title: 'Status', cell: (event) => <Status of={event.status} />, csv: (event) => event.status },
   {
-    title: 'Routed',
-    cell: (event) => (event.routed ? 'yes' : 'no route took it'),
-    csv: (event) => String(event.routed),
-    wideOnly: true,
+    title: 'Received',
+    value: (event) => event.receivedAt,
+    cell: (event) => (
+      <Link to={`/events/${event.id}`}>
+        <Time at={event.receivedAt} />
+      </Link>
+    ),
   },
+  { title: 'Status', value: (event) => event.status, as: 'status' },
+  { title: 'Source', value: (event) => event.source.name },
+  { title: 'Routed', value: (event) => event.routed, wideOnly: true },
   {
     title: 'Delivered',
-    cell: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
-    csv: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
-  },
-  {
-    title: 'Size',
-    cell: (event) => sizeText(event.payloadSize),
-    csv: (event) => event.payloadSize,
+    value: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
     numeric: true,
-    wideOnly: true,
   },
-  {
-    title: 'Event',
-    cell: (event) => <Link to={`/events/${event.id}`}>{event.id}</Link>,
-    csv: (event) => event.id,
-    wideOnly: true,
-  },
+  { title: 'Size', value: (event) => event.payloadSize, as: 'size', wideOnly: true },
+  { title: 'ID', value: (event) => event.id, as: 'id', wideOnly: true },
 ];
 
 export function Events() {
@@ -64,13 +66,14 @@ export function Events() {
     // What stands still is as of now.
     if (!live) void answer.refetch();
   };
+  const reached = answer.data?.search;
   return (
     <Page
       title="Events"
       actions={
         <>
           <LiveSwitch isOn={isLive} state={state} set={follow} />
-          <CopyMenu
+          <ExportMenu
             call={{ name: 'listEvents', input }}
             columns={columns}
             rows={answer.data?.data ?? []}
@@ -79,22 +82,22 @@ export function Events() {
         </>
       }
     >
-      <Group align="end" gap="xs" mb="sm">
-        <RangeFilter byDefault="24h" />
+      <Filters
+        views={VIEWS}
+        more={
+          maySeeDeliveries && (
+            <>
+              <ChoiceFilter name="routed" label="Routed" choices={YES_NO} />
+              <RecordFilter name="routeId" label="Route" list="listRoutes" />
+              <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
+            </>
+          )
+        }
+      >
+        <TextFilter name="search" label="Payload contains" isSearch />
         <RecordFilter name="sourceId" label="Source" list="listSources" />
         <SeveralFilter name="status" label="Status" choices={STATUSES} />
-        <ChoiceFilter
-          name="routed"
-          label="Routed"
-          choices={[
-            { value: 'true', label: 'by a route' },
-            { value: 'false', label: 'no route took it' },
-          ]}
-        />
-        {maySeeDeliveries && <RecordFilter name="routeId" label="Route" list="listRoutes" />}
-        {maySeeDeliveries && <RecordFilter name="destinationId" label="Destination" list="listDestinations" />}
-        <TextFilter name="search" label="Payload contains" placeholder="Enter searches" />
-      </Group>
+      </Filters>
       <LiveLine state={state} />
       <DataTable
         title="Events"
@@ -104,28 +107,18 @@ export function Events() {
         onOpen={(event) => void navigate({ to: `/events/${event.id}` })}
         onPage={(page) => set({ page: String(page), live: undefined })}
         foot={
-          answer.data?.search && (
-            <Searched
-              list="listEvents"
-              filters={filters}
-              shown={answer.data.data.length}
-              reached={answer.data.search}
-            />
+          reached && (
+            <Searched list="listEvents" filters={filters} shown={answer.data?.data.length ?? 0} reached={reached} />
           )
         }
         empty={
-          answer.data?.search?.nextCursor ? (
-            SO_FAR
+          reached?.nextCursor ? (
+            <Empty title="No matches so far">Continue searching below.</Empty>
           ) : (
-            <>
-              No webhook came in that time, or none that matches. Look at a longer time
-              {mayStart && (
-                <>
-                  , or <Link to="/start">send a first one</Link>
-                </>
-              )}
-              .
-            </>
+            <Empty title="No events">
+              Choose a longer time range or remove a filter.
+              {mayStart && <Link to="/start">Send a sample webhook</Link>}
+            </Empty>
           )
         }
       />

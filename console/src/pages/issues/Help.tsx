@@ -1,41 +1,44 @@
-// What helps against an issue: steps, each with the page on which it is done.
-import { Text } from '@mantine/core';
+// What fixes an issue: steps, each with the page on which it is done.
 import { Link } from '@tanstack/react-router';
 import type { Issue } from 'hookyard/client';
 import type { ReactNode } from 'react';
-import { Name } from '../../components/Name.tsx';
+import { Name } from '../../components/ui.tsx';
 import { canRetry } from '../../words/issues.ts';
 
 export function Help({ issue }: { issue: Issue }) {
   const steps = [
     ...STEPS[issue.kind](issue),
-    ...(canRetry(issue) ? ['Send again what has failed for good meanwhile: “Retry what failed”, above.'] : []),
+    ...(canRetry(issue) ? ['Send the failed deliveries again with “Retry failed deliveries”.'] : []),
   ];
   return (
-    <>
+    <div className="stack">
       <ol className="steps">
         {steps.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a kind stay the same
-          <li key={index}>{step}</li>
+          <li key={index}>
+            <div className="step">
+              <span>{step}</span>
+            </div>
+          </li>
         ))}
       </ol>
-      <Text size="sm">
+      <p className="small quiet">
         {issue.kind === 'circuit_open'
-          ? 'The issue resolves itself when the circuit closes.'
-          : `${canRetry(issue) ? 'What waits for a retry goes out by itself. ' : ''}The issue resolves itself about a minute after it works again.`}
-      </Text>
-    </>
+          ? 'The issue resolves automatically when the circuit breaker closes.'
+          : `${canRetry(issue) ? 'Retrying deliveries are sent automatically. ' : ''}The issue resolves automatically about a minute after the first success.`}
+      </p>
+    </div>
   );
 }
 
 type Subject = 'source' | 'route' | 'destination';
 
-/** `the route Orders to CRM`, with its page. */
+/** `route Orders to CRM`, with its page. */
 const the = (issue: Issue, what: Subject): ReactNode => {
   const record = issue[what];
   return record ? (
     <>
-      the {what} <Name id={record.id} name={record.name} />
+      {what} <Name id={record.id} name={record.name} />
     </>
   ) : (
     `the ${what}`
@@ -44,73 +47,79 @@ const the = (issue: Issue, what: Subject): ReactNode => {
 
 const seeSample = ({ sampleDeliveryId }: Issue, what: string): ReactNode => (
   <>
-    See {what}:{' '}
+    {what}:{' '}
     {sampleDeliveryId === null ? (
-      'a delivery that failed'
+      'open a failed delivery'
     ) : (
-      <Link to={`/deliveries/${sampleDeliveryId}`}>the last delivery that failed</Link>
+      <Link to={`/deliveries/${sampleDeliveryId}`}>last failed delivery</Link>
     )}
     .
   </>
 );
 
+const refusedOf = (issue: Issue): ReactNode =>
+  issue.source ? (
+    <Link to={`/sources/${issue.source.id}`} search={{ tab: 'refused-webhooks' } as never}>
+      refused webhooks of the source
+    </Link>
+  ) : (
+    'refused webhooks of the source'
+  );
+
 const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   delivery_failing: (issue) => [
-    seeSample(issue, 'what was sent, and what was answered'),
+    seeSample(issue, 'Compare request and response'),
     <>
-      Repair {the(issue, 'destination')}: its service, or its address and credentials (“Edit”). “Send a test webhook” on
-      its page says whether it works.
+      Fix the receiving service, or edit the URL and credentials of {the(issue, 'destination')}. Check it with “Send
+      test webhook”.
     </>,
   ],
   circuit_open: (issue) => [
     <>
-      See what fails, and repair that:{' '}
+      Fix what fails:{' '}
       <Link to="/issues" search={{ routeId: issue.routeId ?? undefined, kind: 'delivery_failing' } as never}>
-        the other issues of the route
+        other issues of the route
       </Link>
       .
     </>,
     <>
-      Deliveries wait meanwhile, and go out by themselves once the destination answers. The page of{' '}
-      {the(issue, 'route')} says when it is tried next; “Let deliveries through now” does not wait for that.
+      Held deliveries are sent once the destination responds. To skip the wait, open {the(issue, 'route')} and choose
+      “Resume now”.
     </>,
   ],
   transform_failing: (issue) => [
-    seeSample(issue, 'the error'),
+    seeSample(issue, 'See the error'),
     <>
-      Correct the transform of {the(issue, 'route')}.{' '}
+      Fix the transform of {the(issue, 'route')}.{' '}
       {issue.routeId !== null && issue.sampleEventId !== null && (
-        <Link to={`/routes/${issue.routeId}`} search={{ event: issue.sampleEventId } as never}>
-          Try it with that event
+        <Link to={`/routes/${issue.routeId}`} search={{ tab: 'test', event: issue.sampleEventId } as never}>
+          Test it with the failing event
         </Link>
       )}
     </>,
   ],
   schema_refusing: (issue) => [
-    seeSample(issue, 'the error'),
-    <>Correct the schema of {the(issue, 'route')}, or have the sender corrected.</>,
+    seeSample(issue, 'See the error'),
+    <>Fix the schema of {the(issue, 'route')}, or the payloads of the sender.</>,
   ],
   signature_failing: (issue) => [
-    <>See what was refused, and why, on the page of {the(issue, 'source')}: “Refused webhooks”.</>,
-    'Set the secret there that its sender uses (“Edit”).',
-    'What was refused was not stored: have it sent again.',
+    <>See what was refused: {refusedOf(issue)}.</>,
+    <>Edit {the(issue, 'source')} and enter the secret its sender signs with.</>,
+    'Ask the sender to send the refused webhooks again: they were not stored.',
   ],
   warehouse_not_writable: (issue) => [
-    <>See the error of its last file on the page of {the(issue, 'destination')}.</>,
-    'Repair the bucket, the credentials or the permission. “Write a test file” there says whether it works.',
-    'Files that wait are written by themselves then.',
+    <>See the error of the last file on {the(issue, 'destination')}.</>,
+    'Fix the bucket, credentials or permissions. Check with “Write test file”. Waiting files are written automatically.',
   ],
   quota_reached: () => [
     <>
-      See what is used of each limit: <Link to="/usage">Usage</Link>.
+      See what is used: <Link to="/usage">Usage</Link>.
     </>,
-    'Send less, or ask the operator for more.',
+    'Send less, or ask the operator for a higher limit.',
   ],
-  ingest_refused: (issue) => [
-    <>See what was refused, why, and what helps, on the page of {the(issue, 'source')}: “Refused webhooks”.</>,
-  ],
+  ingest_refused: (issue) => [<>See what was refused and why: {refusedOf(issue)}.</>],
   notification_failing: (issue) => [
-    <>Check to whom mails of {the(issue, 'route')} go (“Edit”).</>,
-    'The mail server refuses them, or cannot be reached: that is for the operator.',
+    <>Check the notification addresses of {the(issue, 'route')}.</>,
+    'If they are right, the mail server refuses them or is unreachable: contact the operator.',
   ],
 };

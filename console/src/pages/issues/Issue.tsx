@@ -1,21 +1,19 @@
-// One issue: what fails, why, since when, a sample of it, and what can be done.
-import { Alert, Button, Group, Text } from '@mantine/core';
+// One issue: what fails, why, since when, the steps that fix it, and what can be done.
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Issue } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import { Count } from '../../components/Count.tsx';
-import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
-import { Facts } from '../../components/Facts.tsx';
-import { Failed } from '../../components/Failed.tsx';
-import { Name } from '../../components/Name.tsx';
+import { Failed, Loading } from '../../components/Failed.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText, plain } from '../../format.ts';
-import { canRetry, titleOf } from '../../words/issues.ts';
+import { Callout, Card, Id, Name, Status } from '../../components/ui.tsx';
+import { plain, plural } from '../../format.ts';
+import { canRetry, placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 import { Help } from './Help.tsx';
 
@@ -23,74 +21,73 @@ const AGAIN_MS = 5000;
 
 export function IssuePage() {
   const [retriedAt, setRetriedAt] = useState<string | null>(null);
+  const mayDeliveries = useMay('deliveries:read');
   return (
     <RecordPage
       get="getIssue"
       every={AGAIN_MS}
+      crumb={{ to: '/issues', label: 'Issues' }}
       title="Issue"
       titleOf={(issue) => plain(titleOf(issue))}
+      status={({ state }) => <Status of={state} />}
+      note={(issue) => (
+        <>
+          <bdi>{plain(placeOf(issue))}</bdi> · {plural(issue.count, 'failure')}, last <Time at={issue.lastSeenAt} />
+        </>
+      )}
       actions={(issue) => <Actions issue={issue} onRetry={setRetriedAt} />}
+      facts={(issue) => [
+        issue.source && ['Source', <Name key="source" {...issue.source} />],
+        issue.route && ['Route', <Name key="route" {...issue.route} />],
+        issue.destination && ['Destination', <Name key="destination" {...issue.destination} />],
+        [
+          'Cause',
+          <span key="cause" className="mono anywhere">
+            {plain(issue.cause)}
+          </span>,
+        ],
+        ['First seen', <Time key="first" at={issue.firstSeenAt} exact />],
+        ['Last seen', <Time key="last" at={issue.lastSeenAt} exact />],
+        issue.resolvedAt !== null && ['Resolved', <Time key="resolved" at={issue.resolvedAt} exact />],
+        issue.sampleDeliveryId !== null && ['Sample delivery', <Id key="delivery" of={issue.sampleDeliveryId} />],
+        issue.sampleEventId !== null && ['Sample event', <Id key="event" of={issue.sampleEventId} />],
+      ]}
     >
-      {(issue) => <Shown issue={issue} retriedAt={retriedAt} />}
+      {(issue) => (
+        <>
+          {retriedAt !== null && mayDeliveries && <Outcome where={placeIn(issue)} since={retriedAt} />}
+          {issue.state === 'resolved' ? (
+            <Callout tone="ok" title="Resolved">
+              Another failure within an hour reopens the issue.
+            </Callout>
+          ) : (
+            <Card title="How to fix it">
+              <Help issue={issue} />
+            </Card>
+          )}
+          {mayDeliveries && canRetry(issue) && <FailedThere issue={issue} />}
+          <details>
+            <summary>What the states mean</summary>
+            <ul>
+              {Object.entries(STATES).map(([state, meaning]) => (
+                <li key={state}>
+                  <strong>{state}</strong>: {meaning}
+                </li>
+              ))}
+            </ul>
+          </details>
+        </>
+      )}
     </RecordPage>
   );
 }
 
-function Shown({ issue, retriedAt }: { issue: Issue; retriedAt: string | null }) {
-  const { source, route, destination, sampleDeliveryId, sampleEventId } = issue;
-  const maySeeDeliveries = useMay('deliveries:read');
-  return (
-    <>
-      <Group gap="md">
-        <Status of={issue.state} />
-        <Text>
-          {countText(issue.count)} {issue.count === 1 ? 'failure' : 'failures'}, the last <Time at={issue.lastSeenAt} />
-        </Text>
-      </Group>
-      {retriedAt !== null && maySeeDeliveries && <Outcome where={placeIn(issue)} since={retriedAt} />}
-      {issue.state === 'resolved' ? (
-        <Alert color="green" title="It is over" my="sm">
-          What failed works again, or somebody says so. Another failure within an hour opens it again.
-        </Alert>
-      ) : (
-        <Alert color="orange" title="What helps" my="sm">
-          <Help issue={issue} />
-        </Alert>
-      )}
-      <Facts
-        of={[
-          source && ['Source', <Name key="source" {...source} />],
-          route && ['Route', <Name key="route" {...route} />],
-          destination && ['Destination', <Name key="destination" {...destination} />],
-          ['Cause', plain(issue.cause)],
-          ['First failure', <Time key="first" at={issue.firstSeenAt} />],
-          ['Last failure', <Time key="last" at={issue.lastSeenAt} />],
-          ['Opened', <Time key="opened" at={issue.openedAt} />],
-          issue.resolvedAt !== null && ['Resolved', <Time key="resolved" at={issue.resolvedAt} />],
-          ['State changed', <Time key="changed" at={issue.changedAt} />],
-          sampleDeliveryId !== null && ['A delivery that failed', <Name key="delivery" id={sampleDeliveryId} />],
-          sampleEventId !== null && ['Its event', <Name key="event" id={sampleEventId} />],
-        ]}
-      />
-      {maySeeDeliveries && canRetry(issue) && (
-        <Text>
-          <FailedThere issue={issue} />, with those that were sent again since.
-        </Text>
-      )}
-      <details>
-        <summary>What the states mean</summary>
-        <Facts of={STATE_WORDS} />
-      </details>
-    </>
-  );
-}
-
-const STATE_WORDS: [string, string][] = [
-  ['Open', 'Nobody has looked at it.'],
-  ['Acknowledged', 'Somebody does: the others need not. It still resolves itself.'],
-  ['Ignored', 'It counts on, and nobody wants to hear of it until somebody opens it again.'],
-  ['Resolved', 'It is over: by itself, or because somebody says so. Another failure opens it again within an hour.'],
-];
+const STATES = {
+  Open: 'nobody works on it yet.',
+  Acknowledged: 'somebody works on it. It still resolves automatically.',
+  Ignored: 'failures are counted, but nobody is notified until it is reopened.',
+  Resolved: 'fixed, or closed by a user. Another failure within an hour reopens it.',
+};
 
 /** The deliveries of where it is. */
 const placeIn = ({ routeId, destinationId }: Issue) => ({
@@ -98,18 +95,15 @@ const placeIn = ({ routeId, destinationId }: Issue) => ({
   ...(destinationId !== null && { destinationId }),
 });
 
-/** The deliveries that failed where the issue is: the list and the count say the same. */
-function failedThere(issue: Issue) {
-  const status = issue.kind === 'schema_refusing' ? ('schema_failed' as const) : ('failed' as const);
-  return { ...placeIn(issue), status };
-}
-
 function FailedThere({ issue }: { issue: Issue }) {
-  const input = failedThere(issue);
+  const status = issue.kind === 'schema_refusing' ? ('schema_failed' as const) : ('failed' as const);
+  const input = { ...placeIn(issue), status };
   return (
-    <Link to="/deliveries" search={{ ...input, range: 'all' } as never}>
-      <Count list="listDeliveries" input={input} one="delivery has failed there" many="deliveries have failed there" />
-    </Link>
+    <p>
+      <Link to="/deliveries" search={{ ...input, range: 'all' } as never}>
+        <Count list="listDeliveries" input={input} one="failed delivery" />
+      </Link>
+    </p>
   );
 }
 
@@ -122,13 +116,13 @@ const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
   acknowledged: [
     ['resolved', 'Resolve'],
     ['ignored', 'Ignore'],
-    ['open', 'Open again'],
+    ['open', 'Reopen'],
   ],
   ignored: [
-    ['open', 'Open again'],
+    ['open', 'Reopen'],
     ['resolved', 'Resolve'],
   ],
-  resolved: [['open', 'Open again']],
+  resolved: [['open', 'Reopen']],
 };
 
 function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
@@ -140,11 +134,9 @@ function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) =>
   return (
     <>
       {change.error && <Failed error={change.error} />}
-      {mayDeliver && canRetry(issue) && <Retry issue={issue} onRetry={onRetry} />}
       {STEPS[issue.state].map(([state, verb]) => (
         <Button
           key={state}
-          size="xs"
           variant="default"
           disabled={change.isPending}
           onClick={() => change.mutate({ id, body: { state } })}
@@ -152,6 +144,7 @@ function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) =>
           {verb}
         </Button>
       ))}
+      {mayDeliver && canRetry(issue) && <Retry issue={issue} onRetry={onRetry} />}
     </>
   );
 }
@@ -160,35 +153,30 @@ function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) =>
 function Found({ id }: { id: string }) {
   const { data, error } = useAsk('retryIssue', { id, body: { dryRun: true } });
   if (error) return <Failed error={error} />;
-  if (!data) return <Text>Counting what failed …</Text>;
+  if (!data) return <Loading lines={1} />;
   return (
-    <Text>
-      <strong>{countText(data.deliveriesFound)}</strong> {data.deliveriesFound === 1 ? 'delivery' : 'deliveries'} failed
-      and can be made again{data.more && ', and there may be more'}.
-      {data.deliveriesFound === 0 && !data.more && ' What waits is sent by itself.'}
-    </Text>
+    <p>
+      <strong>{plural(data.deliveriesFound, 'failed delivery')}</strong>
+      {data.more && ' or more'}
+      {data.deliveriesFound === 0 && !data.more && '. Waiting deliveries are sent automatically.'}
+    </p>
   );
 }
 
 function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
+  const retry = async () => {
+    const since = await sinceNow(placeIn(issue));
+    const { deliveriesCreated, more } = await call('retryIssue', { id: issue.id });
+    onRetry(since);
+    return `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: retry again' : ''}`;
+  };
   return (
-    <ConfirmedAction
-      label="Retry what failed"
-      verb="Retry it"
-      variant="filled"
-      run={async () => {
-        const since = await sinceNow(placeIn(issue));
-        const { deliveriesCreated, more } = await call('retryIssue', { id: issue.id });
-        onRetry(since);
-        const made = `${countText(deliveriesCreated)} ${deliveriesCreated === 1 ? 'delivery was' : 'deliveries were'} made`;
-        return more ? `${made}; there may be more: retry again` : made;
-      }}
-    >
+    <ConfirmedAction label="Retry failed deliveries" verb="Retry deliveries" variant="filled" run={retry}>
       <Found id={issue.id} />
-      <Text>
-        What has failed since <Time at={issue.firstSeenAt} /> with this cause, and was not replayed, is delivered again:
-        at most 1,000 deliveries at a time, the newest first. Repair the cause first, or they fail again.
-      </Text>
+      <p>
+        Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are sent again, newest first,
+        up to 1,000 at a time. Fix the cause first, or they fail again.
+      </p>
     </ConfirmedAction>
   );
 }

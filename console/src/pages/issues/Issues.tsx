@@ -4,32 +4,26 @@ import type { Issue } from 'hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText, plain } from '../../format.ts';
+import { plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 import { causeText, KIND_CHOICES, KINDS, placeOf, STATES } from '../../words/issues.ts';
-import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 5000;
+const VIEWS = { Open: { state: 'open' }, Acknowledged: { state: 'acknowledged' }, Resolved: { state: 'resolved' } };
 
 const columns: Column<Issue>[] = [
   {
-    title: 'What',
+    title: 'Issue',
+    value: (issue) => issue.kind,
     cell: (issue) => <Link to={`/issues/${issue.id}`}>{KINDS[issue.kind]}</Link>,
-    csv: (issue) => issue.kind,
   },
-  { title: 'Cause', cell: (issue) => plain(causeText(issue)), csv: (issue) => issue.cause },
-  { title: 'State', cell: (issue) => <Status of={issue.state} />, csv: (issue) => issue.state },
-  { title: 'Where', cell: (issue) => <bdi>{plain(placeOf(issue))}</bdi>, csv: placeOf },
-  { title: 'Failures', cell: (issue) => countText(issue.count), csv: (issue) => issue.count, numeric: true },
-  { title: 'Last', cell: (issue) => <Time at={issue.lastSeenAt} />, csv: (issue) => issue.lastSeenAt },
-  {
-    title: 'Since',
-    cell: (issue) => <Time at={issue.firstSeenAt} />,
-    csv: (issue) => issue.firstSeenAt,
-    wideOnly: true,
-  },
-  { title: 'Id', cell: (issue) => issue.id, csv: (issue) => issue.id, wideOnly: true },
+  { title: 'State', value: (issue) => issue.state, as: 'status' },
+  { title: 'Cause', value: (issue) => issue.cause, cell: (issue) => <bdi>{plain(causeText(issue))}</bdi> },
+  { title: 'Where', value: placeOf },
+  { title: 'Failures', value: (issue) => issue.count, as: 'count' },
+  { title: 'Last seen', value: (issue) => issue.lastSeenAt, as: 'time' },
+  { title: 'First seen', value: (issue) => issue.firstSeenAt, as: 'time', wideOnly: true },
+  { title: 'ID', value: (issue) => issue.id, as: 'id', wideOnly: true },
 ];
 
 export function Issues() {
@@ -49,16 +43,20 @@ export function Issues() {
       every={AGAIN_MS}
       path="/issues"
       hasCursor
+      views={VIEWS}
       filters={
         <>
           <ChoiceFilter name="state" label="State" choices={STATES} />
-          <ChoiceFilter name="kind" label="What" choices={KIND_CHOICES} />
+          <ChoiceFilter name="kind" label="Kind" choices={KIND_CHOICES} />
           <RecordFilter name="sourceId" label="Source" list="listSources" />
           <RecordFilter name="routeId" label="Route" list="listRoutes" />
           <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
         </>
       }
-      empty="Nothing has kept failing in the last 90 days."
+      empty={{
+        title: 'No issues',
+        text: 'Failures that last show up here, with their cause and the steps that fix them.',
+      }}
     />
   );
 }

@@ -1,121 +1,90 @@
 // The audit log: who did what, and who was refused.
-import { Group, Modal } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import type { AuditRecord } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { Facts } from '../../components/Facts.tsx';
-import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
-import { Name } from '../../components/Name.tsx';
-import { Page } from '../../components/Page.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText, plain } from '../../format.ts';
-import { pageOf, rangeOf, usePageSearch } from '../../search.ts';
+import type { Column } from '../../components/DataTable.tsx';
+import { ChoiceFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { ListPage } from '../../components/ListPage.tsx';
+import { Facts, Name } from '../../components/ui.tsx';
+import { countText, plain, plural } from '../../format.ts';
+import { rangeOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
+import { useState } from 'react';
 
 const RESOURCES = [
-  'sources',
-  'destinations',
-  'routes',
-  'filters',
-  'transforms',
-  'schemas',
-  'events',
-  'payloads',
-  'deliveries',
-  'issues',
-  'alerts',
-  'keys',
-  'secrets',
+  ...['sources', 'destinations', 'routes', 'filters', 'transforms', 'schemas', 'events', 'payloads'],
+  ...['deliveries', 'issues', 'alerts', 'keys', 'secrets'],
 ];
 
 const actorText = ({ actor, keyName }: AuditRecord): string =>
-  actor === 'key' ? plain(keyName ?? 'a key') : actor === 'operator' ? 'the operator' : 'a provider';
+  actor === 'key' ? (keyName ?? 'API key') : actor === 'operator' ? 'Operator' : 'Provider';
 const recordsText = ({ recordIds, recordCount }: AuditRecord): string =>
-  recordCount > 1 ? `${countText(recordCount)} records` : (recordIds[0] ?? '-');
+  recordCount > 1 ? plural(recordCount, 'record') : (recordIds[0] ?? '');
 
 const columns: Column<AuditRecord>[] = [
-  { title: 'Time', cell: (record) => <Time at={record.at} />, csv: (record) => record.at },
-  { title: 'Who', cell: (record) => <bdi>{actorText(record)}</bdi>, csv: actorText },
-  { title: 'Did', cell: (record) => record.action, csv: (record) => record.action },
-  { title: 'Outcome', cell: (record) => <Status of={record.outcome} />, csv: (record) => record.outcome },
-  { title: 'With', cell: recordsText, csv: (record) => record.recordIds.join(' ') },
+  { title: 'Time', value: (record) => record.at, as: 'time' },
+  { title: 'Actor', value: actorText },
+  { title: 'Operation', value: (record) => record.action },
+  { title: 'Outcome', value: (record) => record.outcome, as: 'status' },
   {
-    title: 'Members',
-    cell: (record) => plain(record.members.join(', ')) || '-',
-    csv: (record) => record.members.join(' '),
-    wideOnly: true,
+    title: 'Record',
+    value: (record) => record.recordIds.join(' '),
+    cell: (record) => <span className="mono">{recordsText(record)}</span>,
   },
-  {
-    title: 'From',
-    cell: (record) => plain(record.address ?? '-'),
-    csv: (record) => record.address,
-    wideOnly: true,
-  },
+  { title: 'Fields', value: (record) => record.members.join(' '), wideOnly: true },
+  { title: 'Client address', value: (record) => record.address, wideOnly: true },
 ];
 
 export function Audit() {
-  const [search, set] = usePageSearch();
+  const [search] = usePageSearch();
   const mayReadKeys = useMay('keys:read');
-  const filters = {
-    ...rangeOf(search, '7d'),
-    keyId: search.keyId,
-    action: search.action,
-    resource: search.resource,
-    recordId: search.recordId,
-    outcome: search.outcome as AuditRecord['outcome'] | undefined,
-  };
-  const input = { ...filters, page: pageOf(search), pageSize: 50 };
-  const answer = useAsk('listAuditRecords', input, { keep: true });
-  const opened = answer.data?.data.find(({ id }) => id === search.open);
+  const [opened, setOpened] = useState<AuditRecord | null>(null);
   return (
-    <Page
-      title="Audit log"
-      actions={
-        <CopyMenu
-          call={{ name: 'listAuditRecords', input }}
-          columns={columns}
-          rows={answer.data?.data ?? []}
-          all={{ list: 'listAuditRecords', filters }}
-        />
-      }
-    >
-      <Group align="end" gap="xs" mb="sm">
-        <RangeFilter byDefault="7d" />
-        {mayReadKeys && <RecordFilter name="keyId" label="Key" list="listApiKeys" />}
-        <ChoiceFilter name="outcome" label="Outcome" choices={['done', 'refused', 'failed']} />
-        <ChoiceFilter name="resource" label="Kind of records" choices={RESOURCES} />
-        <TextFilter name="recordId" label="Id of a record" placeholder="rte_…" />
-        <TextFilter name="action" label="Operation" placeholder="updateRoute" />
-      </Group>
-      <DataTable
+    <>
+      <ListPage
         title="Audit log"
+        list="listAuditRecords"
+        input={{
+          ...rangeOf(search, '7d'),
+          keyId: search.keyId,
+          action: search.action,
+          resource: search.resource,
+          recordId: search.recordId,
+          outcome: search.outcome as AuditRecord['outcome'] | undefined,
+        }}
         columns={columns}
-        idOf={(record) => record.id}
-        answer={answer}
-        onOpen={(record) => set({ open: record.id })}
-        onPage={(page) => set({ page: String(page) })}
-        empty="Nothing was done in this time that matches."
+        hasCursor
+        onOpen={setOpened}
+        filters={
+          <>
+            {mayReadKeys && <RecordFilter name="keyId" label="API key" list="listApiKeys" />}
+            <ChoiceFilter name="outcome" label="Outcome" choices={['done', 'refused', 'failed']} />
+            <ChoiceFilter name="resource" label="Resource" choices={RESOURCES} />
+            <TextFilter name="recordId" label="Record ID" />
+            <TextFilter name="action" label="Operation" />
+          </>
+        }
+        empty={{ title: 'No entries', text: 'Changes and refused requests in this time range appear here.' }}
       />
-      <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="What was done" size="lg">
+      <Modal opened={opened !== null} onClose={() => setOpened(null)} title="Audit record" size="lg">
         {opened && <One record={opened} />}
       </Modal>
-    </Page>
+    </>
   );
 }
 
 function One({ record }: { record: AuditRecord }) {
   return (
     <Facts
+      isWide
       of={[
-        ['Time', <Time key="at" at={record.at} ms />],
-        ['Who', actorText(record)],
-        record.keyId !== null && ['Key', record.keyId],
-        ['Did', record.action],
+        ['Time', <Time key="at" at={record.at} ms exact />],
+        ['Actor', plain(actorText(record))],
+        record.keyId !== null && ['API key', record.keyId],
+        ['Operation', record.action],
         ['Outcome', `${record.outcome}${record.code === null ? '' : `, ${record.code}`}`],
-        record.status !== null && ['Answered', record.status],
-        ['Kind of records', record.resource],
+        record.status !== null && ['Status code', record.status],
+        ['Resource', record.resource],
         [
           `Records (${countText(record.recordCount)})`,
           record.recordIds.map((id) => (
@@ -124,10 +93,10 @@ function One({ record }: { record: AuditRecord }) {
             </div>
           )),
         ],
-        ['Members that were sent', plain(record.members.join(', ')) || 'none'],
-        ['From', plain(record.address ?? '-')],
-        ['With', plain(record.userAgent ?? '-')],
-        ['Request', plain(record.requestId ?? '-')],
+        ['Fields', plain(record.members.join(', ')) || 'None'],
+        ['Client address', plain(record.address ?? '–')],
+        ['User agent', plain(record.userAgent ?? '–')],
+        ['Request ID', plain(record.requestId ?? '–')],
       ]}
     />
   );

@@ -1,13 +1,14 @@
 // Destinations and routes as files: out of this organization, and into it, tried first.
-import { Alert, Button, Checkbox, FileInput, Group, NativeSelect, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, FileInput, Group, NativeSelect, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call, fileOf } from '../../api/client.ts';
 import type { ApiCall } from '../../api/curl.ts';
 import { queryClient } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
+import { Callout, Card } from '../../components/ui.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
 import { countText, plain } from '../../format.ts';
 import { save } from '../../save.ts';
@@ -32,17 +33,16 @@ export function Exchange() {
     writeRoutes: useMay('routes:write'),
   };
   return (
-    <Page title="Import and export">
-      <Text mb="sm">
-        Destinations and routes move between organizations as JSON files, with slugs in the place of ids. Destinations
-        come first: routes refer to them, and to sources, filters, transforms and schemas, which must be there.
-      </Text>
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+    <Page
+      title="Import and export"
+      note="Move destinations and routes between organizations as JSON files. Import destinations first: routes refer to them by slug."
+    >
+      <div className="grid-2">
         {may.readDestinations && <Export kind="destinations" />}
         {may.readRoutes && <Export kind="routes" />}
         {may.writeDestinations && <Import kind="destinations" />}
         {may.writeRoutes && <Import kind="routes" />}
-      </SimpleGrid>
+      </div>
     </Page>
   );
 }
@@ -65,26 +65,22 @@ function Export({ kind }: { kind: Kind }) {
     }
   };
   return (
-    <section aria-label={`Export ${kind}`}>
-      <h2>Export {kind}</h2>
-      <Stack gap="xs">
+    <Card title={`Export ${kind}`} actions={<ExportMenu call={asked} />}>
+      <Stack gap="sm">
         {isDestinations && maySeeSecrets && (
           <Checkbox
-            label="With credentials in clear"
-            description="Without it they are left out. With it the file is a secret, and the audit log has who took it."
+            label="Include credentials"
+            description="The file then contains secrets in plain text. The audit log records the export."
             checked={withSecrets}
             onChange={(event) => setWithSecrets(event.currentTarget.checked)}
           />
         )}
         <Group>
-          <Button size="xs" onClick={() => void download()}>
-            Save all {kind} as a file
-          </Button>
-          <CopyMenu call={asked} />
+          <Button onClick={() => void download()}>Download {kind}</Button>
         </Group>
         {error !== null && <Failed error={error} again={() => void download()} />}
       </Stack>
-    </section>
+    </Card>
   );
 }
 
@@ -113,54 +109,53 @@ function Import({ kind }: { kind: Kind }) {
     }
   };
   return (
-    <section aria-label={`Import ${kind}`}>
-      <h2>Import {kind}</h2>
-      <Stack gap="xs">
+    <Card title={`Import ${kind}`}>
+      <Stack gap="sm">
         <FileInput
-          label={`A file of ${kind}`}
+          size="xs"
+          label="File"
           placeholder="Choose a file"
           accept="application/json,.json"
           value={file}
           onChange={(next) => change(() => setFile(next))}
         />
         <NativeSelect
-          label={kind === 'destinations' ? 'If its slug is taken' : 'If its name is taken'}
+          label={kind === 'destinations' ? 'If the slug exists' : 'If the name exists'}
           value={strategy}
           onChange={(event) => {
             const next = event.currentTarget.value as Strategy;
             change(() => setStrategy(next));
           }}
           data={[
-            { value: 'skip', label: 'leave what is there' },
-            { value: 'rename', label: 'import it under another' },
-            { value: 'overwrite', label: 'overwrite what is there' },
+            { value: 'skip', label: 'Skip' },
+            { value: 'rename', label: 'Import under a new name' },
+            { value: 'overwrite', label: 'Overwrite' },
           ]}
         />
         <Group>
-          <Button size="xs" variant="default" disabled={!file} loading={isRunning} onClick={() => void run(true)}>
-            Try it: changes nothing
+          <Button variant="default" disabled={!file} loading={isRunning} onClick={() => void run(true)}>
+            Dry run
           </Button>
           <Button
-            size="xs"
             disabled={!file || !outcome?.isTrial || (kind === 'routes' && !outcome.isGood)}
             loading={isRunning}
             onClick={() => void run(false)}
           >
-            Import it
+            Import
           </Button>
         </Group>
         {error !== null && <Failed error={error} />}
         {outcome && <Shown outcome={outcome} />}
       </Stack>
-    </section>
+    </Card>
   );
 }
 
 async function importOf(kind: Kind, text: string, conflictStrategy: Strategy, validateOnly: boolean): Promise<Outcome> {
   const parsed = jsonOrNothing(text);
-  if (!parsed) throw new Error('The file is no JSON: take one that was saved here, or by GET .../export.');
+  if (!parsed) throw new Error('Not a JSON file. Choose a file exported by Hookyard.');
   const items = (parsed.value as Record<string, unknown> | null)?.[kind];
-  if (!Array.isArray(items)) throw new Error(`The file has no list “${kind}”: is it one of ${kind}?`);
+  if (!Array.isArray(items)) throw new Error(`The file contains no ${kind}.`);
   // The whole file: the API knows its version, and says what is wrong with it.
   const body = { ...(parsed.value as object), conflictStrategy, validateOnly };
   if (kind === 'destinations') {
@@ -175,15 +170,15 @@ async function importOf(kind: Kind, text: string, conflictStrategy: Strategy, va
 
 function Shown({ outcome: { isTrial, lines, errors, warnings, isGood } }: { outcome: Outcome }) {
   return (
-    <Alert
+    <Callout
       role="status"
-      color={isGood ? 'green' : 'red'}
-      title={isTrial ? 'This would happen; nothing is changed yet' : 'This was done'}
+      tone={isGood ? 'ok' : 'bad'}
+      title={isTrial ? 'Dry run: nothing was changed' : 'Import finished'}
     >
-      <Text size="sm">{lines.join(', ')}.</Text>
-      <Lines title="What is wrong" of={errors} />
-      <Lines title="To be known" of={warnings} />
-    </Alert>
+      <p>{lines.join(', ')}</p>
+      <Lines title="Errors" of={errors} />
+      <Lines title="Warnings" of={warnings} />
+    </Callout>
   );
 }
 
@@ -192,13 +187,11 @@ function Lines({ title, of }: { title: string; of: string[] }) {
   return (
     <>
       <h3>{title}</h3>
-      <ul className="anywhere">
-        {of.map((line) => (
-          <li key={line}>
-            <bdi>{plain(line)}</bdi>
-          </li>
-        ))}
-      </ul>
+      {of.map((line) => (
+        <p key={line} className="anywhere">
+          <bdi>{plain(line)}</bdi>
+        </p>
+      ))}
     </>
   );
 }

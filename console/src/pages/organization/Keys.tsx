@@ -1,11 +1,12 @@
-// API keys: who has one, what it may do, when it was used; a new one, whose token is shown once; and the end of one.
-import { Alert, Code, Group } from '@mantine/core';
+// API keys: who has one, what it may do, when it was used, and its end.
+import { Code } from '@mantine/core';
 import type { ApiKey } from 'hookyard/client';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import type { Column } from '../../components/DataTable.tsx';
-import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
+import { Callout } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
@@ -17,31 +18,25 @@ export function Keys() {
   const columns: Column<ApiKey>[] = [
     {
       title: 'Name',
+      value: (key) => key.name,
       cell: (key) => (
         <>
-          <bdi>{plain(key.name)}</bdi>
-          {key.id === own.id && ' (this one)'}
+          <bdi>{plain(key.name)}</bdi> {key.id === own.id && <span className="quiet">(current)</span>}
         </>
       ),
-      csv: (key) => key.name,
     },
-    { title: 'May', cell: (key) => key.scopes.join(', '), csv: (key) => key.scopes.join(' ') },
-    { title: 'Ends in', cell: (key) => <Code>…{key.tokenHint}</Code>, csv: (key) => key.tokenHint, wideOnly: true },
+    { title: 'Scopes', value: (key) => key.scopes.join(' ') },
+    { title: 'Token', value: (key) => key.tokenHint, cell: (key) => <Code>…{key.tokenHint}</Code>, wideOnly: true },
+    { title: 'Allowed addresses', value: (key) => key.allowedAddresses?.join(' ') ?? 'Any', wideOnly: true },
+    { title: 'Last used', value: (key) => key.lastUsedAt, as: 'time' },
     {
-      title: 'From',
-      cell: (key) => key.allowedAddresses?.join(', ') ?? 'every address',
-      csv: (key) => key.allowedAddresses?.join(' '),
+      title: 'Expires',
+      value: (key) => key.expiresAt,
+      cell: (key) => (key.expiresAt === null ? 'Never' : <Time at={key.expiresAt} />),
       wideOnly: true,
     },
-    { title: 'Last used', cell: (key) => <Time at={key.lastUsedAt} />, csv: (key) => key.lastUsedAt },
-    {
-      title: 'Valid until',
-      cell: (key) => (key.expiresAt === null ? 'it is revoked' : <Time at={key.expiresAt} />),
-      csv: (key) => key.expiresAt,
-      wideOnly: true,
-    },
-    { title: 'Id', cell: (key) => key.id, csv: (key) => key.id, wideOnly: true },
-    ...(mayWrite ? [{ title: 'End', cell: (key: ApiKey) => <Revoke of={key} isOwn={key.id === own.id} /> }] : []),
+    { title: 'ID', value: (key) => key.id, as: 'id', wideOnly: true },
+    ...(mayWrite ? [{ title: 'Actions', cell: (key: ApiKey) => <Revoke of={key} isOwn={key.id === own.id} /> }] : []),
   ];
   return (
     <ListPage
@@ -49,31 +44,26 @@ export function Keys() {
       list="listApiKeys"
       columns={columns}
       every={AGAIN_MS}
-      make={{ label: 'New key', to: '/api-keys/new', scope: 'keys:write' }}
-      empty="There is none."
+      make={{ label: 'New API key', to: '/api-keys/new', scope: 'keys:write' }}
+      empty={{ title: 'No API keys', text: 'An API key signs in to the console and authenticates API requests.' }}
     />
   );
 }
 
 function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
+  const revoke = async () => {
+    await call('revokeApiKey', { id: key.id });
+    return 'API key revoked';
+  };
   return (
-    <ConfirmedAction
-      label="Revoke"
-      title={`Revoke ${plain(key.name)}`}
-      verb="Revoke it"
-      isDestructive
-      run={async () => {
-        await call('revokeApiKey', { id: key.id });
-        return 'The key is revoked';
-      }}
-    >
-      <Group mb="xs">
-        It stops working at once, everywhere. It was used last: <Time at={key.lastUsedAt} />. This cannot be undone.
-      </Group>
+    <ConfirmedAction label="Revoke" title={`Revoke ${plain(key.name)}`} verb="Revoke key" isDestructive run={revoke}>
+      <p>
+        It stops working immediately. Last used <Time at={key.lastUsedAt} />. This cannot be undone.
+      </p>
       {isOwn && (
-        <Alert color="red" title="You are signed in with this key">
-          The console ends with it.
-        </Alert>
+        <Callout tone="bad" title="You are signed in with this key">
+          You are signed out of the console.
+        </Callout>
       )}
     </ConfirmedAction>
   );

@@ -1,37 +1,41 @@
 // A new API key. Its token is shown once, and never kept by the console.
-import { Alert, Button, Code, Group, MultiSelect, NativeSelect, Text, TextInput } from '@mantine/core';
+import { Button, Code } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { NewApiKey } from 'hookyard/client';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { copy } from '../../components/CopyMenu.tsx';
 import { Page } from '../../components/Page.tsx';
+import { Callout, copy } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
+import { Fields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { plain } from '../../format.ts';
-import { SCOPE_CHOICES, type Scope } from './scopes.ts';
+import { SCOPES, type Scope } from './scopes.ts';
 
 interface Values {
   name: string;
-  /** `read`, `all` or `some`. */
-  may: 'read' | 'all' | 'some';
+  access: 'read' | 'all' | 'some';
   scopes: string[];
   allowedAddresses: string;
-  /** Days; empty: never. */
+  /** Days; empty: that of the key that creates it. */
   expiresAt: string;
 }
 
-const START: Values = { name: '', may: 'read', scopes: [], allowedAddresses: '', expiresAt: '90' };
+const START: Values = { name: '', access: 'read', scopes: [], allowedAddresses: '', expiresAt: '90' };
 const DAY_MS = 86_400_000;
 
-function scopesOf({ may, scopes }: Values): Scope[] {
-  if (may === 'some') return scopes as Scope[];
-  return may === 'all' ? ['read', 'write'] : ['read'];
+function scopesOf({ access, scopes }: Values): Scope[] {
+  if (access === 'some') return scopes as Scope[];
+  return access === 'all' ? ['read', 'write'] : ['read'];
 }
 
 export function NewKey() {
   const [made, setMade] = useState<NewApiKey | null>(null);
-  return <Page title="New API key">{made ? <Made of={made} /> : <Form onMade={setMade} />}</Page>;
+  return (
+    <Page title="New API key" crumb={{ to: '/api-keys', label: 'API keys' }}>
+      {made ? <Made of={made} /> : <Form onMade={setMade} />}
+    </Page>
+  );
 }
 
 function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
@@ -44,7 +48,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
         body: {
           name: values.name,
           scopes: scopesOf(values),
-          // Left out it is that of the key that makes it.
+          // Left out it is that of the key that creates it.
           ...(addresses.length > 0 && { allowedAddresses: addresses }),
           ...(values.expiresAt !== '' && {
             expiresAt: new Date(Date.now() + Number(values.expiresAt) * DAY_MS).toISOString(),
@@ -54,64 +58,60 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
     },
     onSaved: onMade,
   });
-  const { form } = record;
-  const isSome = form.values.may === 'some';
   return (
-    <FormFrame of={record} verb="Make the key">
-      <TextInput label="Name" description="Who or what uses it." required {...form.getInputProps('name')} />
-      <NativeSelect
-        label="It may"
-        data={[
-          { value: 'read', label: 'look at everything, payloads included' },
-          { value: 'all', label: 'look at and change everything' },
-          { value: 'some', label: 'do what is chosen here' },
+    <FormFrame of={record} verb="Create API key">
+      <Fields
+        form={record.form}
+        of={[
+          { path: 'name', label: 'Name', help: 'The person or program that uses it.', isRequired: true },
+          {
+            path: 'access',
+            label: 'Access',
+            help: 'A key cannot grant more than the key you are signed in with.',
+            choices: [
+              { value: 'read', label: 'Read only, including payloads' },
+              { value: 'all', label: 'Read and write' },
+              { value: 'some', label: 'Custom scopes' },
+            ],
+          },
+          record.form.values.access === 'some' && {
+            ...{ path: 'scopes', label: 'Scopes', isMany: true },
+            choices: SCOPES.map((value) => ({ value, label: value })),
+          },
+          {
+            ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
+            help: 'IP addresses or ranges, comma-separated. Leave empty for those of your own key.',
+          },
+          {
+            path: 'expiresAt',
+            label: 'Expires after',
+            choices: [
+              { value: '1', label: '1 day' },
+              { value: '30', label: '30 days' },
+              { value: '90', label: '90 days' },
+              { value: '365', label: '1 year' },
+              { value: '', label: 'Same as your own key' },
+            ],
+          },
         ]}
-        {...form.getInputProps('may')}
-        error={isSome ? undefined : form.errors.scopes}
       />
-      {isSome && (
-        <MultiSelect
-          label="Scopes"
-          searchable
-          data={SCOPE_CHOICES}
-          comboboxProps={{ transitionProps: { duration: 0 } }}
-          {...form.getInputProps('scopes')}
-        />
-      )}
-      <TextInput
-        label="From these addresses only"
-        description="Addresses or ranges with commas in between, such as 192.0.2.0/24. Empty: as the key that you are signed in with."
-        {...form.getInputProps('allowedAddresses')}
-      />
-      <NativeSelect
-        label="It is valid for"
-        data={[
-          { value: '1', label: 'a day' },
-          { value: '30', label: '30 days' },
-          { value: '90', label: '90 days' },
-          { value: '365', label: 'a year' },
-          { value: '', label: 'as long as the key that you are signed in with' },
-        ]}
-        {...form.getInputProps('expiresAt')}
-      />
-      <Text size="sm">A key cannot make one that may do more than itself.</Text>
     </FormFrame>
   );
 }
 
 function Made({ of: key }: { of: NewApiKey }) {
   return (
-    <Alert color="green" title={`The key ${plain(key.name)} is made`}>
-      <Text mb="xs">This is its token. It is shown this once: copy it now.</Text>
-      <Code className="anywhere" aria-label="Token">
-        {key.token}
-      </Code>
-      <Group mt="sm">
-        <Button size="xs" onClick={() => void copy(key.token, 'The token')}>
-          Copy the token
-        </Button>
-        <Link to="/api-keys">All keys</Link>
-      </Group>
-    </Alert>
+    <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
+      <div className="stack">
+        <p>Copy the token now. It is not shown again.</p>
+        <Code className="anywhere" aria-label="Token">
+          {key.token}
+        </Code>
+        <div className="row">
+          <Button onClick={() => void copy(key.token, 'Token')}>Copy token</Button>
+          <Link to="/api-keys">All API keys</Link>
+        </div>
+      </div>
+    </Callout>
   );
 }

@@ -1,82 +1,75 @@
-// What one is signed in with, how the console looks, and who has agreed to get mails.
-import { Button, Group, SegmentedControl, Text, useMantineColorScheme } from '@mantine/core';
+// What one is signed in with, who has agreed to get notifications, and the state of the installation for its operator.
+import { Button, PasswordInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { NotificationRecipient } from 'hookyard/client';
+import { type FormEvent, useSyncExternalStore } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
+import { call, clientWith } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { session } from '../../api/session.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
-import { Facts } from '../../components/Facts.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
+import { Loaded } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
-import { localZoneName, plain, type Zone } from '../../format.ts';
+import { Card, Empty, Facts, Id, Status } from '../../components/ui.tsx';
+import { countText, durationText, plain, sentence } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
-import { Time, useZone } from '../../zone.tsx';
+import { Time } from '../../zone.tsx';
+
+const AGAIN_MS = 10_000;
 
 export function Settings() {
   const { organization, key } = useCaller();
-  const { zone, setZone } = useZone();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const mayRoutes = useMay('routes:read');
   return (
-    <Page title="Settings" actions={<CopyMenu call={{ name: 'getCaller', input: {} }} />}>
-      <h2>Organization and key</h2>
-      <Facts
-        of={[
-          ['Organization', <bdi key="name">{plain(organization.name)}</bdi>],
-          ['Id', organization.id],
-          ['Slug', organization.slug],
-          ['Plan', organization.plan],
-          ['Signed in with', <bdi key="key">{plain(key.name)}</bdi>],
-          ['It may', key.scopes.join(', ')],
-          ['From', key.allowedAddresses?.join(', ') ?? 'every address'],
-          ['Valid until', key.expiresAt === null ? 'it is revoked' : <Time key="until" at={key.expiresAt} />],
-        ]}
-      />
-      <Button size="xs" variant="default" onClick={() => session.end('signed-out')}>
-        Sign out of this tab
-      </Button>
-      <h2>How it looks</h2>
-      <Group align="end">
-        <SegmentedControl
-          size="xs"
-          aria-label="Theme"
-          value={colorScheme}
-          onChange={(scheme) => setColorScheme(scheme as typeof colorScheme)}
-          data={[
-            { value: 'light', label: 'Light' },
-            { value: 'dark', label: 'Dark' },
-            { value: 'auto', label: 'As the system' },
-          ]}
-          transitionDuration={0}
-        />
-        <SegmentedControl
-          size="xs"
-          aria-label="Times are shown in"
-          value={zone}
-          onChange={(next) => setZone(next as Zone)}
-          data={[
-            { value: 'utc', label: 'UTC' },
-            { value: 'local', label: localZoneName },
-          ]}
-          transitionDuration={0}
-        />
-      </Group>
+    <Page title="Settings" actions={<ExportMenu call={{ name: 'getCaller', input: {} }} />}>
+      <div className="grid-2">
+        <Card title="Organization">
+          <Facts
+            isWide
+            of={[
+              ['Name', <bdi key="name">{plain(organization.name)}</bdi>],
+              ['Slug', organization.slug],
+              ['Plan', sentence(organization.plan)],
+              ['ID', <Id key="id" of={organization.id} />],
+            ]}
+          />
+        </Card>
+        <Card
+          title="API key"
+          actions={
+            <Button variant="default" onClick={() => session.end('signed-out')}>
+              Sign out
+            </Button>
+          }
+        >
+          <Facts
+            isWide
+            of={[
+              ['Name', <bdi key="key">{plain(key.name)}</bdi>],
+              ['Scopes', key.scopes.join(', ')],
+              ['Allowed addresses', key.allowedAddresses?.join(', ') ?? 'Any'],
+              ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} />],
+            ]}
+          />
+        </Card>
+      </div>
       {mayRoutes && <Recipients />}
+      <Installation />
     </Page>
   );
 }
 
 const columns: Column<NotificationRecipient>[] = [
-  { title: 'Address', cell: ({ address }) => <bdi>{plain(address)}</bdi>, csv: ({ address }) => address },
+  { title: 'Address', value: ({ address }) => address },
   {
-    title: 'Agreed',
+    title: 'Confirmed',
+    value: ({ confirmedAt, refused }) => (refused ? 'Declined' : confirmedAt),
     cell: ({ confirmedAt, refused }) =>
-      refused ? 'wants none' : confirmedAt === null ? 'not yet' : <Time at={confirmedAt} />,
-    csv: ({ confirmedAt, refused }) => (refused ? 'wants none' : confirmedAt),
+      refused ? 'Declined' : confirmedAt === null ? 'Not yet' : <Time at={confirmedAt} />,
   },
-  { title: 'Asked last', cell: ({ askedAt }) => <Time at={askedAt} />, csv: ({ askedAt }) => askedAt },
+  { title: 'Last asked', value: ({ askedAt }) => askedAt, as: 'time' },
 ];
 
 function Recipients() {
@@ -84,51 +77,109 @@ function Recipients() {
   const mayWrite = useMay('routes:write');
   const input = { page: pageOf(search), pageSize: 20 };
   const answer = useAsk('listNotificationRecipients', input, { keep: true });
-  const all: Column<NotificationRecipient>[] = mayWrite
-    ? [
-        ...columns,
-        { title: 'Ask', cell: (one) => (one.confirmedAt === null && !one.refused ? <AskAgain of={one} /> : '-') },
-      ]
-    : columns;
+  const all: Column<NotificationRecipient>[] = [
+    ...columns,
+    { title: 'Actions', cell: (one) => one.confirmedAt === null && !one.refused && <AskAgain of={one} /> },
+  ];
   return (
-    <section aria-label="Who gets mails">
-      <div className="head">
-        <h2>Who gets mails</h2>
-        <CopyMenu
+    <Card
+      title="Notification recipients"
+      actions={
+        <ExportMenu
           call={{ name: 'listNotificationRecipients', input }}
           columns={columns}
           rows={answer.data?.data ?? []}
         />
+      }
+    >
+      <div className="stack">
+        <p className="quiet">
+          Where the operator requires it, an address receives email only after its owner confirmed.
+        </p>
+        <DataTable
+          title="Recipients"
+          columns={mayWrite ? all : columns}
+          idOf={({ address }) => address}
+          answer={answer}
+          onPage={(page) => set({ page: String(page) })}
+          empty={<Empty title="No recipients">Email addresses of routes and alert channels appear here.</Empty>}
+        />
       </div>
-      <Text size="sm">
-        The addresses of routes and alert channels. Where the operator demands it, an address gets mails only after its
-        owner has agreed.
-      </Text>
-      <DataTable
-        title="Recipients"
-        columns={all}
-        idOf={({ address }) => address}
-        answer={answer}
-        onPage={(page) => set({ page: String(page) })}
-        empty="No route and no alert channel names an address."
-      />
-    </section>
+    </Card>
   );
 }
 
 function AskAgain({ of: { address } }: { of: NotificationRecipient }) {
+  const ask = async () => {
+    await call('resendConfirmation', { body: { address } });
+    return 'Confirmation sent';
+  };
   return (
     <ConfirmedAction
-      label="Ask again"
-      title={`Ask ${plain(address)} again`}
-      verb="Ask again"
-      run={async () => {
-        await call('resendConfirmation', { body: { address } });
-        return 'The owner is asked again';
-      }}
+      label="Resend confirmation"
+      title={`Resend confirmation to ${plain(address)}`}
+      verb="Send email"
+      run={ask}
     >
-      A mail asks its owner whether notifications may be sent there. It is sent an hour after the last one at the
-      earliest.
+      <p>The email asks the owner to allow notifications. At most one is sent per hour.</p>
     </ConfirmedAction>
+  );
+}
+
+/** For who has the operator's key. */
+function Installation() {
+  const { operatorKey } = useSyncExternalStore(session.subscribe, session.get);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const key = String(new FormData(event.currentTarget).get('key')).trim();
+    if (key !== '') session.setOperatorKey(key);
+  };
+  return (
+    <Card
+      title="Installation"
+      actions={
+        operatorKey !== null && (
+          <Button variant="default" onClick={() => session.setOperatorKey(null)}>
+            Remove key
+          </Button>
+        )
+      }
+    >
+      {operatorKey === null ? (
+        <form onSubmit={submit} className="rule-row form">
+          <PasswordInput label="Operator key (HOOKYARD_OPERATOR_KEY)" name="key" autoComplete="off" />
+          <Button type="submit" variant="default">
+            Show status
+          </Button>
+        </form>
+      ) : (
+        <InstallationStatus operatorKey={operatorKey} />
+      )}
+    </Card>
+  );
+}
+
+function InstallationStatus({ operatorKey }: { operatorKey: string }) {
+  const status = useQuery({
+    queryKey: ['getStatus', {}],
+    queryFn: () => clientWith(operatorKey).getStatus(),
+    refetchInterval: AGAIN_MS,
+  });
+  return (
+    <Loaded answer={status}>
+      {({ backlog, ingest, temporal, workers, circuits }) => (
+        <Facts
+          isWide
+          of={[
+            ['Ingest', <Status key="ingest" of={ingest} />],
+            ['Temporal', <Status key="temporal" of={temporal} />],
+            ['Workers', countText(workers?.length ?? 0)],
+            ['Open circuit breakers', countText(circuits?.open ?? 0)],
+            backlog && ['Backlog', countText(backlog.due)],
+            backlog?.oldestDueSeconds != null && ['Oldest waiting', durationText(backlog.oldestDueSeconds * 1000)],
+          ]}
+        />
+      )}
+    </Loaded>
   );
 }

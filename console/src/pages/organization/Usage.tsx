@@ -1,21 +1,21 @@
 // What the organization may use, and what it has used.
-import { Progress, Text } from '@mantine/core';
+import { Progress } from '@mantine/core';
 import type { DayOfUse, Usage as UsageRecord } from 'hookyard/client';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { Facts } from '../../components/Facts.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
+import { Loaded } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
-import { countText, sizeText } from '../../format.ts';
+import { Empty, Facts } from '../../components/ui.tsx';
+import { countText, sentence, sizeText } from '../../format.ts';
 
 const AGAIN_MS = 15_000;
 
 const LIMITS: Record<keyof UsageRecord['limits'], string> = {
-  eventsPerSecond: 'Webhooks a second',
-  eventsPerMonth: 'Webhooks this month',
+  eventsPerSecond: 'Events per second',
+  eventsPerMonth: 'Events per month',
   storedBytes: 'Stored payloads',
-  waitingDeliveries: 'Deliveries that have not ended',
+  waitingDeliveries: 'Backlog (deliveries)',
   sources: 'Sources',
   destinations: 'Destinations',
   filters: 'Filters',
@@ -23,24 +23,23 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   schemas: 'Schemas',
   alertChannels: 'Alert channels',
   apiKeys: 'API keys',
-  runningReplays: 'Replays that run',
-  replayedPerSecond: 'Deliveries of replays a second',
-  payloadBytes: 'Size of a webhook',
-  deliveriesPerEvent: 'Deliveries of a webhook',
-  routesPerSource: 'Routes of a source',
-  transformMsPerMinute: 'Milliseconds of transforms a minute, of a worker',
-  requestsPerMinute: 'Requests a minute, to one API process',
-  runningImports: 'Imports at a time, in one API process',
-  runningSearches: 'Searches of payloads at a time, in one API process',
-  runningTests: 'Tests of destinations and alert channels at a time, in one API process',
-  runningStreams: 'Streams of events at a time, in one API process',
+  runningReplays: 'Concurrent replays',
+  replayedPerSecond: 'Replayed deliveries per second',
+  payloadBytes: 'Payload size',
+  deliveriesPerEvent: 'Deliveries per event',
+  routesPerSource: 'Routes per source',
+  transformMsPerMinute: 'Transform time per worker (ms per minute)',
+  requestsPerMinute: 'API requests per minute and process',
+  runningImports: 'Concurrent imports per process',
+  runningSearches: 'Concurrent payload searches per process',
+  runningTests: 'Concurrent tests per process',
+  runningStreams: 'Concurrent live streams per process',
 };
 
 interface Row {
   name: keyof UsageRecord['limits'];
   limit: number | null;
   used: number | null;
-  unit: string;
 }
 
 const isBytes = ({ name }: Row) => name.endsWith('Bytes');
@@ -49,57 +48,42 @@ const shareOf = ({ limit, used }: Row) =>
   limit === null || used === null ? null : limit === 0 ? 100 : Math.min(100, (100 * used) / limit);
 
 const limitColumns: Column<Row>[] = [
-  { title: 'What', cell: (row) => LIMITS[row.name] ?? row.name, csv: (row) => row.name },
+  { title: 'Limit', value: (row) => row.name, cell: (row) => LIMITS[row.name] ?? row.name },
   {
     title: 'Used',
-    cell: (row) => (row.used === null ? '-' : numberText(row, row.used)),
-    csv: (row) => row.used,
+    value: (row) => row.used,
+    cell: (row) => (row.used === null ? '–' : numberText(row, row.used)),
     numeric: true,
   },
   {
-    title: 'Limit',
-    cell: (row) => (row.limit === null ? 'none' : numberText(row, row.limit)),
-    csv: (row) => row.limit,
+    title: 'Allowed',
+    value: (row) => row.limit,
+    cell: (row) => (row.limit === null ? 'Unlimited' : numberText(row, row.limit)),
     numeric: true,
   },
   {
     title: 'Share',
+    value: shareOf,
     cell: (row) => {
       const share = shareOf(row);
-      if (share === null) return '-';
+      if (share === null) return '–';
+      const color = share >= 100 ? 'red' : share >= 80 ? 'yellow' : 'accent';
       return (
-        <>
-          {Math.floor(share)} %
-          <Progress value={share} aria-label={`Share of ${LIMITS[row.name]}`} transitionDuration={0} />
-        </>
+        <div className="share">
+          <Progress value={share} color={color} aria-label={`Share of ${LIMITS[row.name]}`} />
+          <span>{Math.floor(share)}%</span>
+        </div>
       );
     },
-    csv: shareOf,
   },
 ];
 
 const dayColumns: Column<DayOfUse>[] = [
-  { title: 'Day (UTC)', cell: ({ day }) => day, csv: ({ day }) => day },
-  { title: 'Webhooks', cell: ({ events }) => countText(events), csv: ({ events }) => events, numeric: true },
-  {
-    title: 'Payloads',
-    cell: ({ payloadBytes }) => sizeText(payloadBytes),
-    csv: ({ payloadBytes }) => payloadBytes,
-    numeric: true,
-  },
-  {
-    title: 'Deliveries',
-    cell: ({ deliveries }) => countText(deliveries),
-    csv: ({ deliveries }) => deliveries,
-    numeric: true,
-  },
-  {
-    title: 'Attempts',
-    cell: ({ attempts }) => countText(attempts),
-    csv: ({ attempts }) => attempts,
-    numeric: true,
-    wideOnly: true,
-  },
+  { title: 'Day (UTC)', value: ({ day }) => day },
+  { title: 'Events', value: ({ events }) => events, as: 'count' },
+  { title: 'Payloads', value: ({ payloadBytes }) => payloadBytes, as: 'size' },
+  { title: 'Deliveries', value: ({ deliveries }) => deliveries, as: 'count' },
+  { title: 'Attempts', value: ({ attempts }) => attempts, as: 'count', wideOnly: true },
 ];
 
 const rowsOf = ({ limits }: UsageRecord): Row[] =>
@@ -114,40 +98,41 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      actions={<CopyMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
+      note="Requests over a limit are answered with 429. The operator sets limits."
+      actions={<ExportMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
     >
       <Loaded answer={answer}>
         {(usage) => (
           <>
             <Facts
+              isWide
               of={[
-                ['Plan', usage.plan],
-                [`Webhooks since ${usage.month.from.slice(0, 10)} (UTC)`, countText(usage.month.events)],
-                ['Of payloads', sizeText(usage.month.payloadBytes)],
+                ['Plan', sentence(usage.plan)],
+                [`Events since ${usage.month.from.slice(0, 10)} (UTC)`, countText(usage.month.events)],
+                ['Payloads', sizeText(usage.month.payloadBytes)],
               ]}
             />
             <h2>Limits</h2>
-            <Text size="sm">What a limit does not allow is answered with 429. The operator sets limits.</Text>
             <DataTable
               title="Limits"
               columns={limitColumns}
               idOf={(row) => row.name}
               answer={{ ...answer, data: { data: rows } }}
-              empty="There is no limit."
+              empty={<Empty title="No limits" />}
             />
           </>
         )}
       </Loaded>
-      <div className="head">
-        <h2>The last 31 days</h2>
-        <CopyMenu call={{ name: 'listDailyUsage', input: {} }} columns={dayColumns} rows={newest?.data ?? []} />
+      <div className="row row-between">
+        <h2>Last 31 days</h2>
+        <ExportMenu call={{ name: 'listDailyUsage', input: {} }} columns={dayColumns} rows={newest?.data ?? []} />
       </div>
       <DataTable
-        title="Use by day"
+        title="Usage by day"
         columns={dayColumns}
         idOf={({ day }) => day}
         answer={{ ...days, data: newest }}
-        empty="Nothing was used."
+        empty={<Empty title="No usage" />}
       />
     </Page>
   );

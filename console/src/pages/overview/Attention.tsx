@@ -1,103 +1,146 @@
-// What needs somebody: open issues, and routes whose circuit is not closed.
-import { Alert, Group, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import type { Route } from 'hookyard/client';
+// What needs somebody, one line each with one action: open issues, circuit breakers that are not closed, failing destinations.
+import { Button } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { DestinationSummary, HttpDestinationSummary, Issue } from 'hookyard/client';
+import type { ReactNode } from 'react';
+import { useAll } from '../../api/all.ts';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
-import { Failed } from '../../components/Failed.tsx';
-import { IssueLines } from '../../components/IssueLines.tsx';
-import { Name } from '../../components/Name.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText } from '../../format.ts';
+import { Failed, Loading } from '../../components/Failed.tsx';
+import { Card, Dot, Name, type Tone } from '../../components/ui.tsx';
+import { countText, plain, plural } from '../../format.ts';
+import { placeOf, titleOf } from '../../words/issues.ts';
+import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 15_000;
-const MOST_ISSUES = 5;
-/** Of each state. */
-const MOST_CIRCUITS = 5;
+const RATES_AGAIN_MS = 60_000;
+/** Of each kind. */
+const MOST = 5;
+/** Percent. */
+const HEALTHY_ABOVE = 95;
+const FAILING_BELOW = 80;
+
+type Rated = HttpDestinationSummary & { successRate: number };
+const isFailing = (one: DestinationSummary): one is Rated =>
+  one.type === 'http' && one.successRate !== null && one.successRate <= HEALTHY_ABOVE;
 
 export function Attention() {
   const mayIssues = useMay('issues:read');
   const mayRoutes = useMay('routes:read');
-  const issues = useAsk(
-    'listIssues',
-    { state: 'open', pageSize: MOST_ISSUES },
-    { enabled: mayIssues, every: AGAIN_MS },
-  );
+  const mayDestinations = useMay('destinations:read');
+  const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, { enabled: mayIssues, every: AGAIN_MS });
   const options = { enabled: mayRoutes, every: AGAIN_MS };
-  const open = useAsk('listRoutes', { circuitState: 'open', pageSize: MOST_CIRCUITS }, options);
-  const halfOpen = useAsk('listRoutes', { circuitState: 'half_open', pageSize: MOST_CIRCUITS }, options);
-  const answers = [issues, open, halfOpen];
-  const total = issues.data?.pagination.total ?? 0;
-  const circuits = (open.data?.pagination.total ?? 0) + (halfOpen.data?.pagination.total ?? 0);
-  const hasNone = answers.every(({ data, error }) => data && !error) && total === 0 && circuits === 0;
+  const open = useAsk('listRoutes', { circuitState: 'open', pageSize: MOST }, options);
+  const halfOpen = useAsk('listRoutes', { circuitState: 'half_open', pageSize: MOST }, options);
+  const destinations = useAll('listDestinations', mayDestinations, RATES_AGAIN_MS);
+  const answers = [issues, open, halfOpen, destinations].filter(
+    ({ fetchStatus, data }) => data || fetchStatus !== 'idle',
+  );
+  const circuits = [...(open.data?.data ?? []), ...(halfOpen.data?.data ?? [])];
+  // What an issue or a circuit breaker says already is not said again.
+  const known = new Set((issues.data?.data ?? []).map(({ destinationId }) => destinationId));
+  const isNew = ({ kind, routeId }: Issue) => kind !== 'circuit_open' || !circuits.some(({ id }) => id === routeId);
+  const shownIssues = (issues.data?.data ?? []).filter(isNew);
+  const failing = (destinations.data?.records ?? [])
+    .filter((one): one is Rated => isFailing(one) && !known.has(one.id))
+    .toSorted((a, b) => a.successRate - b.successRate);
+  const totals = {
+    issues: (issues.data?.pagination.total ?? 0) - (issues.data?.data.length ?? 0) + shownIssues.length,
+    circuits: (open.data?.pagination.total ?? 0) + (halfOpen.data?.pagination.total ?? 0),
+    failing: failing.length,
+  };
+  const total = totals.issues + totals.circuits + totals.failing;
+  const failed = answers.filter(({ error }) => error !== null);
+  const isLoading = failed.length === 0 && answers.some(({ data }) => data === undefined);
   return (
-    <>
-      {answers.map(({ error, refetch }, index) => (
+    <Card title={total === 0 ? 'Needs attention' : `Needs attention (${countText(total)})`} isFlush>
+      {failed.map(({ error, refetch }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are told by their place
-        <FailedOne key={index} error={error} again={() => void refetch()} />
+        <Failed key={index} error={error} again={() => void refetch()} />
       ))}
-      {hasNone && <Text>Nothing keeps failing now: no issue and no circuit is open.</Text>}
-      {total > 0 && (
-        <Alert
-          color="red"
-          title={`What keeps failing: ${countText(total)} open ${total === 1 ? 'issue' : 'issues'}`}
-          mb="sm"
+      {isLoading && (
+        <div className="line-row">
+          <Loading lines={1} />
+        </div>
+      )}
+      {!isLoading && failed.length === 0 && total === 0 && (
+        <Line tone="ok">All clear: no open issues, circuit breakers or failing destinations.</Line>
+      )}
+      {shownIssues.map((issue) => (
+        <Line key={issue.id} tone="bad" action={['Investigate', `/issues/${issue.id}`]}>
+          <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>{' '}
+          <bdi className="quiet">{plain(placeOf(issue))}</bdi>{' '}
+          <span className="quiet">
+            · {plural(issue.count, 'failure')}, last <Time at={issue.lastSeenAt} />
+          </span>
+        </Line>
+      ))}
+      {circuits.map(({ id, name, circuitState }) => (
+        <Line key={id} tone="warn" action={['View route', `/routes/${id}`]}>
+          Circuit breaker {circuitState.replace('_', ' ')} on <Name id={id} name={name} />{' '}
+          <Link to="/deliveries" search={{ routeId: id, status: 'circuit_open', range: 'all' } as never}>
+            Held deliveries
+          </Link>
+        </Line>
+      ))}
+      {failing.slice(0, MOST).map(({ id, name, successRate }) => (
+        <Line
+          key={id}
+          tone={successRate < FAILING_BELOW ? 'bad' : 'warn'}
+          action={['View destination', `/destinations/${id}`]}
         >
-          <IssueLines of={issues.data?.data ?? []} />
-          <Text size="sm" mt="xs">
-            The page of an issue says what helps.{' '}
-            {total > MOST_ISSUES && (
-              <Link to="/issues" search={{ state: 'open' } as never}>
-                All {countText(total)} of them
-              </Link>
-            )}
-          </Text>
-        </Alert>
-      )}
-      {circuits > 0 && (
-        <Alert color="orange" title={`Circuits that are not closed: ${countText(circuits)}`} mb="sm">
-          <Circuits state="open" answer={open.data} />
-          <Circuits state="half_open" answer={halfOpen.data} />
-          <Text size="sm" mt="xs">
-            After too many failed attempts in a row a route sends nothing for a while, so that what is broken is left
-            alone. Its deliveries wait meanwhile; none is lost. The page of the route says for how long, and can end it.
-          </Text>
-        </Alert>
-      )}
-    </>
+          <Name id={id} name={name} /> <span className="quiet">delivers {successRate}% successfully</span>
+        </Line>
+      ))}
+      <More
+        shown={shownIssues.length}
+        total={totals.issues}
+        to="/issues"
+        search={{ state: 'open' }}
+        what="open issue"
+      />
+      <More shown={circuits.length} total={totals.circuits} to="/routes" search={{}} what="open circuit breaker" />
+      <More shown={MOST} total={totals.failing} to="/destinations" search={{}} what="failing destination" />
+    </Card>
   );
 }
 
-function FailedOne({ error, again }: { error: unknown; again: () => void }) {
-  return error ? <Failed error={error} again={again} /> : null;
+interface LineProps {
+  tone: Tone;
+  action?: [label: string, to: string];
+  children: ReactNode;
 }
 
-interface CircuitsProps {
-  state: 'open' | 'half_open';
-  answer: { data: Route[]; pagination: { total: number } } | undefined;
-}
-
-function Circuits({ state, answer }: CircuitsProps) {
-  if (!answer || answer.pagination.total === 0) return null;
-  const { data, pagination } = answer;
+function Line({ tone, action, children }: LineProps) {
+  const navigate = useNavigate();
   return (
-    <>
-      {data.map(({ id, name, circuitState }) => (
-        <Group key={id} gap="xs">
-          <Status of={circuitState} />
-          <span>
-            Route <Name id={id} name={name} />
-          </span>
-          <Link to="/deliveries" search={{ routeId: id, status: 'circuit_open', range: 'all' } as never}>
-            What it holds
-          </Link>
-        </Group>
-      ))}
-      {pagination.total > data.length && (
-        <Link to="/routes" search={{ circuitState: state } as never}>
-          All {countText(pagination.total)} that are {state.replace('_', ' ')}
-        </Link>
+    <div className="line-row prose">
+      <Dot tone={tone} />
+      <span className="grow">{children}</span>
+      {action && (
+        <Button variant="default" onClick={() => void navigate({ to: action[1] })}>
+          {action[0]}
+        </Button>
       )}
-    </>
+    </div>
+  );
+}
+
+interface MoreProps {
+  shown: number;
+  total: number;
+  to: string;
+  search: Record<string, string>;
+  what: string;
+}
+
+function More({ shown, total, to, search, what }: MoreProps) {
+  if (total <= shown) return null;
+  return (
+    <div className="line-row">
+      <Link to={to} search={search as never}>
+        View all {plural(total, what)}
+      </Link>
+    </div>
   );
 }

@@ -1,38 +1,47 @@
-// How it goes: what came in, what was delivered, failed or refused, how quickly, and what needs somebody now.
-import { SimpleGrid, Text } from '@mantine/core';
+// Is everything fine? Four figures, what needs somebody, then charts. An empty installation opens on the guide instead.
+import { lazy, Suspense } from 'react';
 import { useMay } from '../../api/caller.tsx';
+import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
+import { Loading } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
-import { Period, usePeriod } from '../../components/Period.tsx';
-import type { RangeName } from '../../search.ts';
+import { Callout } from '../../components/ui.tsx';
+import { useRangeName } from '../../search.ts';
 import { Attention } from './Attention.tsx';
-import { Backlog } from './Backlog.tsx';
-import { FailingDestinations } from './FailingDestinations.tsx';
-import { NothingYet } from './NothingYet.tsx';
+import { Stats } from './Stats.tsx';
+
+const Start = lazy(async () => ({ default: (await import('../start/Start.tsx')).Start }));
 
 export function Overview() {
-  const range = usePeriod();
+  const range = useRangeName();
   const maySee = useMay('deliveries:read');
-  const mayDestinations = useMay('destinations:read');
   const mayRoutes = useMay('routes:read');
+  const mayStart = useMay('sources:write');
+  const routes = useAsk('listRoutes', { pageSize: 1 }, { enabled: mayRoutes && mayStart });
+  if (routes.data?.pagination.total === 0)
+    return (
+      <Suspense fallback={<Loading />}>
+        <Start />
+      </Suspense>
+    );
   return (
-    <Page title="Overview" actions={<Period />}>
-      {mayRoutes && <NothingYet />}
+    <Page title="Overview">
+      {maySee ? (
+        <Stats range={range} />
+      ) : (
+        <Callout tone="info" title="No figures">
+          Your API key needs the scope <code>deliveries:read</code> to see figures.
+        </Callout>
+      )}
       <Attention />
-      {mayDestinations && <FailingDestinations />}
-      {maySee ? <Charts range={range} /> : <Text>This key may not read deliveries, so there are no figures.</Text>}
-      <Backlog />
+      {maySee && (
+        <div className="grid-2">
+          <Figures title="Webhooks received" metric="events" members={['events']} range={range} />
+          <Figures title="Deliveries" metric="deliveries" members={['delivered', 'failed', 'notSent']} range={range} />
+          <Figures title="Response latency" metric="attempts" members={['avgLatency']} range={range} />
+          <Figures title="Refused webhooks" metric="refused" members={['refused']} range={range} />
+        </div>
+      )}
     </Page>
-  );
-}
-
-function Charts({ range }: { range: RangeName }) {
-  return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} mb="md">
-      <Figures title="Webhooks in" metric="events" members={['events']} range={range} />
-      <Figures title="Deliveries" metric="deliveries" members={['delivered', 'failed', 'notSent']} range={range} />
-      <Figures title="Refused webhooks" metric="refused" members={['refused']} range={range} />
-      <Figures title="Latency of answers (ms)" metric="attempts" members={['avgLatency']} range={range} />
-    </SimpleGrid>
   );
 }

@@ -1,13 +1,12 @@
 // Webhooks that were refused, by the source that they came to: how many, and why. The page of a source shows what came.
-import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Metrics } from 'hookyard/client';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { RangeFilter } from '../../components/filters.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Page } from '../../components/Page.tsx';
-import { countText, plain } from '../../format.ts';
+import { Empty } from '../../components/ui.tsx';
+import { countText, plain, sentence } from '../../format.ts';
 import { rangeOf, usePageSearch } from '../../search.ts';
 import { HOUR_S, stepFor } from './step.ts';
 
@@ -18,7 +17,7 @@ type Row = Metrics['series'][number];
 const causesText = ({ total }: Row): string =>
   Object.entries(total.causes ?? {})
     .toSorted(([, a], [, b]) => b - a)
-    .map(([cause, count]) => `${countText(count)} × ${cause.replaceAll('_', ' ')}`)
+    .map(([cause, count]) => `${sentence(cause)}: ${countText(count)}`)
     .join(', ');
 
 export function Refused() {
@@ -33,45 +32,34 @@ export function Refused() {
   const columns: Column<Row>[] = [
     {
       title: 'Source',
+      value: ({ id, name }) => name ?? id,
       cell: ({ id, name }) => (
-        <Link to={`/sources/${id ?? ''}`} search={time as never}>
-          <bdi>{plain(name ?? id ?? '-')}</bdi>
+        <Link to={`/sources/${id ?? ''}`} search={{ ...time, tab: 'refused-webhooks' } as never}>
+          <bdi>{plain(name ?? id ?? '–')}</bdi>
         </Link>
       ),
-      csv: ({ id, name }) => name ?? id,
     },
-    {
-      title: 'Refused',
-      cell: ({ total }) => countText(total.refused ?? 0),
-      csv: ({ total }) => total.refused,
-      numeric: true,
-    },
-    { title: 'Why', cell: causesText, csv: causesText },
-    { title: 'Id', cell: ({ id }) => id, csv: ({ id }) => id, wideOnly: true },
+    { title: 'Refused', value: ({ total }) => total.refused ?? 0, as: 'count' },
+    { title: 'Causes', value: causesText },
+    { title: 'ID', value: ({ id }) => id, as: 'id', wideOnly: true },
   ];
   return (
     <Page
       title="Refused webhooks"
-      actions={<CopyMenu call={{ name: 'getMetrics', input }} columns={columns} rows={rows} />}
+      note={`Refused webhooks are not stored as events. Counted by ${step === HOUR_S ? 'hour' : 'day'} (UTC).`}
+      actions={<ExportMenu call={{ name: 'getMetrics', input }} columns={columns} rows={rows} />}
     >
-      <Group align="end" gap="xs" mb="sm">
-        <RangeFilter byDefault="24h" withAll={false} />
-      </Group>
-      <Text size="sm" mb="xs">
-        Nothing is stored of a webhook that is refused, but a sample of the last ones: the page of its source shows
-        them. They are counted by {step === HOUR_S ? 'whole hours' : 'whole days'} (UTC).
-      </Text>
       <DataTable
         title="Refused webhooks"
         columns={columns}
         idOf={({ id }) => id ?? ''}
         answer={{ data: data && { data: rows }, error, isFetching, refetch }}
-        empty="None was refused in this time."
+        empty={<Empty title="No refused webhooks">Every webhook in this time range was accepted.</Empty>}
       />
       {data && data.groups > rows.length && (
-        <Text size="sm">
-          The {countText(rows.length)} of {countText(data.groups)} sources with most.
-        </Text>
+        <p className="small quiet">
+          Top {countText(rows.length)} of {countText(data.groups)} sources
+        </p>
       )}
     </Page>
   );

@@ -1,16 +1,15 @@
 // A new replay: a filter, which is counted first, where to, and how fast.
-import { Button, Group, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, NumberInput } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { EventReplayDryRun } from 'hookyard/client';
 import { useState } from 'react';
 import { call, type Input } from '../../api/client.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
-import { YES_NO } from '../../components/flags.ts';
+import { ChoiceFilter, Filters, RecordFilter, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
 import { RecordsField } from '../../forms/fields.tsx';
-import { countText } from '../../format.ts';
+import { countText, plural } from '../../format.ts';
 import { rangeOf, usePageSearch } from '../../search.ts';
 
 type Body = Input<'createEventReplay'>['body'];
@@ -59,60 +58,56 @@ export function NewReplay() {
     });
   const left = result ? result.eventsTotal - result.eventsExpired : 0;
   return (
-    <Page title="New replay" actions={<CopyMenu call={{ name: 'createEventReplay', input: { body } }} />}>
-      <Stack gap="sm" maw={900}>
-        <Text>Which events? What is chosen here is in the address, as on the page of events.</Text>
-        <Group align="end" gap="xs">
-          <RangeFilter byDefault="24h" />
+    <Page
+      title="New replay"
+      crumb={{ to: '/replays', label: 'Replays' }}
+      actions={<ExportMenu call={{ name: 'createEventReplay', input: { body } }} />}
+    >
+      <div className="stack form">
+        <h2>Events</h2>
+        <Filters>
           <RecordFilter name="sourceId" label="Source" list="listSources" />
           <ChoiceFilter name="status" label="Status" choices={['pending', 'delivered', 'partial', 'failed']} />
-          <ChoiceFilter name="routed" label="Taken by a route" choices={YES_NO} />
-          <TextFilter name="search" label="Words of the payload" />
-        </Group>
+          <ChoiceFilter name="routed" label="Routed" choices={YES_NO} />
+          <TextFilter name="search" label="Payload contains" isSearch />
+        </Filters>
         <RecordsField
-          label="To these destinations"
-          description="None chosen: to all where the routes of the source lead now."
+          label="Destinations"
+          description="Leave empty for all destinations of the routes."
           list="listDestinations"
           value={destinationIds}
           onChange={setDestinations}
           most={100}
         />
         <NumberInput
-          label="Events a second, at most"
+          label="Rate limit (events per second)"
           min={1}
           max={MOST_RATE}
           allowDecimal={false}
           value={rate}
           onChange={(value) => setRate(Number(value) || RATE)}
-          maw={240}
         />
         {error !== null && <Failed error={error} />}
-        <Group>
+        <div className="row">
           <Button variant="default" loading={isRunning && result === null} onClick={() => void count()}>
-            Count them
+            Count events
           </Button>
           <Button
             disabled={result === null || left === 0}
             loading={isRunning && result !== null}
             onClick={() => void begin()}
           >
-            {result === null ? 'Replay them' : `Replay ${countText(left)}`}
+            {result === null ? 'Start replay' : `Replay ${plural(left, 'event')}`}
           </Button>
           <Link to="/events" search={{ ...search, page: undefined } as never}>
-            See them first
+            View events
           </Link>
-        </Group>
-        <div role="status">
-          {result && (
-            <Text>
-              {countText(result.eventsTotal)} {result.eventsTotal === 1 ? 'event matches' : 'events match'}
-              {result.eventsExpired > 0 &&
-                `; the payload of ${countText(result.eventsExpired)} is gone: they are left out`}
-              .
-            </Text>
-          )}
         </div>
-      </Stack>
+        <p role="status">
+          {result &&
+            `${plural(result.eventsTotal, 'matching event')}${result.eventsExpired > 0 ? `, ${countText(result.eventsExpired)} without payload are skipped` : ''}`}
+        </p>
+      </div>
     </Page>
   );
 }

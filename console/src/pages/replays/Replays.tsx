@@ -1,81 +1,169 @@
-// Replays of events by filter: what is under way, and what was done.
+// Replays of events by filter: what is under way, how far it is, and what was done.
+import { Progress } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { EventReplay } from 'hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import type { Column } from '../../components/DataTable.tsx';
-import { useNames } from '../../components/names.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText, plain } from '../../format.ts';
+import { useNames } from '../../components/names.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
+import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
+import { countText, plain, totalOrUnknown } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
-const AGAIN_MS = 3000;
+const LIST_AGAIN_MS = 3000;
+const AGAIN_MS = 1000;
 
 /** What a replay takes, in words. */
-export function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: (id: string) => string): string {
+function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: (id: string) => string): string {
   const { sourceId, status, routed, from, to, search } = filter;
   const parts = [
-    sourceId && `of ${sourceName(sourceId)}`,
-    status && `that are ${status}`,
-    routed !== undefined && (routed ? 'that a route took' : 'that no route took'),
+    sourceId && `source ${sourceName(sourceId)}`,
+    status && `status ${status}`,
+    routed !== undefined && (routed ? 'routed' : 'not routed'),
     from && `from ${from}`,
     to && `to ${to}`,
-    search && `with “${plain(search)}”`,
+    search && `containing “${plain(search)}”`,
   ].filter(Boolean);
-  return parts.length === 0 ? 'all events' : `events ${parts.join(', ')}`;
+  return parts.length === 0 ? 'All events' : `Events: ${parts.join(', ')}`;
 }
 
 export function Replays() {
   const { nameOf, problem } = useNames('listSources');
   const columns: Column<EventReplay>[] = [
     {
-      title: 'Begun',
+      title: 'Created',
+      value: (replay) => replay.createdAt,
       cell: (replay) => (
         <Link to={`/replays/${replay.id}`}>
           <Time at={replay.createdAt} />
         </Link>
       ),
-      csv: (replay) => replay.createdAt,
     },
-    { title: 'Status', cell: (replay) => <Status of={replay.status} />, csv: (replay) => replay.status },
-    {
-      title: 'What',
-      cell: (replay) => <bdi>{filterText(replay, nameOf)}</bdi>,
-      csv: (replay) => filterText(replay, nameOf),
-    },
+    { title: 'Status', value: (replay) => replay.status, as: 'status' },
+    { title: 'Events', value: (replay) => filterText(replay, nameOf) },
     {
       title: 'Replayed',
-      cell: (replay) =>
-        `${countText(replay.eventsReplayed)} of ${replay.eventsTotal === null ? '?' : countText(replay.eventsTotal)}`,
-      csv: (replay) => replay.eventsReplayed,
+      value: (replay) => replay.eventsReplayed,
+      cell: (replay) => `${countText(replay.eventsReplayed)} of ${totalOrUnknown(replay.eventsTotal)}`,
       numeric: true,
     },
-    {
-      title: 'Deliveries',
-      cell: (replay) => countText(replay.deliveriesCreated),
-      csv: (replay) => replay.deliveriesCreated,
-      numeric: true,
-      wideOnly: true,
-    },
-    {
-      title: 'Ended',
-      cell: (replay) => <Time at={replay.finishedAt} />,
-      csv: (replay) => replay.finishedAt,
-      wideOnly: true,
-    },
-    { title: 'Id', cell: (replay) => replay.id, csv: (replay) => replay.id, wideOnly: true },
+    { title: 'Deliveries', value: (replay) => replay.deliveriesCreated, as: 'count', wideOnly: true },
+    { title: 'Finished', value: (replay) => replay.finishedAt, as: 'time', wideOnly: true },
+    { title: 'ID', value: (replay) => replay.id, as: 'id', wideOnly: true },
   ];
   return (
     <ListPage
       title="Replays"
       list="listEventReplays"
       columns={columns}
-      every={AGAIN_MS}
+      every={LIST_AGAIN_MS}
       path="/replays"
       make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
-      filters="A replay delivers all events that match a filter again, in the service: the tab need not stay open."
-      empty="There was none yet."
+      empty={{
+        title: 'No replays',
+        text: 'A replay delivers all events that match a filter again, in the background.',
+      }}
     >
       {problem}
     </ListPage>
+  );
+}
+
+const hasEnded = ({ status }: EventReplay) => status !== 'pending' && status !== 'running';
+
+export function ReplayPage() {
+  const mayWrite = useMay('events:write');
+  return (
+    <RecordPage
+      get="getEventReplay"
+      every={AGAIN_MS}
+      crumb={{ to: '/replays', label: 'Replays' }}
+      title="Replay"
+      status={({ status }) => <Status of={status} />}
+      actions={(replay) => mayWrite && !hasEnded(replay) && <Cancel id={replay.id} />}
+      facts={(replay) => [
+        ['Created', <Time key="created" at={replay.createdAt} exact />],
+        ['Started', <Time key="started" at={replay.startedAt} />],
+        ['Finished', <Time key="finished" at={replay.finishedAt} />],
+        ['Rate limit', `${countText(replay.ratePerSecond)} events per second`],
+        replay.temporalUrl !== null && [
+          'Temporal',
+          <a key="workflow" href={replay.temporalUrl} target="_blank" rel="noreferrer">
+            View workflow
+          </a>,
+        ],
+      ]}
+    >
+      {(replay) => <Shown replay={replay} />}
+    </RecordPage>
+  );
+}
+
+function Shown({ replay }: { replay: EventReplay }) {
+  const { eventsTotal, eventsReplayed, eventsExpired, eventsUnroutable, destinationIds } = replay;
+  const sources = useNames('listSources');
+  const destinations = useNames('listDestinations', destinationIds !== null);
+  const judged = eventsReplayed + eventsExpired + eventsUnroutable;
+  const share = eventsTotal === null || eventsTotal === 0 ? null : Math.min(100, (100 * judged) / eventsTotal);
+  return (
+    <>
+      {replay.waitsFor !== null && (
+        <Callout tone="warn" title="Waiting, continues automatically">
+          {plain(replay.waitsFor)}
+        </Callout>
+      )}
+      {replay.error !== null && (
+        <Callout tone="bad" title="Replay failed">
+          {plain(replay.error)}
+        </Callout>
+      )}
+      {sources.problem}
+      {destinations.problem}
+      <Card title="Progress">
+        <div className="stack">
+          <p role="status">
+            {countText(judged)} of {totalOrUnknown(eventsTotal)} done
+          </p>
+          {share !== null && <Progress value={share} aria-label="Progress" />}
+          <Facts
+            isWide
+            of={[
+              ['Events replayed', countText(eventsReplayed)],
+              ['Deliveries created', countText(replay.deliveriesCreated)],
+              ['Payload expired', countText(eventsExpired)],
+              ['No route', countText(eventsUnroutable)],
+              replay.replayedUntil !== null && ['Done up to', <Time key="until" at={replay.replayedUntil} exact />],
+            ]}
+          />
+        </div>
+      </Card>
+      <Card title="Selection">
+        <Facts
+          isWide
+          of={[
+            ['Filter', <bdi key="what">{filterText(replay, sources.nameOf)}</bdi>],
+            [
+              'Destinations',
+              destinationIds === null ? 'All of the routes' : destinationIds.map(destinations.nameOf).join(', '),
+            ],
+          ]}
+        />
+      </Card>
+    </>
+  );
+}
+
+function Cancel({ id }: { id: string }) {
+  const cancel = async () => {
+    await call('cancelEventReplay', { id });
+    return 'Replay stopped';
+  };
+  return (
+    <ConfirmedAction label="Stop" title="Stop replay" verb="Stop replay" run={cancel}>
+      <p>No more deliveries are created; those already created continue. A new replay can take the rest.</p>
+    </ConfirmedAction>
   );
 }

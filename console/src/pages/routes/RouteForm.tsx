@@ -1,5 +1,5 @@
-// Makes or changes a route.
-import { Checkbox, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+// Creates or changes a route.
+import { NativeSelect } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
@@ -8,23 +8,26 @@ import { Page } from '../../components/Page.tsx';
 import { EditPage } from '../../components/RecordPage.tsx';
 import { Conditions, NEW_ROW } from '../../forms/Conditions.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { FlagField, NameFields, RecordField, RecordsField, WholeField } from '../../forms/fields.tsx';
+import { ENABLED, type Entry, Fields, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { usePageSearch } from '../../search.ts';
 import { choicesOf } from '../../words/choices.ts';
 import { bodyOf, FIELDS, NEW, type RouteValues, valuesOf } from './values.ts';
 
+const crumb = { to: '/routes', label: 'Routes' };
+type Form = UseFormReturnType<RouteValues>;
+
 const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
-  adaptive: 'adaptive: a workflow while there is room',
-  workflow: 'workflow: always a workflow',
-  express: 'express: the relay itself',
+  adaptive: 'Adaptive: workflow while capacity allows',
+  workflow: 'Workflow',
+  express: 'Express: the relay itself',
 };
 
 export function NewRoute() {
   const [{ sourceId, destinationId }] = usePageSearch();
   const start = { ...NEW, sourceId: sourceId ?? null, destinationIds: destinationId ? [destinationId] : [] };
   return (
-    <Page title="New route">
+    <Page title="New route" crumb={crumb}>
       <RouteForm start={start} />
     </Page>
   );
@@ -32,7 +35,7 @@ export function NewRoute() {
 
 export function EditRoute() {
   return (
-    <EditPage get="getRoute" title="Edit a route">
+    <EditPage get="getRoute" title="Edit route" crumb={crumb}>
       {(route) => <RouteForm key={route.id} stored={route} start={valuesOf(route)} />}
     </EditPage>
   );
@@ -52,62 +55,91 @@ function RouteForm({ stored, start }: { stored?: Route; start: RouteValues }) {
     onSaved: (saved) => void navigate({ to: `/routes/${saved.id}` }),
   });
   const { form } = record;
-  const { values } = form;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
   return (
     <FormFrame
       of={record}
-      verb={stored ? 'Save' : 'Make the route'}
+      verb={stored ? 'Save' : 'Create route'}
       onCancel={() => void navigate({ to: stored ? `/routes/${stored.id}` : '/routes' })}
     >
-      <NameFields form={form} />
-      <RecordField
-        label="Source"
-        description={stored ? 'It is fixed; make another route for another source.' : undefined}
-        list="listSources"
-        value={values.sourceId}
-        onChange={(sourceId) => set('sourceId', sourceId)}
-        error={form.errors.sourceId}
-        required
-        disabled={stored !== undefined}
-      />
-      <RecordsField
-        label="Destinations"
-        description="Each gets every webhook that the route takes."
-        list="listDestinations"
-        value={values.destinationIds}
-        onChange={(ids) => set('destinationIds', ids)}
-        error={form.errors.destinationIds}
-        most={50}
-        required
-      />
-      <FilterFields form={form} />
-      <RecordField
-        label="Schema"
-        description="Payloads that do not match are not delivered."
-        list="listSchemas"
-        value={values.schemaId}
-        onChange={(schemaId) => set('schemaId', schemaId)}
-        error={form.errors.schemaId}
-      />
-      <RecordField
-        label="Transform"
-        description="Makes the body that is sent; without it the payload is sent as received."
-        list="listTransforms"
-        value={values.transformId}
-        onChange={(transformId) => set('transformId', transformId)}
-        error={form.errors.transformId}
-      />
-      <Failures form={form} />
-      <Mails form={form} />
-      <Others form={form} />
+      <Fields form={form} of={fieldsOf(form, stored !== undefined)} />
     </FormFrame>
   );
 }
 
-type Form = { form: UseFormReturnType<RouteValues> };
+function fieldsOf(form: Form, isStored: boolean): Entry[] {
+  return [
+    ...NAME_FIELDS,
+    { path: 'sourceId', label: 'Source', list: 'listSources', isRequired: true, isFixed: isStored },
+    {
+      ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true, most: 50 },
+      ...{ help: 'Each destination receives every event of the route.', isRequired: true },
+    },
+    {
+      title: 'Rules',
+      fields: [
+        { node: <FilterFields form={form} /> },
+        {
+          ...{ path: 'schemaId', label: 'Schema', list: 'listSchemas' },
+          help: 'Events whose payload does not match are not delivered.',
+        },
+        {
+          ...{ path: 'transformId', label: 'Transform', list: 'listTransforms' },
+          help: 'Builds the request. Without it the payload is sent as received.',
+        },
+      ],
+    },
+    {
+      title: 'Failover and circuit breaker',
+      fields: [
+        {
+          ...{ path: 'failoverDestinationIds', label: 'Failover destinations', list: 'listDestinations', isMany: true },
+          ...{ help: 'Up to three, tried in this order.', most: 3, leaveOut: form.values.destinationIds },
+        },
+        [
+          { path: 'failoverAfterAttempts', label: 'Failover after (failed attempts)', kind: 'whole' },
+          { path: 'circuitFailureThreshold', label: 'Failure threshold', help: 'In a row.', kind: 'whole' },
+        ],
+        [
+          { path: 'circuitCooldownSeconds', label: 'Cooldown (seconds)', kind: 'whole' },
+          { path: 'circuitProbeSuccessThreshold', label: 'Successful probes to close', kind: 'whole' },
+        ],
+      ],
+    },
+    {
+      title: 'Success criteria',
+      fields: [
+        [
+          {
+            ...{ path: 'expectedResponse.statusCodes', label: 'Status codes', placeholder: '200, 202' },
+            help: 'Comma-separated. Leave empty for any 2xx.',
+          },
+          { path: 'expectedResponse.bodyContains', label: 'Response body contains' },
+        ],
+      ],
+    },
+    {
+      title: 'Notifications',
+      fields: [
+        { path: 'notifyEmails', label: 'Email addresses', help: 'Comma-separated.' },
+        { path: 'notifyOnFailure', label: 'When a delivery has failed', kind: 'flag' },
+        { path: 'notifyOnRecovery', label: 'When deliveries succeed again', kind: 'flag' },
+        { path: 'notifyOnSuccess', label: 'On every success, at most once a minute', kind: 'flag' },
+      ],
+    },
+    {
+      title: 'Advanced',
+      isFolded: true,
+      fields: [
+        { path: 'priority', label: 'Priority', help: 'Routes of a source run from high to low.', kind: 'whole' },
+        { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Default of the server' }, ...choicesOf(LANES)] },
+        { path: 'allowOwnAddress', label: 'Allow deliveries to this Hookyard', kind: 'flag' },
+      ],
+    },
+    { ...ENABLED, help: 'A disabled route takes no events.' },
+  ];
+}
 
-function FilterFields({ form }: Form) {
+function FilterFields({ form }: { form: Form }) {
   const { values } = form;
   const set = form.setFieldValue as (path: string, value: unknown) => void;
   const kind = values.filterConditions !== null ? 'own' : values.filterId !== null ? 'record' : 'none';
@@ -118,18 +150,18 @@ function FilterFields({ form }: Form) {
   return (
     <>
       <NativeSelect
-        label="Which webhooks it takes"
+        label="Filter"
         value={kind}
         onChange={(event) => choose(event.currentTarget.value)}
         data={[
-          { value: 'none', label: 'All of the source' },
-          { value: 'record', label: 'Those of a filter' },
-          { value: 'own', label: 'Those that meet conditions of its own' },
+          { value: 'none', label: 'None: all events' },
+          { value: 'record', label: 'Shared filter' },
+          { value: 'own', label: 'Conditions of this route' },
         ]}
       />
       {kind === 'record' && (
         <RecordField
-          label="Filter"
+          label="Shared filter"
           list="listFilters"
           value={values.filterId}
           onChange={(filterId) => set('filterId', filterId ?? '')}
@@ -146,93 +178,6 @@ function FilterFields({ form }: Form) {
           error={form.errors.filterConditions}
         />
       )}
-    </>
-  );
-}
-
-function Failures({ form }: Form) {
-  const { values, errors } = form;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  const whole = (name: keyof RouteValues & string) => ({
-    value: values[name] as number | null,
-    onChange: (value: number | null) => set(name, value),
-    error: errors[name],
-  });
-  return (
-    <fieldset className="fields">
-      <legend>When a destination fails</legend>
-      <Stack gap="sm">
-        <RecordsField
-          label="Failover destinations"
-          description="At most three, in this order. They get what the others do not take."
-          list="listDestinations"
-          leaveOut={values.destinationIds}
-          value={values.failoverDestinationIds}
-          onChange={(ids) => set('failoverDestinationIds', ids)}
-          error={errors.failoverDestinationIds}
-          most={3}
-        />
-        <Group grow align="start" preventGrowOverflow={false}>
-          <WholeField label="Fail over after so many failed attempts" {...whole('failoverAfterAttempts')} />
-          <WholeField label="Open the circuit after so many in a row" {...whole('circuitFailureThreshold')} />
-        </Group>
-        <Group grow align="start" preventGrowOverflow={false}>
-          <WholeField label="It stays open for so many seconds" {...whole('circuitCooldownSeconds')} />
-          <WholeField label="Close it after so many probes that succeed" {...whole('circuitProbeSuccessThreshold')} />
-        </Group>
-        <TextInput
-          label="Status codes that are a success"
-          description="With commas in between; empty: any 2xx."
-          placeholder="200, 202"
-          {...form.getInputProps('expectedResponse.statusCodes')}
-        />
-        <TextInput label="Text that the answer must contain" {...form.getInputProps('expectedResponse.bodyContains')} />
-      </Stack>
-    </fieldset>
-  );
-}
-
-function Mails({ form }: Form) {
-  return (
-    <fieldset className="fields">
-      <legend>Mails</legend>
-      <Stack gap="xs">
-        <TextInput label="To" description="Addresses with commas in between." {...form.getInputProps('notifyEmails')} />
-        <FlagField form={form} path="notifyOnFailure" label="When a delivery has failed for good" />
-        <FlagField form={form} path="notifyOnRecovery" label="When it works again" />
-        <FlagField form={form} path="notifyOnSuccess" label="Of every success, once a minute" />
-        <Text size="xs" c="dimmed">
-          Alert channels tell of failures that last, also to Slack, Teams, PagerDuty or a webhook.
-        </Text>
-      </Stack>
-    </fieldset>
-  );
-}
-
-function Others({ form }: Form) {
-  const { values, errors } = form;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  return (
-    <>
-      <WholeField
-        label="Priority"
-        description="Routes of a source run from high to low."
-        value={values.priority}
-        onChange={(value) => set('priority', value)}
-        error={errors.priority}
-      />
-      <NativeSelect
-        label="First attempts are made by"
-        value={values.lane ?? ''}
-        error={errors.lane}
-        onChange={(event) => set('lane', event.currentTarget.value || null)}
-        data={[{ value: '', label: 'as the server is set' }, ...choicesOf(LANES)]}
-      />
-      <Checkbox
-        label="It may deliver to this Hookyard itself"
-        {...form.getInputProps('allowOwnAddress', { type: 'checkbox' })}
-      />
-      <FlagField form={form} path="enabled" label="Enabled" description="A route that is not takes no webhooks." />
     </>
   );
 }

@@ -1,20 +1,16 @@
-// Routes: where webhooks lead, whether they flow, and what holds them.
-import { Group, Text } from '@mantine/core';
+// Routes: which source leads to which destinations, and what holds them.
 import { Link } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import type { Column } from '../../components/DataTable.tsx';
-import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
-import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
-import { flagOf, YES_NO } from '../../components/flags.ts';
+import { ChoiceFilter, flagOf, RecordFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { PausedBadge } from '../../components/Pausing.tsx';
-import { Status } from '../../components/Status.tsx';
-import { countText, plain } from '../../format.ts';
+import { Status } from '../../components/ui.tsx';
+import { countText, plain, plural } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
-import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 5000;
 /** Of the API: ids of one bulk request. */
@@ -22,56 +18,36 @@ const MOST_AT_ONCE = 100;
 const CIRCUITS = ['open', 'half_open', 'closed'] as const;
 const namesOf = (records: { name: string }[]) => records.map(({ name }) => name).join(', ');
 
+const stateOf = ({ enabled, paused }: Route): string => (enabled ? (paused ? 'paused' : 'enabled') : 'disabled');
+const rulesOf = (route: Route): string =>
+  [
+    route.schema && 'schema',
+    (route.filter || route.filterConditions) && 'filter',
+    route.transform && 'transform',
+    route.failoverDestinationIds.length > 0 && 'failover',
+  ]
+    .filter(Boolean)
+    .join(', ');
+
 const columns: Column<Route>[] = [
   {
-    title: 'Route',
+    title: 'Name',
+    value: (route) => route.name,
     cell: (route) => (
       <Link to={`/routes/${route.id}`}>
         <bdi>{plain(route.name)}</bdi>
       </Link>
     ),
-    csv: (route) => route.name,
   },
-  { title: 'Circuit', cell: (route) => <Status of={route.circuitState} />, csv: (route) => route.circuitState },
-  { title: 'Enabled', cell: (route) => (route.enabled ? 'yes' : 'no'), csv: (route) => String(route.enabled) },
-  { title: 'Paused', cell: (route) => <PausedBadge of={route} />, csv: (route) => String(route.paused) },
-  { title: 'Source', cell: (route) => <bdi>{plain(route.source.name)}</bdi>, csv: (route) => route.source.name },
-  {
-    title: 'Destinations',
-    cell: (route) => <bdi>{plain(namesOf(route.destinations))}</bdi>,
-    csv: (route) => namesOf(route.destinations),
-  },
-  {
-    title: 'On the way',
-    cell: (route) =>
-      [
-        route.schema && 'schema',
-        (route.filter || route.filterConditions) && 'filter',
-        route.transform && 'transform',
-        route.failoverDestinationIds.length > 0 && 'failover',
-      ]
-        .filter(Boolean)
-        .join(', ') || '-',
-    wideOnly: true,
-  },
-  {
-    title: 'Events',
-    cell: (route) => countText(route.eventsRouted),
-    csv: (route) => route.eventsRouted,
-    numeric: true,
-    wideOnly: true,
-  },
-  {
-    title: 'Last event',
-    cell: (route) => <Time at={route.lastEventAt} />,
-    csv: (route) => route.lastEventAt,
-    wideOnly: true,
-  },
-  { title: 'Id', cell: (route) => route.id, csv: (route) => route.id, wideOnly: true },
+  { title: 'Status', value: stateOf, cell: (route) => <Status of={stateOf(route)} /> },
+  { title: 'Circuit breaker', value: (route) => route.circuitState, as: 'status', wideOnly: true },
+  { title: 'Source', value: (route) => route.source.name },
+  { title: 'Destinations', value: (route) => namesOf(route.destinations) },
+  { title: 'Rules', value: rulesOf, wideOnly: true },
+  { title: 'Events', value: (route) => route.eventsRouted, as: 'count', wideOnly: true },
+  { title: 'Last event', value: (route) => route.lastEventAt, as: 'time', wideOnly: true },
+  { title: 'ID', value: (route) => route.id, as: 'id', wideOnly: true },
 ];
-
-const EMPTY =
-  'No route leads there. A route takes the webhooks of a source to destinations; without one they are stored, and go nowhere.';
 
 export function Routes() {
   const [search] = usePageSearch();
@@ -92,13 +68,15 @@ export function Routes() {
         <>
           <RecordFilter name="sourceId" label="Source" list="listSources" />
           <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
-          <ChoiceFilter name="circuitState" label="Circuit" choices={CIRCUITS} />
+          <ChoiceFilter name="circuitState" label="Circuit breaker" choices={CIRCUITS} />
           <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
       selection={mayWrite ? { ids, set: setIds } : undefined}
-      empty={EMPTY}
-      noMatch={EMPTY}
+      empty={{
+        title: 'No routes',
+        text: 'A route connects a source to destinations. Events without a route are stored, but not delivered.',
+      }}
     >
       {mayWrite && ids.size > 0 && <Many ids={[...ids]} onDone={() => setIds(new Set())} />}
     </ListPage>
@@ -106,57 +84,34 @@ export function Routes() {
 }
 
 function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
-  const count = `${countText(ids.length)} ${ids.length === 1 ? 'route' : 'routes'}`;
+  const count = plural(ids.length, 'route');
   const routeIds = ids.slice(0, MOST_AT_ONCE);
   const enable = (isActive: boolean) => async () => {
     const { updated } = await call('pauseRoutes', { body: { routeIds, isActive } });
     return `${countText(updated)} ${isActive ? 'enabled' : 'disabled'}`;
   };
+  const remove = async () => `${countText((await call('deleteRoutes', { body: { routeIds } })).deleted)} deleted`;
+  const named = (verb: string) => ({ label: verb, title: `${verb} ${count}`, verb: `${verb} ${count}`, onDone });
   return (
-    <Group gap="xs" mb="sm">
-      <Text size="sm">With {count}:</Text>
-      <ConfirmedAction
-        label="Disable"
-        title={`Disable ${count}`}
-        verb={`Disable ${count}`}
-        run={enable(false)}
-        onDone={onDone}
-      >
-        They take no new webhooks until somebody enables them. Webhooks that come meanwhile are stored without
-        deliveries by these routes; deliveries that are under way continue.
+    <section className="row" aria-label="Bulk actions">
+      <span className="quiet">{countText(ids.length)} selected</span>
+      <ConfirmedAction {...named('Disable')} run={enable(false)}>
+        <p>New events are stored without deliveries by these routes. Deliveries in progress continue.</p>
       </ConfirmedAction>
-      <ConfirmedAction
-        label="Enable"
-        title={`Enable ${count}`}
-        verb={`Enable ${count}`}
-        run={enable(true)}
-        onDone={onDone}
-      >
-        They take webhooks that come from now on.
+      <ConfirmedAction {...named('Enable')} run={enable(true)}>
+        <p>The routes take new events from now on.</p>
       </ConfirmedAction>
-      <ConfirmedAction
-        label="Delete"
-        title={`Delete ${count}`}
-        verb={`Delete ${count}`}
-        isDestructive
-        onDone={onDone}
-        run={async () => {
-          const { deleted } = await call('deleteRoutes', { body: { routeIds } });
-          return `${countText(deleted)} deleted`;
-        }}
-      >
+      <ConfirmedAction {...named('Delete')} isDestructive run={remove}>
         <DeletedRoute />
+        <p>This cannot be undone.</p>
       </ConfirmedAction>
-    </Group>
+    </section>
   );
 }
 
 /** What it means that a route is deleted. */
 export function DeletedRoute() {
   return (
-    <Text>
-      Sources, destinations, filters, schemas, transforms and the history stay, and open deliveries continue. Webhooks
-      that come later go nowhere by it. This cannot be undone.
-    </Text>
+    <p>Sources, destinations, rules and the history stay, and open deliveries continue. New events are not routed.</p>
   );
 }

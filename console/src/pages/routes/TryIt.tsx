@@ -1,18 +1,18 @@
-// A past event on this route: what its schema, filter and transform make of it now, step by step. Nothing is sent or stored, until
-// one delivers it.
-import { Group, Text } from '@mantine/core';
+// A past event on this route: what its filter, schema and transform make of it now, and what each destination would receive. Nothing
+// is sent or stored, until one replays it.
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Route } from 'hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
+import { ConfirmedAction } from '../../components/actions.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { countText, plain } from '../../format.ts';
+import { Headers } from '../../components/Headers.tsx';
+import { Callout, Card } from '../../components/ui.tsx';
+import { plain, plural } from '../../format.ts';
 import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
 import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
-import { Requests } from './Requests.tsx';
 
 const TYPING_MS = 400;
 
@@ -21,24 +21,22 @@ export function TryIt({ route }: { route: Route }) {
   const [input] = useDebouncedValue(sample.input, TYPING_MS);
   const mayReplay = useMay('events:write');
   return (
-    <div className="side">
-      <SampleField sample={sample} sourceId={route.sourceId} />
-      <section aria-label="What the route makes of it">
-        {route.schema && <SchemaStep id={route.schema.id} input={input} />}
-        {(route.filter || route.filterConditions) && <FilterStep route={route} input={input} />}
-        {route.transform ? (
-          <TransformStep id={route.transform.id} input={input} />
-        ) : (
-          <Step title="Transform">It has none: the payload is sent as it was received.</Step>
-        )}
-        <Step title="Then it goes to">
-          {plain(route.destinations.map(({ name }) => name).join(', '))}
-          {!route.enabled && ', when the route is on again'}
-          {route.circuitState !== 'closed' && '. The circuit is not closed: it waits, or fails over'}
-        </Step>
-        {sample.eventId && <Requests routeId={route.id} eventId={sample.eventId} />}
-        {sample.eventId && mayReplay && <Deliver eventId={sample.eventId} route={route} />}
-      </section>
+    <div className="grid-2">
+      <Card title="Event">
+        <SampleField sample={sample} sourceId={route.sourceId} />
+      </Card>
+      <Card title="Result" actions={sample.eventId && mayReplay && <Replay eventId={sample.eventId} route={route} />}>
+        <div className="stack">
+          {(route.filter || route.filterConditions) && <FilterStep route={route} input={input} />}
+          {route.schema && <SchemaStep id={route.schema.id} input={input} />}
+          {route.transform ? (
+            <TransformStep id={route.transform.id} input={input} />
+          ) : (
+            <Step title="Transform">None: the payload is sent as received.</Step>
+          )}
+          {sample.eventId && <Requests routeId={route.id} eventId={sample.eventId} />}
+        </div>
+      </Card>
     </div>
   );
 }
@@ -47,92 +45,116 @@ type Input = Sample['input'];
 
 function Step({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <>
+    <div>
       <h3>{title}</h3>
-      <div>{children}</div>
-    </>
+      {children}
+    </div>
   );
 }
 
-function NotAllowed({ scope }: { scope: string }) {
-  return <Text size="sm">This key may not try it: that needs {scope}.</Text>;
+interface TriedProps<Result> {
+  title: string;
+  may: boolean;
+  scope: string;
+  answer: { data: Result | undefined; error: unknown };
+  children: (result: Result) => ReactNode;
+}
+
+function Tried<Result>({ title, may, scope, answer: { data, error }, children }: TriedProps<Result>) {
+  return (
+    <Step title={title}>
+      {!may && <p className="small quiet">Your API key needs the scope {scope}.</p>}
+      {error !== null && <Failed error={error} />}
+      {data && children(data)}
+    </Step>
+  );
 }
 
 function SchemaStep({ id, input }: { id: string; input: Input }) {
   const may = useMay('schemas:write');
-  const { data, error } = useAsk(
-    'validatePayload',
-    { id, body: { payload: input.payload, headers: input.headers } },
-    { enabled: may, keep: true },
-  );
+  const body = { payload: input.payload, headers: input.headers };
+  const answer = useAsk('validatePayload', { id, body }, { enabled: may, keep: true });
   return (
-    <Step title="Schema">
-      {!may && <NotAllowed scope="schemas:write" />}
-      {error && <Failed error={error} />}
-      {data && <SchemaOutcome result={data} />}
-    </Step>
+    <Tried title="Schema" may={may} scope="schemas:write" answer={answer}>
+      {(result) => <SchemaOutcome result={result} />}
+    </Tried>
   );
 }
 
 function FilterStep({ route, input }: { route: Route; input: Input }) {
   const may = useMay('filters:write');
   const own = { ...input, conditions: route.filterConditions ?? [], logic: route.filterLogic };
+  const isOwn = route.filterId === null;
   const byRecord = useAsk(
     'testFilter',
     { id: route.filterId ?? '', body: input },
-    { enabled: may && route.filterId !== null, keep: true },
+    { enabled: may && !isOwn, keep: true },
   );
-  const byOwn = useAsk('testConditions', { body: own }, { enabled: may && route.filterId === null, keep: true });
-  const { data, error } = route.filterId === null ? byOwn : byRecord;
+  const byOwn = useAsk('testConditions', { body: own }, { enabled: may && isOwn, keep: true });
   return (
-    <Step title="Filter">
-      {!may && <NotAllowed scope="filters:write" />}
-      {error && <Failed error={error} />}
-      {data && <FilterOutcome result={data} />}
-    </Step>
+    <Tried title="Filter" may={may} scope="filters:write" answer={isOwn ? byOwn : byRecord}>
+      {(result) => <FilterOutcome result={result} />}
+    </Tried>
   );
 }
 
 function TransformStep({ id, input }: { id: string; input: Input }) {
   const may = useMay('transforms:write');
-  const { data, error } = useAsk('testTransform', { id, body: input }, { enabled: may, keep: true });
+  const answer = useAsk('testTransform', { id, body: input }, { enabled: may, keep: true });
   return (
-    <Step title="Transform">
-      {!may && <NotAllowed scope="transforms:write" />}
-      {error && <Failed error={error} />}
-      {data && <TransformOutcome result={data} />}
-    </Step>
+    <Tried title="Transform" may={may} scope="transforms:write" answer={answer}>
+      {(result) => <TransformOutcome result={result} />}
+    </Tried>
   );
 }
 
-/** Delivers a stored event to the destinations of a route again. */
-export function Deliver({
-  eventId,
-  route,
-}: {
-  eventId: string;
-  route: Pick<Route, 'destinationIds' | 'destinations'>;
-}) {
-  const count = route.destinationIds.length;
+/** What each destination would receive of the stored event now. */
+function Requests({ routeId, eventId }: { routeId: string; eventId: string }) {
+  const may = useMay('payloads:read');
+  const { data, error, refetch } = useAsk('previewRoute', { id: routeId, body: { eventId } }, { enabled: may });
+  if (!may) return null;
   return (
-    <Group mt="sm">
-      <ConfirmedAction
-        label="Deliver this event now"
-        title="Deliver this event again"
-        verb={`Deliver to ${count === 1 ? 'it' : `these ${countText(count)}`}`}
-        run={async () => {
-          const { deliveriesCreated } = await call('replayEvent', {
-            id: eventId,
-            body: { destinationIds: route.destinationIds },
-          });
-          return `${countText(deliveriesCreated)} ${deliveriesCreated === 1 ? 'delivery was' : 'deliveries were'} made`;
-        }}
-      >
-        <Text>
-          It goes to {plain(route.destinations.map(({ name }) => name).join(', '))} as it was received, not as it was
-          changed here. Filters are not asked, schemas and transforms are.
-        </Text>
-      </ConfirmedAction>
-    </Group>
+    <section aria-label="Request preview" className="stack">
+      <h3>Request preview (stored event)</h3>
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data?.requests.length === 0 && <p className="quiet">No request: {plain(data.error ?? 'filtered out')}</p>}
+      {data?.requests.map(({ destinationId, destinationName, enabled, request, problem }) => (
+        <article key={destinationId} className="stack">
+          <h4>
+            {plain(destinationName)}
+            {!enabled && ' (disabled)'}
+          </h4>
+          {problem && (
+            <Callout tone="bad" title={problem.code}>
+              {plain(problem.message)}
+            </Callout>
+          )}
+          {request && (
+            <>
+              <p className="mono anywhere">
+                <strong>{request.method}</strong> <bdi>{plain(request.url)}</bdi>
+              </p>
+              <Headers title={`Request headers for ${plain(destinationName)}`} of={request.headers} />
+            </>
+          )}
+        </article>
+      ))}
+    </section>
+  );
+}
+
+function Replay({ eventId, route }: { eventId: string; route: Route }) {
+  const replay = async () => {
+    const body = { destinationIds: route.destinationIds };
+    const { deliveriesCreated } = await call('replayEvent', { id: eventId, body });
+    return `${plural(deliveriesCreated, 'delivery')} created`;
+  };
+  return (
+    <ConfirmedAction label="Replay event" verb="Replay event" run={replay}>
+      <p>
+        The stored event is sent to {plain(route.destinations.map(({ name }) => name).join(', '))}, without the changes
+        made here. Schema and transform apply, the filter does not.
+      </p>
+    </ConfirmedAction>
   );
 }

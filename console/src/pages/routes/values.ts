@@ -82,6 +82,7 @@ export function bodyOf(values: RouteValues, changed: ReadonlySet<string>): Input
   const body = {
     ...values,
     description: values.description || null,
+    lane: values.lane || null,
     notifyEmails: values.notifyEmails || null,
     filterConditions: filterConditions && conditionsOf(filterConditions),
     expectedResponse:

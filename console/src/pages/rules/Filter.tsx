@@ -1,5 +1,4 @@
 // One filter: its conditions beside a real event, and which of them it meets.
-import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { Filter } from 'hookyard/client';
@@ -10,11 +9,11 @@ import { Failed } from '../../components/Failed.tsx';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { NameFields } from '../../forms/fields.tsx';
+import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { FilterOutcome } from '../../samples/Outcomes.tsx';
-import { SampleField, useSample } from '../../samples/Sample.tsx';
-import { Beside, ReplayTried, RulePage } from './Frame.tsx';
+import { useSample } from '../../samples/Sample.tsx';
+import { Beside, RulePage } from './Frame.tsx';
 
 const TYPING_MS = 400;
 
@@ -26,7 +25,7 @@ interface Values {
 }
 
 const FIELDS = ['name', 'description', 'conditions', 'logic'];
-const NEW: Values = { name: '', description: '', conditions: [{ ...NEW_ROW, field: 'payload.kind' }], logic: 'AND' };
+const NEW: Values = { name: '', description: '', conditions: [{ ...NEW_ROW, field: 'payload.type' }], logic: 'AND' };
 const valuesOf = ({ name, description, conditions, logic }: Filter): Values => ({
   name,
   description: description ?? '',
@@ -79,8 +78,8 @@ function Form({ stored }: { stored?: Filter }) {
   return (
     <Beside
       form={
-        <FormFrame of={record} verb={id === undefined ? 'Make the filter' : 'Save'} isWide mayWrite={mayWrite}>
-          <NameFields form={form} />
+        <FormFrame of={record} verb={id === undefined ? 'Create filter' : 'Save'} isWide mayWrite={mayWrite}>
+          <Fields form={form} of={NAME_FIELDS} />
           <Conditions
             rows={conditions}
             onChange={(rows) => form.setFieldValue('conditions', rows)}
@@ -92,14 +91,14 @@ function Form({ stored }: { stored?: Filter }) {
           />
         </FormFrame>
       }
-      trial={
+      sample={sample}
+      scope="filters:write"
+      mayWrite={mayWrite}
+      isDirty={record.isDirty}
+      result={
         <>
-          <SampleField sample={sample} />
-          <h2>Result</h2>
-          {!mayWrite && <Text>This key may not try it: that needs filters:write.</Text>}
           {trial.error && <Failed error={trial.error} again={() => void trial.refetch()} />}
           {trial.data && !trial.error && <FilterOutcome result={trial.data} />}
-          <ReplayTried sample={sample} isDirty={record.isDirty} />
         </>
       }
     />

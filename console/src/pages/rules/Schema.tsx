@@ -1,5 +1,4 @@
 // One schema: JSON Schema beside a real event, and at which lines the event does not match. It is tried as it is typed.
-import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { Schema, SchemaResult } from 'hookyard/client';
@@ -13,11 +12,11 @@ import { jsonOrNothing } from '../../exact-json.ts';
 import { lineOfPointer } from '../../json-place.ts';
 import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { NameFields } from '../../forms/fields.tsx';
+import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { SchemaOutcome } from '../../samples/Outcomes.tsx';
-import { SampleField, useSample } from '../../samples/Sample.tsx';
-import { Beside, ReplayTried, RulePage } from './Frame.tsx';
+import { useSample } from '../../samples/Sample.tsx';
+import { Beside, RulePage } from './Frame.tsx';
 import { jsonProblem } from './json-problem.ts';
 
 const TYPING_MS = 400;
@@ -30,7 +29,7 @@ interface Values {
 }
 
 const FIELDS = ['name', 'description', 'schema'];
-const START = { type: 'object', required: ['kind'], properties: { kind: { type: 'string' } } };
+const START = { type: 'object', required: ['type'], properties: { type: { type: 'string' } } };
 const NEW: Values = { name: '', description: '', schema: JSON.stringify(START, null, 2) };
 const valuesOf = ({ name, description, schema }: Schema): Values => ({
   name,
@@ -88,8 +87,8 @@ function Form({ stored }: { stored?: Schema }) {
   return (
     <Beside
       form={
-        <FormFrame of={record} verb={id === undefined ? 'Make the schema' : 'Save'} isWide mayWrite={mayWrite}>
-          <NameFields form={form} />
+        <FormFrame of={record} verb={id === undefined ? 'Create schema' : 'Save'} isWide mayWrite={mayWrite}>
+          <Fields form={form} of={NAME_FIELDS} />
           <Editor
             label="JSON Schema"
             language="json"
@@ -99,23 +98,24 @@ function Form({ stored }: { stored?: Schema }) {
             marks={marks}
           />
           {form.errors.schema && marks.length === 0 && (
-            <Text role="alert" size="sm" className="problem">
+            <p role="alert" className="bad">
               {form.errors.schema}
-            </Text>
+            </p>
           )}
         </FormFrame>
       }
-      trial={
+      sample={sample}
+      marks={misfits}
+      scope="schemas:write"
+      mayWrite={mayWrite}
+      isDirty={record.isDirty}
+      result={
         <>
-          <SampleField sample={sample} marks={misfits} />
-          <h2>Result</h2>
-          {!mayWrite && <Text>This key may not try it: that needs schemas:write.</Text>}
-          {parsed === undefined && <Text>It is tried when it is JSON.</Text>}
+          {parsed === undefined && <p className="quiet">Waiting for valid JSON</p>}
           {isTried && trial.error && marks.length === 0 && (
             <Failed error={trial.error} again={() => void trial.refetch()} />
           )}
           {isTried && trial.data && !trial.error && <SchemaOutcome result={trial.data} />}
-          <ReplayTried sample={sample} isDirty={record.isDirty} />
         </>
       }
     />

@@ -1,5 +1,5 @@
 // One transform: its code beside a real event and what it makes of it. Errors stand at their line.
-import { NativeSelect, Text, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { Transform } from 'hookyard/client';
@@ -11,12 +11,12 @@ import { Failed } from '../../components/Failed.tsx';
 import { Editor, type Mark } from '../../editor/Editor.tsx';
 import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { NameFields } from '../../forms/fields.tsx';
+import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
-import { SampleField, useSample } from '../../samples/Sample.tsx';
+import { useSample } from '../../samples/Sample.tsx';
 import { choicesOf } from '../../words/choices.ts';
-import { Beside, ReplayTried, RulePage } from './Frame.tsx';
+import { Beside, RulePage } from './Frame.tsx';
 
 type Language = Transform['type'];
 
@@ -49,6 +49,12 @@ const valuesOf = ({ name, description, type, code, outputContentType }: Transfor
   code,
   outputContentType: outputContentType ?? '',
 });
+
+const CONTENT_TYPE = {
+  path: 'outputContentType',
+  label: 'Content type of the output',
+  placeholder: 'application/json, or text/plain for text',
+};
 
 export function TransformPage() {
   return (
@@ -100,8 +106,8 @@ function Form({ stored }: { stored?: Transform }) {
   return (
     <Beside
       form={
-        <FormFrame of={record} verb={id === undefined ? 'Make the transform' : 'Save'} isWide mayWrite={mayWrite}>
-          <NameFields form={form} />
+        <FormFrame of={record} verb={id === undefined ? 'Create transform' : 'Save'} isWide mayWrite={mayWrite}>
+          <Fields form={form} of={NAME_FIELDS} />
           <NativeSelect
             label="Language"
             value={type}
@@ -118,25 +124,21 @@ function Form({ stored }: { stored?: Transform }) {
             marks={marks}
           />
           {form.errors.code && marks.length === 0 && (
-            <Text role="alert" size="sm" className="problem">
+            <p role="alert" className="bad">
               {form.errors.code}
-            </Text>
+            </p>
           )}
-          <TextInput
-            label="Content type of the result"
-            description="Empty: application/json, or text/plain for a text."
-            {...form.getInputProps('outputContentType')}
-          />
+          <Fields form={form} of={[CONTENT_TYPE]} />
         </FormFrame>
       }
-      trial={
+      sample={sample}
+      scope="transforms:write"
+      mayWrite={mayWrite}
+      isDirty={record.isDirty}
+      result={
         <>
-          <SampleField sample={sample} />
-          <h2>Result</h2>
-          {!mayWrite && <Text>This key may not try it: that needs transforms:write.</Text>}
           {trial.error && marks.length === 0 && <Failed error={trial.error} again={() => void trial.refetch()} />}
           {trial.data && <TransformOutcome result={trial.data} />}
-          <ReplayTried sample={sample} isDirty={record.isDirty} />
         </>
       }
     />

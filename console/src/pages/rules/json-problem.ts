@@ -13,7 +13,7 @@ export function jsonProblem(text: string): readonly Mark[] {
     const line = Number(/\bline (\d+)/.exec(message)?.[1]);
     const position = Number(/\bposition (\d+)/.exec(message)?.[1]);
     const found = line || (Number.isFinite(position) ? text.slice(0, position).split('\n').length : lastLine(text));
-    return [{ line: found, message: `This is no JSON: ${message}` }];
+    return [{ line: found, message: `Invalid JSON: ${message}` }];
   }
 }
 

@@ -1,20 +1,18 @@
-// Webhooks that a source refused: how many, why, what the senders were told, and what came.
-import { Button, Group, Modal, Text } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+// Webhooks that a source refused: how many, why, what the sender was answered, and what came.
+import { Button, Modal } from '@mantine/core';
 import type { Refusal, RefusalCounts } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { Facts } from '../../components/Facts.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
+import { Loaded } from '../../components/Failed.tsx';
 import { ChoiceFilter } from '../../components/filters.tsx';
 import { Headers } from '../../components/Headers.tsx';
-import { countText, plain, sizeText } from '../../format.ts';
-import type { RangeName } from '../../search.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
-import { stepFor } from '../refusals/step.ts';
+import { Card, Empty, Facts } from '../../components/ui.tsx';
+import { countText, plain, plural, sentence, sizeText } from '../../format.ts';
+import { pageOf, type RangeName, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
+import { stepFor } from '../refusals/step.ts';
 
 const AGAIN_MS = 10_000;
 const MOST_KEPT = 100;
@@ -23,42 +21,30 @@ type Cause = Refusal['cause'];
 
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
-  signature: 'The signature is missing, wrong or too old: compare the secret with that of the sender.',
-  token: 'The address was sent to without its unguessable part: give the sender the whole address.',
-  path: 'The address continued below that of the source: let it take paths, or give the sender the address alone.',
-  disabled: 'The source is disabled: enable it.',
-  suspended: 'The organization is suspended: ask the operator.',
-  too_large: 'The payload is larger than is accepted.',
-  incomplete: 'The sender ended the connection before the payload was there.',
-  too_slow: 'The payload came too slowly.',
-  limit: 'A limit of the organization was reached: see Usage.',
-  unavailable: 'There was no room, or the database was away. Most senders repeat it.',
-  error: 'The service failed: the operator finds it in the log.',
+  signature: 'Signature missing, invalid or expired. Compare the secret with the one of the sender.',
+  token: 'Secret token missing in the URL. Give the sender the whole ingest URL.',
+  path: 'Subpath not accepted. Enable subpaths, or give the sender the ingest URL without a subpath.',
+  disabled: 'Source disabled. Enable it.',
+  suspended: 'Organization suspended. Contact the operator.',
+  too_large: 'Payload too large.',
+  incomplete: 'Connection closed before the payload was complete.',
+  too_slow: 'Payload received too slowly.',
+  limit: 'Limit of the organization reached. See Usage.',
+  unavailable: 'Service at capacity or database unavailable. Most senders retry.',
+  error: 'Internal error. The operator finds it in the log.',
 };
 
-const columns: Column<Refusal>[] = [
-  { title: 'Time', cell: (refusal) => <Time at={refusal.refusedAt} ms />, csv: (refusal) => refusal.refusedAt },
-  { title: 'Cause', cell: causeText, csv: causeText },
-  { title: 'Answered', cell: (refusal) => refusal.status, csv: (refusal) => refusal.status, numeric: true },
-  {
-    title: 'Told',
-    cell: (refusal) => <bdi>{plain(refusal.message)}</bdi>,
-    csv: (refusal) => refusal.message,
-    wideOnly: true,
-  },
-  { title: 'From', cell: (refusal) => refusal.clientAddress, csv: (refusal) => refusal.clientAddress },
-  {
-    title: 'Size',
-    cell: (refusal) => (refusal.payloadSize === null ? '-' : sizeText(refusal.payloadSize)),
-    csv: (refusal) => refusal.payloadSize,
-    numeric: true,
-    wideOnly: true,
-  },
-];
+const causeText = ({ cause, limit }: { cause: Cause; limit: string | null }): string =>
+  limit === null ? sentence(cause) : `Limit ${limit}`;
 
-function causeText({ cause, limit }: { cause: Cause; limit: string | null }): string {
-  return limit === null ? cause.replaceAll('_', ' ') : `limit ${limit}`;
-}
+const columns: Column<Refusal>[] = [
+  { title: 'Refused', value: (refusal) => refusal.refusedAt, as: 'time' },
+  { title: 'Cause', value: causeText },
+  { title: 'Code', value: (refusal) => refusal.status, numeric: true },
+  { title: 'Message', value: (refusal) => refusal.message, wideOnly: true },
+  { title: 'Client address', value: (refusal) => refusal.clientAddress },
+  { title: 'Size', value: (refusal) => refusal.payloadSize, as: 'size', wideOnly: true },
+];
 
 export function Refusals({ id, range }: { id: string; range: RangeName }) {
   const [search, set] = usePageSearch();
@@ -75,37 +61,35 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
   const { data } = answer;
   const shown = isPart && data ? { data: data.data.filter((refusal) => isWithin(refusal, from, to)) } : data;
   const opened = data?.data.find((refusal) => refusal.id === search.open);
-  const place = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (isPart) place.current?.scrollIntoView();
-  }, [isPart]);
+  const isNone = data?.counts.total === 0 && cause === undefined;
   return (
-    <section aria-label="Refused webhooks" ref={place}>
-      <Group justify="space-between" mt="sm">
-        <h2>Refused webhooks</h2>
-        <CopyMenu call={{ name: 'listRefusals', input }} columns={columns} rows={shown?.data ?? []} />
-      </Group>
-      {isPart ? <CountsWithin id={id} from={from} to={to} /> : data && <Counts of={data.counts} />}
-      {data && (data.counts.total > 0 || cause !== undefined) && (
-        <Group align="end" gap="xs" mb="sm">
-          <ChoiceFilter name="cause" label="Cause" choices={Object.keys(CAUSES)} />
-        </Group>
-      )}
-      {data?.counts.total === 0 && cause === undefined ? null : (
-        <DataTable
-          title="Refused"
-          columns={columns}
-          idOf={(refusal) => refusal.id}
-          answer={{ ...answer, data: shown }}
-          onOpen={(refusal) => set({ open: refusal.id })}
-          onPage={(page) => set({ page: String(page) })}
-          empty="None of these is among the last hundred that were kept."
-        />
-      )}
-      <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="A refused webhook" size="lg">
+    <Card
+      title="Refused webhooks"
+      actions={
+        <>
+          {!isNone && <ChoiceFilter name="cause" label="Cause" choices={Object.keys(CAUSES)} />}
+          <ExportMenu call={{ name: 'listRefusals', input }} columns={columns} rows={shown?.data ?? []} />
+        </>
+      }
+    >
+      <div className="stack">
+        {isPart ? <CountsWithin id={id} from={from} to={to} /> : data && <Counts of={data.counts} />}
+        {!isNone && (
+          <DataTable
+            title="Refused"
+            columns={columns}
+            idOf={(refusal) => refusal.id}
+            answer={{ ...answer, data: shown }}
+            onOpen={(refusal) => set({ open: refusal.id })}
+            onPage={(page) => set({ page: String(page) })}
+            empty={<Empty title="No samples">The last 100 refused webhooks of a source are kept.</Empty>}
+          />
+        )}
+      </div>
+      <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="Refused webhook" size="lg">
         {opened && <One refusal={opened} mayRead={mayRead} />}
       </Modal>
-    </section>
+    </Card>
   );
 }
 
@@ -117,92 +101,86 @@ const isWithin = ({ refusedAt }: Refusal, from?: string, to?: string): boolean =
 function CountsWithin({ id, from, to }: { id: string; from: string | undefined; to: string | undefined }) {
   const [, set] = usePageSearch();
   const mayCount = useMay('deliveries:read');
-  const answer = useAsk(
-    'getMetrics',
-    { metric: 'refused', sourceId: id, from, to, step: stepFor(from) },
-    { enabled: mayCount },
+  const input = { metric: 'refused', sourceId: id, from, to, step: stepFor(from) } as const;
+  const answer = useAsk('getMetrics', input, { enabled: mayCount });
+  if (!mayCount) return null;
+  return (
+    <Loaded answer={answer}>
+      {({ series: [all] }) => (
+        <>
+          <div className="row" role="status">
+            {countText(all?.total.refused ?? 0)} refused in this time range
+            <Button variant="default" onClick={() => set({ from: undefined, to: undefined })}>
+              Show all
+            </Button>
+          </div>
+          <Causes
+            of={Object.entries(all?.total.causes ?? {}).map(([cause, count]) => ({
+              ...{ cause: cause as Cause, count, limit: null },
+            }))}
+          />
+        </>
+      )}
+    </Loaded>
   );
+}
+
+function Counts({ of: { total, causes, since } }: { of: RefusalCounts }) {
   return (
     <>
-      <Group gap="xs">
-        <Text size="sm">
-          From <Time at={from} /> to {to === undefined ? 'now' : <Time at={to} />}.
-        </Text>
-        <Button size="xs" variant="default" onClick={() => set({ from: undefined, to: undefined })}>
-          All times
-        </Button>
-      </Group>
-      {mayCount && (
-        <Loaded answer={answer}>
-          {({ series: [all] }) => (
-            <>
-              <Text size="sm" role="status">
-                {countText(all?.total.refused ?? 0)} were refused.
-              </Text>
-              <ul>
-                {Object.entries(all?.total.causes ?? {}).map(([cause, count]) => (
-                  <li key={cause}>
-                    <strong>
-                      {countText(count)} × {cause.replaceAll('_', ' ')}
-                    </strong>
-                    . {CAUSES[cause as Cause]}
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-        </Loaded>
-      )}
+      <p role="status">
+        {total === 0 ? 'None refused' : `${countText(total)} refused`} since <Time at={since} exact />
+      </p>
+      <Causes of={causes} />
     </>
   );
 }
 
-function Counts({ of: { total, causes, since, period } }: { of: RefusalCounts }) {
-  return (
-    <>
-      <Text size="sm" role="status">
-        {total === 0 ? 'None was refused' : `${countText(total)} were refused`} since <Time at={since} /> ({period}).
-      </Text>
-      <ul>
-        {causes.map((one) => (
-          <li key={`${one.cause} ${one.limit}`}>
-            <strong>
-              {countText(one.count)} × {causeText(one)}
-            </strong>
-            , last <Time at={one.lastAt} />. {CAUSES[one.cause]}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
+function Causes({ of }: { of: { cause: Cause; limit: string | null; count: number; lastAt?: string }[] }) {
+  return of.map((one) => (
+    <p key={`${one.cause} ${one.limit}`}>
+      <strong>
+        {causeText(one)}: {plural(one.count, 'webhook')}
+      </strong>{' '}
+      <span className="quiet">
+        {one.lastAt && (
+          <>
+            last <Time at={one.lastAt} />.{' '}
+          </>
+        )}
+        {CAUSES[one.cause]}
+      </span>
+    </p>
+  ));
 }
 
 function One({ refusal, mayRead }: { refusal: Refusal; mayRead: boolean }) {
   return (
-    <>
-      <Text>{CAUSES[refusal.cause]}</Text>
+    <div className="stack">
+      <p>{CAUSES[refusal.cause]}</p>
       <Facts
+        isWide
         of={[
-          ['Time', <Time key="at" at={refusal.refusedAt} ms />],
+          ['Refused', <Time key="at" at={refusal.refusedAt} ms exact />],
           ['Cause', causeText(refusal)],
-          ['Answered', `${refusal.status}: ${plain(refusal.message)}`],
+          ['Response', `${refusal.status} ${plain(refusal.message)}`],
           ['Method', refusal.method],
-          ['From', plain(refusal.clientAddress)],
-          ['Size', refusal.payloadSize === null ? 'not known' : sizeText(refusal.payloadSize)],
+          ['Client address', plain(refusal.clientAddress)],
+          ['Size', refusal.payloadSize === null ? 'Unknown' : sizeText(refusal.payloadSize)],
         ]}
       />
       <Headers title="Headers" of={refusal.headers} />
-      <h3>How the payload begins</h3>
-      {!mayRead && <Text size="sm">This key may not see it: that needs payloads:read.</Text>}
-      {mayRead && refusal.payloadStart == null && <Text size="sm">It was refused before the payload was read.</Text>}
+      <h3>Start of the payload</h3>
+      {!mayRead && <p className="quiet">Your API key needs the scope payloads:read.</p>}
+      {mayRead && refusal.payloadStart == null && <p className="quiet">Refused before the payload was read.</p>}
       {refusal.payloadStart != null && (
         <>
-          {refusal.payloadEncoding && <Text size="sm">It is no text; this is base64.</Text>}
+          {refusal.payloadEncoding && <p className="small quiet">Binary, shown as base64</p>}
           <pre className="shown">
             <bdi>{plain(refusal.payloadStart)}</bdi>
           </pre>
         </>
       )}
-    </>
+    </div>
   );
 }

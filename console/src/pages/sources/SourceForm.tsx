@@ -1,5 +1,5 @@
-// Makes or changes a source.
-import { Checkbox, Group, NativeSelect, PasswordInput, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
+// Creates or changes a source.
+import { NativeSelect, Select } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { Provider, Source } from 'hookyard/client';
 import { useAll } from '../../api/all.ts';
@@ -8,17 +8,17 @@ import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { FlagField, NameFields, WholeField } from '../../forms/fields.tsx';
+import { type Choices, ENABLED, type Entry, type Field, Fields, NAME_FIELDS } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import { Described, KINDS, startOf } from './Described.tsx';
-import { HandshakeFields } from './Handshake.tsx';
 import { bodyOf, FIELDS, type Form, NEW, type SourceValues, valuesOf } from './values.ts';
+
+const crumb = { to: '/sources', label: 'Sources' };
 
 export function NewSource() {
   return (
-    <Page title="New source">
+    <Page title="New source" crumb={crumb}>
       <SourceForm start={NEW} />
     </Page>
   );
@@ -26,7 +26,7 @@ export function NewSource() {
 
 export function EditSource() {
   return (
-    <EditPage get="getSource" title="Edit a source">
+    <EditPage get="getSource" title="Edit source" crumb={crumb}>
       {(source) => <SourceForm key={source.id} stored={source} start={valuesOf(source)} />}
     </EditPage>
   );
@@ -48,256 +48,332 @@ function SourceForm({ stored, start }: { stored?: Source; start: SourceValues })
     onSaved: (saved) => void navigate({ to: `/sources/${saved.id}` }),
   });
   const { form } = record;
+  const providers = useAll('listProviders');
+  const provider = providers.data?.records.find(({ name }) => name === form.values.provider);
+  const isNew = stored === undefined;
   return (
     <FormFrame
       of={record}
-      verb={stored ? 'Save' : 'Make the source'}
-      onCancel={() => void navigate({ to: stored ? `/sources/${stored.id}` : '/sources' })}
+      verb={isNew ? 'Create source' : 'Save'}
+      onCancel={() => void navigate({ to: isNew ? '/sources' : `/sources/${stored.id}` })}
     >
-      <NameFields form={form} />
-      <Slug form={form} isFixed={stored !== undefined} />
-      <Verification form={form} hasSecret={stored !== undefined} />
-      <Address form={form} />
-      <HandshakeFields form={form} hasToken={stored?.handshake?.verifyToken !== undefined} />
-      <Repeats form={form} />
-      <Answer form={form} />
-      <FlagField form={form} path="enabled" label="Enabled" description="A source that is not refuses its webhooks." />
+      <Fields
+        form={form}
+        of={[
+          ...NAME_FIELDS,
+          {
+            path: 'slug',
+            label: 'Slug',
+            help: isNew ? 'Part of the ingest URL. Lowercase letters, digits and hyphens.' : 'Part of the ingest URL.',
+            placeholder: slugOf(form.values.name),
+            isFixed: !isNew,
+          },
+          {
+            title: 'Signature verification',
+            fields: [
+              { node: <Method form={form} /> },
+              { node: <ProviderChoice form={form} answer={providers} of={provider} /> },
+              ...secretFields(form.values, provider, !isNew),
+              ...(METHOD_FIELDS[form.values.verificationConfig.type]?.(form.values.verificationConfig) ?? []),
+            ],
+          },
+          deduplication(form),
+          {
+            title: 'Advanced',
+            isFolded: true,
+            fields: advanced(form.values, stored?.handshake?.verifyToken !== undefined),
+          },
+          { ...ENABLED, help: 'A disabled source refuses webhooks.' },
+        ]}
+      />
     </FormFrame>
   );
 }
 
-function Slug({ form, isFixed }: { form: Form; isFixed: boolean }) {
-  const proposed = slugOf(form.values.name);
+type Config = SourceValues['verificationConfig'];
+
+const METHODS: { value: Config['type']; label: string }[] = [
+  { value: 'none', label: 'None' },
+  { value: 'provider', label: 'Provider' },
+  { value: 'hmac', label: 'HMAC' },
+  { value: 'hmac_template', label: 'HMAC with a custom signed content' },
+  { value: 'public_key', label: 'Public key' },
+  { value: 'jwt', label: 'JWT' },
+  { value: 'header_token', label: 'Token in a header' },
+  { value: 'basic', label: 'Basic authentication' },
+  { value: 'query_token', label: 'Token in the query' },
+  { value: 'body_token', label: 'Token in the body' },
+  { value: 'github', label: 'GitHub (secret only)' },
+  { value: 'stripe', label: 'Stripe (secret only)' },
+  { value: 'slack', label: 'Slack (secret only)' },
+];
+const same = (...values: string[]): Choices => values.map((value) => ({ value, label: value }));
+const HASHES = same('sha256', 'sha1', 'sha512');
+const ENCODINGS = same('hex', 'base64', 'base64url');
+const ALGORITHMS: Partial<Record<Config['type'], Choices>> = {
+  hmac: HASHES,
+  hmac_template: HASHES,
+  public_key: same('ecdsa', 'ed25519', 'rsa'),
+  jwt: same('RS256', 'ES256', 'HS256'),
+};
+
+function Method({ form }: { form: Form }) {
+  const set = form.setFieldValue as (path: string, value: unknown) => void;
+  const choose = (type: string) => {
+    const algorithm = ALGORITHMS[type as Config['type']]?.[0]?.value;
+    set('verificationConfig.type', type);
+    // What several methods have begins with the default of the API.
+    set('verificationConfig.encoding', type === 'public_key' ? 'base64' : 'hex');
+    if (algorithm !== undefined) set('verificationConfig.algorithm', algorithm);
+    if (type === 'jwt') set('verificationConfig.header', 'Authorization');
+  };
   return (
-    <TextInput
-      label="Slug"
+    <NativeSelect
+      label="Method"
       description={
-        isFixed ? 'It is fixed: senders have the address.' : 'Part of the address: small letters, digits and hyphens.'
+        form.values.verificationConfig.type === 'none' ? 'Anyone who knows the ingest URL can send.' : undefined
       }
-      required
-      disabled={isFixed}
-      placeholder={proposed}
-      {...form.getInputProps('slug')}
-      onFocus={() => form.values.slug === '' && form.setFieldValue('slug', proposed)}
+      value={form.values.verificationConfig.type}
+      error={form.errors.verificationConfig}
+      onChange={(event) => choose(event.currentTarget.value)}
+      data={METHODS}
     />
   );
 }
 
-function Verification({ form, hasSecret }: { form: Form; hasSecret: boolean }) {
-  const { data, error, refetch } = useAll('listProviders');
-  const { provider, verificationConfig: config } = form.values;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  const known = data?.records.find(({ name }) => name === provider);
-  return (
-    <fieldset className="fields">
-      <legend>Who may send</legend>
-      <Stack gap="sm">
-        <NativeSelect
-          label="What proves who sends"
-          value={config.type}
-          error={form.errors.verificationConfig}
-          onChange={({ currentTarget: { value } }) => {
-            set('verificationConfig.type', value);
-            for (const [name, its] of Object.entries(startOf(value))) set(`verificationConfig.${name}`, its);
-          }}
-          data={KINDS}
-        />
-        {config.type === 'provider' && (
-          <Select
-            label="Provider"
-            required
-            searchable
-            nothingFoundMessage="None of this name. Take a signature (HMAC) instead."
-            value={provider || null}
-            error={form.errors.provider}
-            onChange={(name) => set('provider', name ?? '')}
-            data={(data?.records ?? []).map(({ name, title }) => ({ value: name, label: title }))}
-            comboboxProps={{ transitionProps: { duration: 0 } }}
-          />
-        )}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        {config.type === 'provider' && known && <Instructions of={known} />}
-        {config.type !== 'none' && <Secrets form={form} of={known} hasSecret={hasSecret} />}
-        {config.type === 'provider' && known?.handshakes.includes('subscription') && (
-          <Checkbox
-            label="Confirm subscriptions"
-            description="Hookyard opens the address that confirms one. Otherwise it is shown with the source, for you to open."
-            checked={config.confirmSubscriptions === true}
-            onChange={(event) => set('verificationConfig.confirmSubscriptions', event.currentTarget.checked)}
-          />
-        )}
-        {config.type === 'hmac' && <Hmac form={form} />}
-        <Described form={form} />
-      </Stack>
-    </fieldset>
-  );
+interface ProviderChoiceProps {
+  form: Form;
+  answer: { data: { records: Provider[] } | undefined; error: unknown; refetch: () => unknown };
+  of: Provider | undefined;
 }
 
-function Secrets({ form, of: provider, hasSecret }: { form: Form; of: Provider | undefined; hasSecret: boolean }) {
-  const { type } = form.values.verificationConfig;
-  const { algorithm } = form.values.verificationConfig;
-  const isTold =
-    type === 'provider' ? provider !== undefined && provider.secret !== null : type !== 'jwt' || algorithm === 'HS256';
-  const keeps = hasSecret ? ' Empty: the one that is stored stays.' : '';
+function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
+  if (form.values.verificationConfig.type !== 'provider') return null;
   return (
     <>
-      {isTold && (
-        <PasswordInput
-          label="Secret"
-          autoComplete="off"
-          description={`${type === 'provider' ? (provider?.secret ?? '') : (SECRETS[type] ?? 'What the sender signs with')}.${keeps}`}
-          {...form.getInputProps('verificationConfig.secret')}
-        />
-      )}
-      {type === 'provider' && provider && provider.verifyToken !== null && (
-        <PasswordInput
-          label="Verify token"
-          autoComplete="off"
-          description={`${provider.verifyToken}.${keeps}`}
-          {...form.getInputProps('verificationConfig.verifyToken')}
-        />
-      )}
+      <Select
+        label="Provider"
+        required
+        searchable
+        nothingFoundMessage="No results. Use HMAC instead."
+        value={form.values.provider || null}
+        error={form.errors.provider}
+        onChange={(name) => form.setFieldValue('provider', name ?? '')}
+        data={(answer.data?.records ?? []).map(({ name, title }) => ({ value: name, label: title }))}
+      />
+      {answer.error !== null && <Failed error={answer.error} again={() => void answer.refetch()} />}
+      {of && <Instructions of={of} />}
     </>
   );
 }
 
-const SECRETS: Partial<Record<SourceValues['verificationConfig']['type'], string>> = {
-  public_key: 'The public key of the sender: PEM, or base64',
-  basic: 'User and password, with a colon between',
-  header_token: 'The token',
-  query_token: 'The token',
-  body_token: 'The token',
+const SECRETS: Partial<Record<Config['type'], [label: string, help: string]>> = {
+  public_key: ['Public key', 'PEM or base64.'],
+  basic: ['User and password', 'Separated by a colon.'],
+  header_token: ['Token', ''],
+  query_token: ['Token', ''],
+  body_token: ['Token', ''],
 };
 
-function Hmac({ form }: { form: Form }) {
-  const field = (name: string) => form.getInputProps(`verificationConfig.${name}`);
-  return (
-    <>
-      <TextInput label="Header of the signature" placeholder="X-Signature" required {...field('header')} />
-      <Group grow align="start" preventGrowOverflow={false}>
-        <NativeSelect label="Algorithm" data={['sha256', 'sha1', 'sha512']} {...field('algorithm')} />
-        <NativeSelect label="Encoding" data={['hex', 'base64', 'base64url']} {...field('encoding')} />
-        <TextInput label="Text before it" placeholder="sha256=" {...field('prefix')} />
-      </Group>
-      <Group grow align="start" preventGrowOverflow={false}>
-        <TextInput
-          label="Header of the time"
-          description="Only if the sender signs a time too."
-          {...field('timestampHeader')}
-        />
-        <TextInput label="Between time and body" description="As it is signed." {...field('timestampSeparator')} />
-      </Group>
-    </>
-  );
+function secretFields(
+  { verificationConfig: config }: SourceValues,
+  provider: Provider | undefined,
+  isStored: boolean,
+): Entry[] {
+  const { type, algorithm } = config;
+  const keeps = isStored ? 'Leave empty to keep the current value.' : '';
+  const help = (text: string | null = '') => [text && `${text}.`.replace('..', '.'), keeps].filter(Boolean).join(' ');
+  const isProvider = type === 'provider';
+  const hasSecret = isProvider
+    ? (provider?.secret ?? null) !== null
+    : type !== 'none' && (type !== 'jwt' || algorithm === 'HS256');
+  const [label, text] = SECRETS[type] ?? ['Secret', ''];
+  return [
+    hasSecret && {
+      ...{ path: 'verificationConfig.secret', kind: 'secret', label },
+      help: help(isProvider ? provider?.secret : text),
+    },
+    isProvider &&
+      provider?.verifyToken != null && {
+        ...{ path: 'verificationConfig.verifyToken', kind: 'secret', label: 'Verify token' },
+        help: help(provider.verifyToken),
+      },
+    isProvider &&
+      provider?.handshakes.includes('subscription') && {
+        ...{ path: 'verificationConfig.confirmSubscriptions', kind: 'flag', label: 'Confirm subscriptions' },
+        help: 'Otherwise the confirmation URL is shown on the page of the source.',
+      },
+  ];
 }
 
-function Address({ form }: { form: Form }) {
-  return (
-    <>
-      <NativeSelect
-        label="An unguessable part at the end of the address"
-        data={[
-          { value: 'none', label: 'No' },
-          { value: 'optional', label: 'Yes; the address without it is valid too' },
-          { value: 'required', label: 'Yes, required' },
-        ]}
-        {...form.getInputProps('ingestToken')}
-      />
-      <FlagField
-        form={form}
-        path="concealed"
-        label="Concealed"
-        description="Webhooks without a valid signature are answered as if there were no such source."
-      />
-      <FlagField
-        form={form}
-        path="allowPaths"
-        label="Paths below the address"
-        description="Webhooks to any path below it are taken too; filters, transforms and destinations can use the path."
-      />
-    </>
-  );
-}
+const of = (name: keyof Config, label: string, more: Partial<Field> = {}): Field => ({
+  path: `verificationConfig.${name}`,
+  label,
+  ...more,
+});
+const tolerance = of('toleranceSeconds', 'Timestamp tolerance (seconds)', { kind: 'whole' });
+const header = of('header', 'Signature header', { placeholder: 'X-Signature', isRequired: true });
+
+const template = ({ type }: Config): Entry[] => [
+  header,
+  of('template', 'Signed content', {
+    kind: 'area',
+    help: 'Placeholders: {timestamp}, {id}, {method}, {url}, {body}.',
+  }),
+  [
+    of('algorithm', 'Algorithm', { choices: ALGORITHMS[type] }),
+    of('encoding', 'Encoding', { choices: ENCODINGS }),
+    ...(type === 'hmac_template'
+      ? [of('secretEncoding', 'Secret encoding', { choices: same('text', 'hex', 'base64') })]
+      : []),
+  ],
+  [
+    of('prefix', 'Signature prefix', { placeholder: 'sha256=' }),
+    of('listSeparator', 'Separator of several signatures'),
+    of('partSeparator', 'Separator of header parts'),
+  ],
+  [
+    of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'In a header such as t=1,v1=abc.' }),
+    of('timestampPart', 'Timestamp part', { placeholder: 't' }),
+    of('idHeader', 'ID header'),
+  ],
+  [
+    of('timestampHeader', 'Timestamp header'),
+    of('timestampUnit', 'Timestamp format', {
+      choices: [
+        { value: 's', label: 'Unix seconds' },
+        { value: 'ms', label: 'Unix milliseconds' },
+        { value: 'rfc3339', label: 'RFC 3339' },
+      ],
+    }),
+    tolerance,
+  ],
+];
+
+/** The fields of each method beside its secret. */
+const METHOD_FIELDS: Partial<Record<Config['type'], (config: Config) => Entry[]>> = {
+  hmac: () => [
+    header,
+    [
+      of('algorithm', 'Algorithm', { choices: HASHES }),
+      of('encoding', 'Encoding', { choices: ENCODINGS }),
+      of('prefix', 'Signature prefix', { placeholder: 'sha256=' }),
+    ],
+    [
+      of('timestampHeader', 'Timestamp header', { help: 'If the sender signs a timestamp.' }),
+      of('timestampSeparator', 'Separator', { help: 'Between timestamp and body.' }),
+    ],
+  ],
+  hmac_template: template,
+  public_key: template,
+  jwt: ({ algorithm }) => [
+    [
+      of('header', 'Token header', { isRequired: true }),
+      of('algorithm', 'Algorithm', { choices: ALGORITHMS.jwt }),
+      tolerance,
+    ],
+    algorithm !== 'HS256' &&
+      of('jwksUrl', 'JWKS URL', {
+        placeholder: 'https://issuer.example.com/.well-known/jwks.json',
+        isRequired: true,
+      }),
+    [
+      of('issuer', 'Issuer'),
+      of('audience', 'Audience'),
+      of('bodyHashClaim', 'Body hash claim', { help: 'SHA-256 in hex.' }),
+    ],
+    of('claims', 'Required claims', { kind: 'area', help: 'One per line: name: value.' }),
+  ],
+  header_token: () => [
+    [
+      of('header', 'Header', { placeholder: 'X-Token', isRequired: true }),
+      of('prefix', 'Prefix', { placeholder: 'Token ' }),
+    ],
+  ],
+  query_token: () => [of('parameter', 'Query parameter', { placeholder: 'key', isRequired: true })],
+  body_token: () => [of('path', 'JSONPath', { placeholder: '$.token', isRequired: true })],
+};
 
 /** What the place of the key is called, and an example. */
-const KEY_LABELS = {
+const KEY_PLACES: Partial<Record<SourceValues['idempotencyKey']['by'], [label: string, example: string]>> = {
   header: ['Header', 'X-Request-Id'],
   jsonPath: ['JSONPath', '$.id'],
-  query: ['Parameter', 'delivery'],
-} as const;
+  query: ['Query parameter', 'delivery'],
+};
 
-function Repeats({ form }: { form: Form }) {
-  const { by, windowSeconds } = form.values.idempotencyKey;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  return (
-    <fieldset className="fields">
-      <legend>Repeats</legend>
-      <Stack gap="sm">
-        <NativeSelect
-          label="A repeated webhook is known by"
-          value={by}
-          error={form.errors.idempotencyKey}
-          onChange={(event) => set('idempotencyKey.by', event.currentTarget.value)}
-          data={[
-            { value: 'none', label: 'Nothing: each is stored' },
-            { value: 'header', label: 'A header' },
-            { value: 'jsonPath', label: 'A member of the payload, or a field of a form' },
-            { value: 'query', label: 'A parameter of the query' },
-            { value: 'signature', label: 'Its signature' },
-          ]}
-        />
-        {(by === 'header' || by === 'jsonPath' || by === 'query') && (
-          <TextInput
-            label={KEY_LABELS[by][0]}
-            placeholder={KEY_LABELS[by][1]}
-            required
-            {...form.getInputProps('idempotencyKey.at')}
-          />
-        )}
-        {by !== 'none' && (
-          <WholeField
-            label="For so many seconds"
-            value={windowSeconds}
-            onChange={(value) => set('idempotencyKey.windowSeconds', value)}
-            error={form.errors['idempotencyKey.windowSeconds']}
-          />
-        )}
-      </Stack>
-    </fieldset>
-  );
+function deduplication({ values }: Form): Entry {
+  const { by } = values.idempotencyKey;
+  const place = KEY_PLACES[by];
+  return {
+    title: 'Deduplication',
+    fields: [
+      {
+        path: 'idempotencyKey.by',
+        label: 'Idempotency key',
+        choices: [
+          { value: 'none', label: 'None: store every webhook' },
+          { value: 'header', label: 'Header' },
+          { value: 'jsonPath', label: 'Payload field' },
+          { value: 'query', label: 'Query parameter' },
+          { value: 'signature', label: 'Signature' },
+        ],
+      },
+      place && { path: 'idempotencyKey.at', label: place[0], placeholder: place[1], isRequired: true },
+      by !== 'none' && { path: 'idempotencyKey.windowSeconds', label: 'Window (seconds)', kind: 'whole' },
+    ],
+  };
 }
 
-function Answer({ form }: { form: Form }) {
-  const { isOwn, status } = form.values.answer;
-  const set = form.setFieldValue as (path: string, value: unknown) => void;
-  return (
-    <fieldset className="fields">
-      <legend>What the sender is answered</legend>
-      <Stack gap="sm">
-        <Checkbox
-          label="Another answer than the id of the event"
-          {...form.getInputProps('answer.isOwn', { type: 'checkbox' })}
-        />
-        {form.errors.answer && (
-          <Text role="alert" size="sm" className="problem">
-            {form.errors.answer}
-          </Text>
-        )}
-        {isOwn && (
-          <>
-            <Group grow align="start" preventGrowOverflow={false}>
-              <WholeField
-                label="Status"
-                value={status}
-                onChange={(value) => set('answer.status', value)}
-                error={form.errors['answer.status']}
-              />
-              <TextInput label="Content type" {...form.getInputProps('answer.contentType')} />
-            </Group>
-            <Textarea label="Body" autosize minRows={2} {...form.getInputProps('answer.body')} />
-          </>
-        )}
-      </Stack>
-    </fieldset>
-  );
+function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry[] {
+  const own = handshake.type === 'echo' || handshake.type === 'hmac';
+  return [
+    {
+      path: 'ingestToken',
+      label: 'Secret token in the ingest URL',
+      choices: [
+        { value: 'none', label: 'None' },
+        { value: 'optional', label: 'Optional' },
+        { value: 'required', label: 'Required' },
+      ],
+    },
+    {
+      ...{ path: 'concealed', label: 'Conceal the source', kind: 'flag' },
+      help: 'Answer 404 to webhooks without a valid signature.',
+    },
+    {
+      ...{ path: 'allowPaths', label: 'Accept subpaths', kind: 'flag' },
+      help: 'Webhooks to any path below the ingest URL. Filters, transforms and destinations can use the path.',
+    },
+    {
+      path: 'handshake.type',
+      label: 'Handshake',
+      help: 'The response to the GET or HEAD by which some senders check the URL.',
+      choices: [
+        { value: 'none', label: 'None' },
+        { value: 'ok', label: '200 OK' },
+        { value: 'echo', label: 'Echo a query parameter' },
+        { value: 'hmac', label: 'HMAC of a query parameter' },
+      ],
+    },
+    own && [
+      { path: 'handshake.parameter', label: 'Challenge parameter', placeholder: 'challenge', isRequired: true },
+      { path: 'handshake.member', label: 'Response JSON field', help: 'Leave empty for plain text.' },
+      ...(handshake.type === 'hmac' ? [{ path: 'handshake.echoMember', label: 'Challenge JSON field' }] : []),
+    ],
+    handshake.type === 'echo' && {
+      ...{ path: 'handshake.verifyToken', label: 'Expected hub.verify_token', kind: 'secret' },
+      help: hasToken ? 'Leave empty to keep the current value.' : undefined,
+    },
+    handshake.type === 'hmac' && [
+      { path: 'handshake.algorithm', label: 'HMAC algorithm', choices: HASHES },
+      { path: 'handshake.encoding', label: 'HMAC encoding', choices: ENCODINGS },
+      { path: 'handshake.prefix', label: 'HMAC prefix', placeholder: 'sha256=' },
+    ],
+    { path: 'answer.isOwn', label: 'Custom response', kind: 'flag', help: 'Otherwise senders receive the event ID.' },
+    answer.isOwn && [
+      { path: 'answer.status', label: 'Status code', kind: 'whole' },
+      { path: 'answer.contentType', label: 'Content type' },
+    ],
+    answer.isOwn && { path: 'answer.body', label: 'Body', kind: 'area' },
+  ];
 }

@@ -2,42 +2,35 @@
 import { Link } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
-import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
-import { flagOf, YES_NO } from '../../components/flags.ts';
+import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { countText, plain } from '../../format.ts';
+import { Status } from '../../components/ui.tsx';
+import { plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
-import { Time } from '../../zone.tsx';
 import { verifiedBy } from './values.ts';
 
 const AGAIN_MS = 10_000;
 
 const columns: Column<Source>[] = [
   {
-    title: 'Source',
+    title: 'Name',
+    value: (source) => source.name,
     cell: (source) => (
       <Link to={`/sources/${source.id}`}>
         <bdi>{plain(source.name)}</bdi>
       </Link>
     ),
-    csv: (source) => source.name,
-  },
-  { title: 'Slug', cell: (source) => source.slug, csv: (source) => source.slug },
-  { title: 'Signatures', cell: verifiedBy, csv: verifiedBy },
-  {
-    title: 'Enabled',
-    cell: (source) => (source.enabled ? 'yes' : 'no'),
-    csv: (source) => String(source.enabled),
-    wideOnly: true,
   },
   {
-    title: 'Events',
-    cell: (source) => countText(source.eventsCount),
-    csv: (source) => source.eventsCount,
-    numeric: true,
+    title: 'Status',
+    value: (source) => source.enabled,
+    cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} />,
   },
-  { title: 'Last event', cell: (source) => <Time at={source.lastEventAt} />, csv: (source) => source.lastEventAt },
-  { title: 'Id', cell: (source) => source.id, csv: (source) => source.id, wideOnly: true },
+  { title: 'Slug', value: (source) => source.slug, wideOnly: true },
+  { title: 'Verification', value: verifiedBy, wideOnly: true },
+  { title: 'Events', value: (source) => source.eventsCount, as: 'count' },
+  { title: 'Last event', value: (source) => source.lastEventAt, as: 'time' },
+  { title: 'ID', value: (source) => source.id, as: 'id', wideOnly: true },
 ];
 
 export function Sources() {
@@ -53,11 +46,11 @@ export function Sources() {
       make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
       filters={
         <>
-          <TextFilter name="search" label="Name or slug" />
+          <TextFilter name="search" label="Name or slug" isSearch />
           <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
-      empty="There is no source: no webhook can come in."
+      empty={{ title: 'No sources', text: 'A source receives webhooks at an ingest URL and verifies them.' }}
     />
   );
 }

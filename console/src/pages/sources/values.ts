@@ -2,6 +2,8 @@
 import type { UseFormReturnType } from '@mantine/form';
 import type { Source, SourceHandshake, VerificationConfig } from 'hookyard/client';
 import type { Input } from '../../api/client.ts';
+import { sentence } from '../../format.ts';
+import { slugOf } from '../start/slug.ts';
 
 type Body = Input<'createSource'>['body'];
 
@@ -122,7 +124,7 @@ export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body
   const { provider, verificationConfig: config, idempotencyKey: key, answer } = values;
   const all = {
     name: values.name,
-    slug: values.slug,
+    slug: values.slug || slugOf(values.name),
     description: values.description || null,
     ...(config.type === 'provider' && { provider }),
     verificationConfig: configOf(config),
@@ -214,19 +216,22 @@ function handshakeOf({ type, parameter, ...rest }: SourceValues['handshake']) {
   return { type, parameter, ...Object.fromEntries(filled) };
 }
 
-const KIND_NAMES: Partial<Record<Config['type'], string>> = {
-  public_key: 'by a public key',
-  jwt: 'by a JSON Web Token',
-  header_token: 'by a token in a header',
-  basic: 'by user and password',
-  query_token: 'by a token in the query',
-  body_token: 'by a token in the body',
+const METHOD_NAMES: Partial<Record<Config['type'], string>> = {
+  public_key: 'Public key',
+  jwt: 'JWT',
+  header_token: 'Token in a header',
+  basic: 'Basic authentication',
+  query_token: 'Token in the query',
+  body_token: 'Token in the body',
+  github: 'GitHub',
+  stripe: 'Stripe',
+  slack: 'Slack',
 };
 
-/** How a source knows who sends. */
+/** How a source verifies who sends. */
 export function verifiedBy({ provider, verificationConfig: { type, algorithm = 'sha256' } }: Source): string {
-  if (provider) return `as ${provider} signs`;
-  if (type === 'none') return 'not verified';
-  if (type === 'hmac' || type === 'hmac_template') return `HMAC, ${algorithm}`;
-  return KIND_NAMES[type] ?? `as ${type} signs`;
+  if (provider) return sentence(provider);
+  if (type === 'none') return 'None';
+  if (type === 'hmac' || type === 'hmac_template') return `HMAC ${algorithm}`;
+  return METHOD_NAMES[type] ?? type;
 }

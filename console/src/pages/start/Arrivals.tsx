@@ -1,10 +1,9 @@
 // What arrives at a source, live, and what becomes of it.
-import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { Source } from 'hookyard/client';
+import type { Event, Source } from 'hookyard/client';
 import { useAsk } from '../../api/queries.ts';
-import { Failed } from '../../components/Failed.tsx';
-import { Status } from '../../components/Status.tsx';
+import { Failed, Loading } from '../../components/Failed.tsx';
+import { Status } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { LiveLine } from '../../live/LiveSwitch.tsx';
 import { useLiveEvents } from '../../live/useLiveEvents.ts';
@@ -14,29 +13,31 @@ const WATCH_MS = 1000;
 const MOST_DELIVERIES = 20;
 const MOST_SHOWN = 5;
 
-export function Arrivals({ source, isAwaited }: { source: Source; isAwaited: boolean }) {
-  const { answer, state } = useLiveEvents(
-    { sourceId: source.id },
-    { page: 1, pageSize: MOST_SHOWN, cursor: undefined },
-    true,
-  );
+export function useArrivals(source: Source) {
+  return useLiveEvents({ sourceId: source.id }, { page: 1, pageSize: MOST_SHOWN, cursor: undefined }, true);
+}
+
+type Props = ReturnType<typeof useArrivals> & { isAwaited: boolean };
+
+export function Arrivals({ answer, state, isAwaited }: Props) {
   const events = answer.data?.data ?? [];
   return (
-    <section aria-label="What arrives">
-      <h2>What arrives</h2>
+    <section aria-label="Events" className="stack">
       <LiveLine state={state} />
       {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
-      {answer.data && events.length === 0 && (
-        <Text role="status">{isAwaited ? 'Sent; waiting for it…' : 'Nothing yet. This page shows it by itself.'}</Text>
+      {events.length === 0 && (
+        <p role="status" className="quiet">
+          {isAwaited ? 'Sent, waiting for it to arrive…' : 'No events yet. This list updates live.'}
+        </p>
       )}
-      {events.map(({ id, receivedAt }) => (
-        <Arrived key={id} id={id} receivedAt={receivedAt} />
+      {events.map((event) => (
+        <Arrived key={event.id} event={event} />
       ))}
     </section>
   );
 }
 
-function Arrived({ id, receivedAt }: { id: string; receivedAt: string }) {
+function Arrived({ event: { id, receivedAt } }: { event: Event }) {
   const { data, error, refetch } = useAsk(
     'getEvent',
     { id, includeDeliveries: true },
@@ -44,17 +45,17 @@ function Arrived({ id, receivedAt }: { id: string; receivedAt: string }) {
   );
   if (error) return <Failed error={error} again={() => void refetch()} />;
   return (
-    <Group role="status">
-      <Time at={receivedAt} />
-      <Text>It arrived.</Text>
-      {data && <Status of={data.status} />}
-      {data?.routed === false && <Text>No route took it.</Text>}
+    <div className="row row-loose" role="status">
+      {data ? <Status of={data.status} /> : <Loading lines={1} />}
+      <Link to={`/events/${id}`}>
+        Event received <Time at={receivedAt} />
+      </Link>
+      {data?.routed === false && <span>No route matched</span>}
       {data?.deliveries?.slice(-MOST_DELIVERIES).map((delivery) => (
         <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
-          {delivery.statusCode ? `Answered ${delivery.statusCode}` : plain(delivery.error ?? 'On its way')}
+          {delivery.statusCode ? `Response ${delivery.statusCode}` : plain(delivery.error ?? 'Delivery in progress')}
         </Link>
       ))}
-      <Link to={`/events/${id}`}>See the event</Link>
-    </Group>
+    </div>
   );
 }

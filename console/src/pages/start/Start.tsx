@@ -1,20 +1,25 @@
-// The first webhook of an empty installation: a source, a destination and a route in one form, a sample that is sent, and what
-// becomes of it and of others that arrive.
-import { Button, Group, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
-import type { Provider, Source } from 'hookyard/client';
-import { type FormEvent, useRef, useState } from 'react';
+// The guide of an empty installation: create source, destination and route in one form, send a sample, watch it arrive, break the
+// route and repair it.
+import { Button, Code, PasswordInput, Select, TextInput } from '@mantine/core';
+import { CheckIcon } from '@radix-ui/react-icons';
+import { Link } from '@tanstack/react-router';
+import type { Provider, Route, Source } from 'hookyard/client';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/all.ts';
 import { told } from '../../api/errors.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
+import { Card, copy } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
-import { type FirstValues, type Made, makeAll } from './make.ts';
+import { Arrivals, useArrivals } from './Arrivals.tsx';
 import { Send } from './Send.tsx';
+import { createAll, type FirstValues, type Made, setBroken } from './setup.ts';
 
 const START: FirstValues = { name: 'Orders', url: '', provider: '', secret: '', verifyToken: '' };
 
 interface Ready {
   source: Source;
+  route: Route;
   provider: Provider | null;
   secret: string;
 }
@@ -22,17 +27,124 @@ interface Ready {
 export function Start() {
   const [ready, setReady] = useState<Ready | null>(null);
   return (
-    <Page title="First webhook">
-      <Text mb="sm">
-        A source receives webhooks at an address of its own, a route takes them to a destination. Here you make one of
-        each.
-      </Text>
-      {ready ? <Send {...ready} /> : <Make onReady={setReady} />}
+    <Page
+      title="Get started"
+      note="A source receives webhooks, a route connects it to a destination, and a delivery is one event on its way there. Try it in two minutes."
+    >
+      <Step number={1} title="Connect a sender and a receiver" state={ready ? 'done' : 'now'}>
+        {ready ? <p className="quiet">Source, route and destination created</p> : <Create onReady={setReady} />}
+      </Step>
+      {ready ? <Guided {...ready} /> : <Later from={2} />}
     </Page>
   );
 }
 
-function Make({ onReady }: { onReady: (ready: Ready) => void }) {
+const TITLES: Record<number, string> = {
+  2: 'Send a sample webhook',
+  3: 'Watch it arrive',
+  4: 'Break it',
+  5: 'Repair it',
+};
+
+const Later = ({ from }: { from: number }) =>
+  Object.entries(TITLES).map(
+    ([number, title]) =>
+      Number(number) >= from && <Step key={number} number={Number(number)} title={title} state="later" />,
+  );
+
+interface StepProps {
+  number: number;
+  title: string;
+  state: 'now' | 'done' | 'later';
+  children?: ReactNode;
+}
+
+function Step({ number, title, state, children }: StepProps) {
+  return (
+    <div className="guide" data-state={state}>
+      <span className="mark" data-state={state} aria-hidden="true">
+        {state === 'done' ? <CheckIcon /> : number}
+      </span>
+      <section className="stack" aria-label={title}>
+        <h2>{title}</h2>
+        {children}
+      </section>
+    </div>
+  );
+}
+
+function Guided({ source, route, provider, secret }: Ready) {
+  const [isSent, setSent] = useState(false);
+  const [phase, setPhase] = useState<'whole' | 'broken' | 'repaired'>('whole');
+  const [error, setError] = useState<unknown>(null);
+  const arrivals = useArrivals(source);
+  const hasArrived = (arrivals.answer.data?.data.length ?? 0) > 0;
+  const change = (isBroken: boolean) => {
+    setError(null);
+    setBroken(route, isBroken).then(() => setPhase(isBroken ? 'broken' : 'repaired'), setError);
+  };
+  const { webhookUrl: url } = source;
+  return (
+    <>
+      <Step number={2} title="Send a sample webhook" state={hasArrived ? 'done' : 'now'}>
+        <div className="row">
+          <Code className="anywhere">{url}</Code>
+          <Button variant="default" onClick={() => void copy(url, 'Ingest URL')}>
+            Copy URL
+          </Button>
+        </div>
+        <Send source={source} provider={provider} secret={secret} onSent={() => setSent(true)} />
+      </Step>
+      <Step number={3} title="Watch it arrive" state={hasArrived ? 'done' : 'now'}>
+        <Card>
+          <Arrivals {...arrivals} isAwaited={isSent} />
+        </Card>
+      </Step>
+      {hasArrived ? (
+        <>
+          <Step number={4} title="Break it" state={phase === 'whole' ? 'now' : 'done'}>
+            <p>
+              Make the route expect HTTP 299, which no receiver answers. Then send another sample: its delivery fails
+              and is retried.
+            </p>
+            {phase === 'whole' && (
+              <div>
+                <Button variant="default" onClick={() => change(true)}>
+                  Break the route
+                </Button>
+              </div>
+            )}
+          </Step>
+          <Step
+            number={5}
+            title="Repair it"
+            state={phase === 'repaired' ? 'done' : phase === 'broken' ? 'now' : 'later'}
+          >
+            {phase === 'broken' && (
+              <>
+                <p>Accept any 2xx again. Retries then succeed automatically, or open the delivery and retry it now.</p>
+                <div>
+                  <Button onClick={() => change(false)}>Repair the route</Button>
+                </div>
+              </>
+            )}
+            {phase === 'repaired' && (
+              <p>
+                Done. Continue with <Link to={`/sources/${source.id}`}>the source</Link>,{' '}
+                <Link to={`/routes/${route.id}`}>the route</Link> or the <Link to="/deliveries">deliveries</Link>.
+              </p>
+            )}
+          </Step>
+        </>
+      ) : (
+        <Later from={4} />
+      )}
+      {error !== null && <Failed error={error} />}
+    </>
+  );
+}
+
+function Create({ onReady }: { onReady: (ready: Ready) => void }) {
   const [values, setValues] = useState(START);
   const [error, setError] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
@@ -40,60 +152,53 @@ function Make({ onReady }: { onReady: (ready: Ready) => void }) {
   const providers = useAll('listProviders');
   const provider = providers.data?.records.find(({ name }) => name === values.provider) ?? null;
   const set = (change: Partial<FirstValues>) => setValues((before) => ({ ...before, ...change }));
-  const make = async (event: FormEvent) => {
+  const create = async (event: FormEvent) => {
     event.preventDefault();
     setRunning(true);
     setError(null);
     try {
-      onReady({ source: await makeAll(values, made.current), provider, secret: values.secret });
+      onReady({ ...(await createAll(values, made.current)), provider, secret: values.secret });
     } catch (problem) {
       setError(problem);
     } finally {
       setRunning(false);
     }
   };
-  const choices = (providers.data?.records ?? []).map(({ name, title }) => ({ value: name, label: title }));
   return (
-    <form onSubmit={(event) => void make(event)}>
-      <Stack maw={520}>
-        <Select
-          label="Who sends?"
-          description={
-            providers.error
-              ? `The providers could not be loaded: ${plain(told(providers.error).message)}`
-              : 'A provider signs what it sends; a sender of your own need not.'
-          }
-          placeholder="A sender of my own"
-          searchable
-          clearable
-          nothingFoundMessage="None has this name: choose a sender of your own"
-          value={values.provider || null}
-          onChange={(name) => set({ provider: name ?? '', secret: '', verifyToken: '' })}
-          data={choices}
-          comboboxProps={{ transitionProps: { duration: 0 } }}
-        />
-        {provider && <Credentials provider={provider} values={values} set={set} />}
-        <TextInput
-          label="Name of the source"
-          value={values.name}
-          onChange={(event) => set({ name: event.currentTarget.value })}
-          required
-        />
-        <TextInput
-          label="Deliver to"
-          description="An address that takes POST. npx hookyard listen 4000 starts one on this machine: http://localhost:4000"
-          type="url"
-          value={values.url}
-          onChange={(event) => set({ url: event.currentTarget.value })}
-          required
-        />
-        {error !== null && <Failed error={error} />}
-        <Group>
-          <Button type="submit" loading={isRunning}>
-            Make source, destination and route
-          </Button>
-        </Group>
-      </Stack>
+    <form onSubmit={(event) => void create(event)} className="form stack">
+      <Select
+        label="Sender"
+        description={providers.error ? `Could not load providers: ${plain(told(providers.error).message)}` : undefined}
+        placeholder="Custom sender"
+        searchable
+        clearable
+        nothingFoundMessage="No results"
+        value={values.provider || null}
+        onChange={(name) => set({ provider: name ?? '', secret: '', verifyToken: '' })}
+        data={(providers.data?.records ?? []).map(({ name, title }) => ({ value: name, label: title }))}
+      />
+      {provider && <Credentials provider={provider} values={values} set={set} />}
+      <TextInput
+        label="Source name"
+        value={values.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+        required
+      />
+      <TextInput
+        label="Destination URL"
+        placeholder="https://example.com/webhooks"
+        description="No receiver yet? npx hookyard listen 4000 starts one at http://localhost:4000"
+        type="url"
+        value={values.url}
+        onChange={(event) => set({ url: event.currentTarget.value })}
+        required
+      />
+      {error !== null && <Failed error={error} />}
+      <div>
+        <Button type="submit" loading={isRunning}>
+          Create connection
+        </Button>
+      </div>
     </form>
   );
 }
@@ -104,15 +209,15 @@ interface CredentialsProps {
   set: (change: Partial<FirstValues>) => void;
 }
 
-/** What proves that it is the provider who sends. */
+/** What the webhooks of the provider are verified by. */
 function Credentials({ provider, values, set }: CredentialsProps) {
   return (
     <>
-      <Text size="sm">{plain(provider.instructions)}</Text>
+      <p className="small quiet">{plain(provider.instructions)}</p>
       {provider.secret !== null && (
         <PasswordInput
           label="Secret"
-          description={`It is ${plain(provider.secret)}.`}
+          description={plain(provider.secret)}
           autoComplete="off"
           required
           value={values.secret}
@@ -122,7 +227,7 @@ function Credentials({ provider, values, set }: CredentialsProps) {
       {provider.verifyToken !== null && (
         <TextInput
           label="Verify token"
-          description={`It is ${plain(provider.verifyToken)}.`}
+          description={plain(provider.verifyToken)}
           required
           value={values.verifyToken}
           onChange={(event) => set({ verifyToken: event.currentTarget.value })}

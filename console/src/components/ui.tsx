@@ -1,0 +1,182 @@
+// The small parts that pages are made of (DESIGN.md, "Components").
+import { notifications } from '@mantine/notifications';
+import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from '@radix-ui/react-icons';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { plain, sentence } from '../format.ts';
+
+export type Tone = 'ok' | 'info' | 'warn' | 'bad' | 'none';
+
+const TONES: Record<Exclude<Tone, 'none'>, string> = {
+  ok: 'delivered success written resolved closed healthy completed enabled active done ok',
+  info: 'pending acknowledged running uploading frozen collecting',
+  warn: 'retrying circuit_open half_open partial paused degraded',
+  bad: 'failed schema_failed filter_failed open failing refused',
+};
+const toneByStatus = new Map(
+  Object.entries(TONES).flatMap(([tone, names]) => names.split(' ').map((name) => [name, tone as Tone])),
+);
+export const toneOf = (status: string): Tone => toneByStatus.get(status) ?? 'none';
+
+/** Statuses that people call otherwise than the API. */
+const LABELS: Record<string, string> = {
+  circuit_open: 'Held',
+  schema_failed: 'Schema mismatch',
+  filter_failed: 'Filter failed',
+};
+export const statusText = (status: string): string => LABELS[status] ?? sentence(status);
+
+export const Dot = ({ tone, isLive = false }: { tone: Tone; isLive?: boolean }) => (
+  <span className="dot" data-tone={tone} data-live={isLive ? '' : undefined} aria-hidden="true" />
+);
+
+/** A status as a dot and a word; never by colour alone. */
+export function Status({ of, label = statusText(of) }: { of: string; label?: string }) {
+  return (
+    <span className="status">
+      <Dot tone={toneOf(of)} />
+      {label}
+    </span>
+  );
+}
+
+interface CardProps {
+  title?: string;
+  /** Beside the title. */
+  actions?: ReactNode;
+  /** Without padding: for rows and tables. */
+  isFlush?: boolean;
+  children: ReactNode;
+}
+
+export function Card({ title, actions, isFlush = false, children }: CardProps) {
+  return (
+    <section className={isFlush ? 'card card-flush' : 'card'} aria-label={title}>
+      {title !== undefined && (
+        <div className="card-head">
+          <h2>{title}</h2>
+          {actions && <div className="row">{actions}</div>}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+const ICONS = {
+  ok: CheckCircledIcon,
+  info: InfoCircledIcon,
+  warn: ExclamationTriangleIcon,
+  bad: ExclamationTriangleIcon,
+};
+
+interface CalloutProps {
+  tone: Exclude<Tone, 'none'>;
+  title: string;
+  role?: 'alert' | 'status';
+  children?: ReactNode;
+}
+
+export function Callout({ tone, title, role, children }: CalloutProps) {
+  const Icon = ICONS[tone];
+  return (
+    <div className="callout" data-tone={tone} role={role}>
+      <Icon aria-hidden="true" />
+      <div className="prose">
+        <strong>{title}</strong>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+export type Fact = [name: string, value: ReactNode] | '' | false | null | undefined;
+
+/** What a record is, as names and values. */
+export function Facts({ of, isWide = false }: { of: Fact[]; isWide?: boolean }) {
+  return (
+    <dl className={isWide ? 'facts facts-wide' : 'facts'}>
+      {of
+        .filter((fact) => Array.isArray(fact))
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+const PAGES: Record<string, string> = {
+  src: '/sources',
+  dst: '/destinations',
+  dst_wh: '/destinations',
+  rte: '/routes',
+  flt: '/filters',
+  tfm: '/transforms',
+  sch: '/schemas',
+  evt: '/events',
+  dlv: '/deliveries',
+  iss: '/issues',
+  rpl: '/replays',
+  alc: '/alert-channels',
+};
+
+/** The page of a record; undefined for ids that have none. */
+export function pathOfId(id: string): string | undefined {
+  const page = PAGES[id.slice(0, id.lastIndexOf('_'))];
+  return page && `${page}/${id}`;
+}
+
+/** A record by its name, as a link to its page. */
+export function Name({ id, name }: { id: string; name?: string | null | undefined }) {
+  const path = pathOfId(id);
+  const text = <bdi>{plain(name ?? id)}</bdi>;
+  return path ? <Link to={path}>{text}</Link> : text;
+}
+
+const ENDS = 5;
+
+/** An id shortened in the middle, with copy; a link where the record has a page. Screen readers and searches get the whole. */
+export function Id({ of, isLink = true }: { of: string; isLink?: boolean }) {
+  const path = isLink ? pathOfId(of) : undefined;
+  const begin = of.lastIndexOf('_') + 1 + ENDS;
+  const text = (
+    <>
+      {of.slice(0, begin)}
+      <span aria-hidden="true">…</span>
+      <span className="id-middle">{of.slice(begin, -ENDS)}</span>
+      {of.slice(-ENDS)}
+    </>
+  );
+  return (
+    <span className="id" title={of}>
+      {path ? <Link to={path}>{text}</Link> : <span>{text}</span>}
+      <button type="button" aria-label={`Copy ${of}`} onClick={() => void copy(of, 'ID')}>
+        <CopyIcon width={12} height={12} />
+      </button>
+    </span>
+  );
+}
+
+/** Puts text on the clipboard and says so. */
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notifications.show({ message: `${what} copied` });
+  } catch {
+    // Browsers allow it on HTTPS and loopback only.
+    notifications.show({ color: 'red', message: 'Copying needs HTTPS: the browser refused it on this page' });
+  }
+}
+
+/** What a list says when there is nothing in it. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty prose">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}

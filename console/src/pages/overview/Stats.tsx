@@ -1,0 +1,213 @@
+// Is everything fine? Four figures of the time range, each with its course and the change against the range before.
+import { Link } from '@tanstack/react-router';
+import type { Metrics } from 'hookyard/client';
+import type { ReactNode } from 'react';
+import { useAsk } from '../../api/queries.ts';
+import { beginOf, STEPS } from '../../charts/Figures.tsx';
+import { Failed } from '../../components/Failed.tsx';
+import { countText, durationText, fromNowText, plain, totalText } from '../../format.ts';
+import type { RangeName } from '../../search.ts';
+import { useNow } from '../../zone.tsx';
+
+const AGAIN_MS = 15_000;
+const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
+
+type Point = Metrics['series'][number]['points'][number];
+const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
+  points.reduce((sum, point) => sum + (point[member] ?? 0), 0);
+const rateOf = (points: Point[]): number | null => {
+  const good = sumOf(points, 'delivered');
+  const ended = good + sumOf(points, 'failed') + sumOf(points, 'notSent');
+  return ended === 0 ? null : (100 * good) / ended;
+};
+
+/** A metric over the range, and over the one before: of 30 days there is none before. */
+function usePeriods(metric: Metrics['metric'], range: RangeName) {
+  const step = STEPS[range];
+  const begin = beginOf(range, step);
+  const from = range === '30d' ? begin : beginOf(range, Math.max(step, range === '1h' ? 300 : 3600), 2);
+  // Figures in small steps reach back a day.
+  const stepOfBoth = range === '24h' ? 3600 : step;
+  const { data, error } = useAsk('getMetrics', { metric, from, step: stepOfBoth }, { every: AGAIN_MS, keep: true });
+  const points = data?.series[0]?.points ?? [];
+  const isNow = ({ at }: Point) => at >= begin;
+  const times: number[] = [];
+  for (let at = Date.parse(begin); data && at < Date.parse(data.to); at += stepOfBoth * 1000) times.push(at);
+  const byTime = new Map(points.map((point) => [Date.parse(point.at), point]));
+  return {
+    error,
+    isLoaded: data !== undefined,
+    now: points.filter(isNow),
+    before: range === '30d' ? null : points.filter((point) => !isNow(point)),
+    course: times.map((at) => byTime.get(at)),
+  };
+}
+
+export function Stats({ range }: { range: RangeName }) {
+  const events = usePeriods('events', range);
+  const deliveries = usePeriods('deliveries', range);
+  const error = events.error ?? deliveries.error;
+  if (error) return <Failed error={error} />;
+  const received = sumOf(events.now, 'events');
+  const rate = rateOf(deliveries.now);
+  const rateBefore = deliveries.before && rateOf(deliveries.before);
+  return (
+    <section className="stats" aria-label="Key figures">
+      <Stat
+        title="Webhooks received"
+        to="/events"
+        value={events.isLoaded ? countText(received) : '…'}
+        note={events.before && <Change now={received} before={sumOf(events.before, 'events')} />}
+        course={events.course.map((point) => point?.events ?? 0)}
+      />
+      <Stat
+        title="Success rate"
+        to="/deliveries"
+        value={rate === null ? '–' : `${rate === 100 ? '100' : rate.toFixed(1)}%`}
+        note={rate !== null && rateBefore != null && <Change now={rate} before={rateBefore} isPoints isGoodUp />}
+        course={deliveries.course.map((point) => (point ? rateOf([point]) : null))}
+      />
+      <Latency range={range} />
+      <Waiting />
+    </section>
+  );
+}
+
+/** Percentiles are kept by destination, and asked for a day at most: the slowest counts. Of longer ranges there is the average. */
+function Latency({ range }: { range: RangeName }) {
+  const isShort = range === '1h' || range === '24h';
+  const step = STEPS[range];
+  const hour = Math.max(step, 3600);
+  const input = isShort ? ({ metric: 'latency', groupBy: 'destination' } as const) : ({ metric: 'attempts' } as const);
+  const options = { every: AGAIN_MS, keep: true };
+  const now = useAsk('getMetrics', { ...input, from: beginOf(range, step), step }, options);
+  const before = useAsk(
+    'getMetrics',
+    { ...input, from: beginOf(range, hour, 2), to: beginOf(range, hour), step: hour },
+    { ...options, enabled: range === '24h' || range === '7d' },
+  );
+  const member = isShort ? 'p95' : 'avgLatency';
+  const slowest = (metrics: Metrics | undefined) =>
+    metrics?.series.toSorted((a, b) => (b.total[member] ?? 0) - (a.total[member] ?? 0))[0];
+  const series = slowest(now.data);
+  const value = series?.total[member] ?? null;
+  const last = slowest(before.data)?.total[member] ?? null;
+  return (
+    <Stat
+      title={isShort ? 'p95 latency' : 'Average latency'}
+      to={series?.id ? `/destinations/${series.id}` : '/destinations'}
+      value={value === null ? '–' : durationText(value)}
+      note={
+        value !== null && (
+          <>
+            {series?.name && plain(series.name)}
+            {last !== null && series?.name && ': '}
+            {last !== null && <Change now={value} before={last} isGoodUp={false} />}
+          </>
+        )
+      }
+      course={(series?.points ?? []).map((point) => point[member] ?? null)}
+    />
+  );
+}
+
+function Waiting() {
+  const all = useAsk('listDeliveries', { status: [...WAITING], pageSize: 1 }, { every: AGAIN_MS });
+  const { total, totalIsExact = true } = all.data?.pagination ?? { total: 0, totalIsExact: false };
+  // The oldest is the last of the list, whose newest come first.
+  const last = useAsk(
+    'listDeliveries',
+    { status: [...WAITING], page: total, pageSize: 1 },
+    { enabled: totalIsExact && total > 0, keep: true },
+  );
+  const now = useNow(10_000);
+  const oldest = total > 0 ? last.data?.data[0] : undefined;
+  return (
+    <Stat
+      title="Deliveries waiting"
+      to="/deliveries"
+      search={{ status: WAITING.join(','), range: 'all' }}
+      value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
+      note={oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'nothing waits'}
+    />
+  );
+}
+
+interface StatProps {
+  title: string;
+  value: string;
+  note?: ReactNode;
+  to: string;
+  search?: Record<string, string>;
+  course?: (number | null)[];
+}
+
+function Stat({ title, value, note, to, search = {}, course = [] }: StatProps) {
+  return (
+    <Link to={to} search={search as never} className="card stat">
+      <span className="quiet">{title}</span>
+      <b>{value}</b>
+      <span className="small quiet">{note || ' '}</span>
+      <Sparkline of={course} />
+    </Link>
+  );
+}
+
+const WIDTH = 120;
+const HEIGHT = 28;
+
+function Sparkline({ of: values }: { of: (number | null)[] }) {
+  const known = values.filter((value) => value !== null);
+  const most = Math.max(1, ...known);
+  const points = values.flatMap((value, index) =>
+    value === null
+      ? []
+      : [
+          `${((index * WIDTH) / Math.max(1, values.length - 1)).toFixed(1)},${(HEIGHT - 2 - ((HEIGHT - 4) * value) / most).toFixed(1)}`,
+        ],
+  );
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      {points.length > 1 && (
+        <polyline
+          points={points.join(' ')}
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.5"
+          vectorEffect="non-scaling-stroke"
+        />
+      )}
+    </svg>
+  );
+}
+
+interface ChangeProps {
+  now: number;
+  before: number;
+  /** Of percentages: the difference is in points. */
+  isPoints?: boolean;
+  /** Whether more is better; without it neither. */
+  isGoodUp?: boolean;
+}
+
+/** `+12% vs previous` */
+function Change({ now, before, isPoints = false, isGoodUp }: ChangeProps) {
+  if (before === 0 && !isPoints) return now === 0 ? 'no change' : 'none in the previous period';
+  const change = isPoints ? now - before : (100 * (now - before)) / before;
+  const size = Math.abs(change);
+  if (size < 0.05) return 'no change';
+  const isGood = isGoodUp === undefined ? null : change > 0 === isGoodUp;
+  const text =
+    size >= 1000
+      ? `${countText(Math.round(before === 0 ? 0 : now / before))}×`
+      : `${size.toFixed(size < 10 ? 1 : 0)}${isPoints ? ' pts' : '%'}`;
+  return (
+    <>
+      <span className={isGood === null ? undefined : isGood ? 'ok' : 'bad'}>
+        {change > 0 ? '+' : '−'}
+        {text}
+      </span>{' '}
+      vs previous
+    </>
+  );
+}
