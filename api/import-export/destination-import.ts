@@ -3,7 +3,6 @@ import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/records/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/records/slugs.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
-import { noteDryRun } from '../auth/audit-trail.ts';
 import { requireRecordRoom } from '../auth/limits.ts';
 import { maySeeSecrets } from '../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../request/context.ts';
@@ -30,21 +29,11 @@ import {
   inSlices,
   noteImported,
   problemsOf,
-  readImport,
   restsBetween,
 } from './files.ts';
 
-/** Answers with what became of each item. */
-export async function importAllDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
-  // One that is refused is not read: its file takes as long as many requests.
-  ctx.body = await deps.requests.run(callerOf(ctx).organization, 'runningImports', async () => {
-    const file = await readImport(ctx, 'destinations');
-    if (file.validateOnly) noteDryRun(ctx);
-    return importDestinations(ctx, deps, file);
-  });
-}
-
-async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportRequest) {
+/** Imports the items of a file. @returns what became of each */
+export async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportRequest) {
   const { items, conflictStrategy, validateOnly } = file;
   const { plan } = callerOf(ctx).organization;
   const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));

@@ -8,9 +8,19 @@ import type { Operation } from '../request/operation.ts';
 import { booleanParam } from '../request/query.ts';
 import { parseQuery } from '../request/validation.ts';
 import { component, count, flag, idOf, text, withExample } from '../resources/values.ts';
-import { importAllDestinations } from './destination-import.ts';
+import { importDestinations } from './destination-import.ts';
 import { destinationFileItem, exportDestination, importedDestination } from './destination-items.ts';
-import { answerExport, envelope, exampleOptions, idsParam, importOf, messages, PART, type Part } from './files.ts';
+import {
+  answerExport,
+  answerImport,
+  envelope,
+  exampleOptions,
+  idsParam,
+  importOf,
+  messages,
+  PART,
+  type Part,
+} from './files.ts';
 
 const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
@@ -56,7 +66,7 @@ export const destinationExchangeOperations: Operation[] = [
     method: 'post',
     path: '/api/destinations/import',
     operationId: 'importDestinations',
-    run: importAllDestinations,
+    run: (ctx, deps) => answerImport(ctx, deps, 'destinations', (file) => importDestinations(ctx, deps, file)),
     summary: 'Import destinations',
     description: 'Conflicts are detected by slug. What is wrong with an item is in the result.',
     body: {

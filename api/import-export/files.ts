@@ -7,7 +7,7 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { isStillValid } from '../../db/organizations/keys.ts';
 import { type EntityManager, lockImports } from '../../db/records/orm.ts';
-import { noteRecords } from '../auth/audit-trail.ts';
+import { noteDryRun, noteRecords } from '../auth/audit-trail.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, logOf, organizationId } from '../request/context.ts';
 import { ApiError, invalid, unavailable } from '../request/errors.ts';
 import { within } from '../request/ignored.ts';
@@ -82,7 +82,7 @@ const envelopes = {
  * Reads the body of an import. The members of an export file's envelope are allowed in it and ignored.
  * @throws ApiError 400, 413, 415; 400 also for a file of a newer major version
  */
-export async function readImport(ctx: Context, member: Member): Promise<ImportRequest> {
+async function readImport(ctx: Context, member: Member): Promise<ImportRequest> {
   const body = await readJson(ctx, MAX_IMPORT_BYTES);
   const items = isObject(body) ? body[member] : undefined;
   // The items are checked one by one afterwards, so that the result names an invalid one.
@@ -92,6 +92,20 @@ export async function readImport(ctx: Context, member: Member): Promise<ImportRe
     throw invalid('version', `must be ${MAJOR_VERSION}.x: this Hookyard cannot read newer files`);
   }
   return { items: Array.isArray(items) ? items : [], conflictStrategy, validateOnly };
+}
+
+/** Answers an import with what becomes of its items. One that is refused is not read: its file takes as long as many requests. */
+export async function answerImport(
+  ctx: Context,
+  { requests }: Pick<ApiDeps, 'requests'>,
+  member: Member,
+  work: (file: ImportRequest) => Promise<object>,
+): Promise<void> {
+  ctx.body = await requests.run(callerOf(ctx).organization, 'runningImports', async () => {
+    const file = await readImport(ctx, member);
+    if (file.validateOnly) noteDryRun(ctx);
+    return work(file);
+  });
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -108,65 +108,73 @@ export function readRouteItem(given: unknown) {
 
 // Routes refer to other records by id, export files by slug. Maps between the two for all routes of a file at once.
 
-/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
-type Slugged = { id: string; slug: string };
+type Kind = 'source' | 'filter' | 'schema' | 'transform' | 'destination';
+
+interface Reference {
+  kind: Kind;
+  entity: EntityName<{ id: string; slug: string }>;
+  /** What a route refers to. */
+  idsOf: (route: Route) => (string | null | undefined)[];
+  /** What a route of a file refers to. */
+  slugsOf: (item: RouteSlugs) => (string | null)[];
+}
+
+// MikroORM's types do not accept an entity as a type with fewer members, hence the cast.
 type Named = typeof Destination | typeof Filter | typeof Schema | typeof Source | typeof Transform;
-const slugged = (entity: Named) => entity as unknown as EntityName<Slugged>;
+const slugged = (entity: Named) => entity as unknown as Reference['entity'];
+
+/** As imports and deletions lock them, so that they queue. */
+const REFERENCES: Reference[] = [
+  {
+    kind: 'source',
+    entity: slugged(Source),
+    idsOf: ({ sourceId }) => [sourceId],
+    slugsOf: ({ source }) => [source],
+  },
+  {
+    kind: 'filter',
+    entity: slugged(Filter),
+    idsOf: ({ filterId }) => [filterId],
+    slugsOf: ({ filter }) => [filter],
+  },
+  {
+    kind: 'schema',
+    entity: slugged(Schema),
+    idsOf: ({ schemaId }) => [schemaId],
+    slugsOf: ({ schema }) => [schema],
+  },
+  {
+    kind: 'transform',
+    entity: slugged(Transform),
+    idsOf: ({ transformId }) => [transformId],
+    slugsOf: ({ transform }) => [transform],
+  },
+  {
+    kind: 'destination',
+    entity: slugged(Destination),
+    idsOf: ({ destinationIds, failoverDestinationIds }) => [...destinationIds, ...failoverDestinationIds],
+    slugsOf: ({ destinations, failovers }) => [...destinations, ...failovers],
+  },
+];
+
+const wanted = (named: (string | null | undefined)[]): string[] => [...new Set(named.flatMap((each) => each ?? []))];
 
 /** The slugs of all records that these routes refer to, by id. */
 export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Slugs> {
   const slugs = new Map<string, string>();
-  const collect = async (entity: Named, ids: (string | null | undefined)[]) => {
-    const wanted = [...new Set(ids.flatMap((id) => id ?? []))];
-    if (wanted.length === 0) return;
-    const found = await em.find(slugged(entity), { id: { $in: wanted } }, { fields: ['id', 'slug'] });
+  for (const { entity, idsOf } of REFERENCES) {
+    const ids = wanted(routes.flatMap(idsOf));
+    if (ids.length === 0) continue;
+    const found = await em.find(entity, { id: { $in: ids } }, { fields: ['id', 'slug'] });
     for (const { id, slug } of found) slugs.set(id, slug);
-  };
-  await collect(
-    Source,
-    routes.map((route) => route.sourceId),
-  );
-  await collect(
-    Destination,
-    routes.flatMap((route) => [...route.destinationIds, ...route.failoverDestinationIds]),
-  );
-  await collect(
-    Filter,
-    routes.map((route) => route.filterId),
-  );
-  await collect(
-    Transform,
-    routes.map((route) => route.transformId),
-  );
-  await collect(
-    Schema,
-    routes.map((route) => route.schemaId),
-  );
+  }
   return slugs;
 }
-
-type Kind = 'source' | 'destination' | 'filter' | 'transform' | 'schema';
-
-const ENTITIES: Record<Kind, Named> = {
-  source: Source,
-  filter: Filter,
-  schema: Schema,
-  transform: Transform,
-  destination: Destination,
-};
-// As imports and deletions lock them, so that they queue.
-const KINDS = Object.keys(ENTITIES) as Kind[];
 
 /** The ids of all records that the routes of a file refer to, by kind and slug. */
 export type References = Record<Kind, ReadonlyMap<string, string>>;
 
-const slugsOf: Record<Kind, (item: RouteSlugs) => (string | null)[]> = {
-  source: ({ source }) => [source],
-  filter: ({ filter }) => [filter],
-  schema: ({ schema }) => [schema],
-  transform: ({ transform }) => [transform],
-  destination: ({ destinations, failovers }) => [...destinations, ...failovers],
-};
+const NONE: ReadonlyMap<string, string> = new Map();
 
 /** Finds the records that the routes of a file refer to. */
 export function findReferences(em: EntityManager, items: RouteSlugs[]): Promise<References> {
@@ -184,7 +192,7 @@ export async function lockReferences(
   items: RouteSlugs[],
 ): Promise<References> {
   // Not for the object mapper: its lock would keep workers from storing rows that refer to the source.
-  const { source } = await find(em, items, {}, ['source']);
+  const { source } = await find(em, items, {}, REFERENCES.slice(0, 1));
   await lockRecords(em, 'sources', organization, [...source.values()]);
   return find(em, items, { lockMode: LockMode.PESSIMISTIC_READ });
 }
@@ -193,20 +201,14 @@ async function find(
   em: EntityManager,
   items: RouteSlugs[],
   lock: { lockMode?: LockMode.PESSIMISTIC_READ },
-  kinds: readonly Kind[] = KINDS,
+  kinds: readonly Reference[] = REFERENCES,
 ): Promise<References> {
-  const found: References = {
-    source: new Map(),
-    filter: new Map(),
-    schema: new Map(),
-    transform: new Map(),
-    destination: new Map(),
-  };
-  for (const kind of kinds) {
-    const wanted = [...new Set(items.flatMap((item) => slugsOf[kind](item).flatMap((slug) => slug ?? [])))];
-    if (wanted.length === 0) continue;
+  const found: References = { source: NONE, filter: NONE, schema: NONE, transform: NONE, destination: NONE };
+  for (const { kind, entity, slugsOf } of kinds) {
+    const slugs = wanted(items.flatMap(slugsOf));
+    if (slugs.length === 0) continue;
     const options = { fields: ['id', 'slug'], orderBy: { id: 'asc' }, disableIdentityMap: true, ...lock } as const;
-    const records = await em.find(slugged(ENTITIES[kind]), { slug: { $in: wanted } }, options);
+    const records = await em.find(entity, { slug: { $in: slugs } }, options);
     found[kind] = new Map(records.map(({ id, slug }) => [slug, id]));
   }
   return found;
@@ -215,18 +217,13 @@ async function find(
 /** One message per referenced record that the organization does not have. */
 export function missingReferences(entry: CheckedItem<RouteItem>, references: References): string[] {
   if (!('item' in entry)) return [];
-  const { source, destinations, failovers, filter, transform, schema } = entry.item.slugs;
-  const named: [Kind, string | null][] = [
-    ['source', source],
-    ...[...destinations, ...failovers].map((slug): [Kind, string] => ['destination', slug]),
-    ['filter', filter],
-    ['transform', transform],
-    ['schema', schema],
-  ];
-  return named.flatMap(([kind, slug]) =>
-    slug === null || references[kind].has(slug)
-      ? []
-      : [`${entry.label}: there is no ${kind} with the slug ${JSON.stringify(slug)} in this organization`],
+  const { slugs } = entry.item;
+  return REFERENCES.flatMap(({ kind, slugsOf }) =>
+    slugsOf(slugs).flatMap((slug) =>
+      slug === null || references[kind].has(slug)
+        ? []
+        : [`${entry.label}: there is no ${kind} with the slug ${JSON.stringify(slug)} in this organization`],
+    ),
   );
 }
 

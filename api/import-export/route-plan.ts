@@ -26,7 +26,7 @@ interface Plan {
 /** Plans an import. Routes of the file are planned one after the other, so they can conflict with each other too. */
 export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: ConflictStrategy): Plan {
   const plan: Plan = { steps: [], errors: [], warnings: [] };
-  const byName = groupBy(known, ({ name }) => name);
+  const byName = Map.groupBy(known, ({ name }) => name);
   const taken = new Set(byName.keys());
   const takenBy = new Map<string, string>();
   for (const route of routes) {
@@ -94,8 +94,4 @@ function findDuplicates(routes: NewRoute[], known: KnownRoute[], steps: Step[]):
       ? [`${route.label}: has the source and destinations of ${holder}, so every event would be delivered twice`]
       : [];
   });
-}
-
-function groupBy<T>(items: T[], key: (item: T) => string): Map<string, T[]> {
-  return Map.groupBy(items, key);
 }

@@ -6,9 +6,8 @@ import { newId } from '../../core/text/ids.ts';
 import { Route } from '../../db/records/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/records/routes.ts';
 import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
-import { noteDryRun } from '../auth/audit-trail.ts';
 import { requireRouteRoom } from '../auth/limits.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../request/context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId } from '../request/context.ts';
 import type { Operation } from '../request/operation.ts';
 import { parseQuery } from '../request/validation.ts';
 import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
@@ -17,6 +16,7 @@ import { ownAddressProblems } from '../resources/routes/route-record.ts';
 import { component, count, idOf, text } from '../resources/values.ts';
 import {
   answerExport,
+  answerImport,
   ChangedMeanwhileError,
   checkItems,
   envelope,
@@ -30,7 +30,6 @@ import {
   noteImported,
   PART,
   type Part,
-  readImport,
   restsBetween,
 } from './files.ts';
 import {
@@ -84,7 +83,7 @@ export const routeExchangeOperations: Operation[] = [
     method: 'post',
     path: '/api/routes/import',
     operationId: 'importRoutes',
-    run: importAll,
+    run: (ctx, deps) => answerImport(ctx, deps, 'routes', (file) => importRoutes(ctx, deps, file)),
     summary: 'Import routes',
     description: 'Conflicts are by name. Either all routes are imported or, when anything is wrong, none.',
     body: {
@@ -120,32 +119,9 @@ async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   answerExport(ctx, deps, 'routes', { first: await read(null), read });
 }
 
-interface ImportResult {
-  imported: number;
-  skipped: number;
-  overwritten: number;
-  errors: string[];
-  warnings: string[];
-  routes: { id: string | null; name: string; status: Step['status'] }[];
-}
+type ImportResult = ReturnType<typeof report>;
 
-const refused = (errors: string[], warnings: string[] = []): ImportResult => ({
-  imported: 0,
-  skipped: 0,
-  overwritten: 0,
-  errors,
-  warnings,
-  routes: [],
-});
-
-async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  // One that is refused is not read: its file takes as long as many requests.
-  ctx.body = await deps.requests.run(callerOf(ctx).organization, 'runningImports', async () => {
-    const file = await readImport(ctx, 'routes');
-    if (file.validateOnly) noteDryRun(ctx);
-    return importRoutes(ctx, deps, file);
-  });
-}
+const refused = (errors: string[], warnings: string[] = []) => ({ ...report([], [], warnings), errors });
 
 async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): Promise<ImportResult> {
   const { items, conflictStrategy, validateOnly } = file;
@@ -276,13 +252,13 @@ async function followSome(
 }
 
 /** The answer; in a dry run routes have no id. */
-function report(steps: Step[], ids: (string | null)[], warnings: string[]): ImportResult {
+function report(steps: Step[], ids: (string | null)[], warnings: string[]) {
   const count = (status: Step['status']) => steps.filter((step) => step.status === status).length;
   return {
     imported: count('created'),
     skipped: count('skipped'),
     overwritten: count('overwritten'),
-    errors: [],
+    errors: [] as string[],
     warnings,
     routes: steps.map((step, index) => ({
       id: ids[index] ?? ('id' in step ? step.id : null),
