@@ -205,17 +205,4 @@ describe('Deliveries', () => {
       deliveriesFailed: 0,
     });
   });
-
-  it('answers 404 for every path of an unknown delivery', async () => {
-    for (const id of ['dlv_unknown', 'x']) {
-      expectError(await organization.api.request('GET', `/api/deliveries/${id}`), 404, 'RESOURCE_NOT_FOUND');
-      for (const action of ['retry', 'cancel', 'replay']) {
-        expectError(
-          await organization.api.request('POST', `/api/deliveries/${id}/${action}`),
-          404,
-          'RESOURCE_NOT_FOUND',
-        );
-      }
-    }
-  });
 });

@@ -1,7 +1,6 @@
 // Transforms as records (TFM).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
-import { createOrganization } from '../support/service.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 interface TransformView {
@@ -120,12 +119,6 @@ describe('Transforms', () => {
         .to.have.nested.property('error.message')
         .that.matches(/500 ms/);
       expect(await trial('export default')).to.have.nested.property('error.line', 1);
-    });
-
-    it('but not one of another organization', async () => {
-      const { id } = await make();
-      const other = await createOrganization();
-      expectError(await other.api.request('POST', `/api/transforms/${id}/test`, {}), 404, 'RESOURCE_NOT_FOUND');
     });
   });
 });

@@ -241,30 +241,6 @@ describe('Warehouse destinations', () => {
     });
   });
 
-  it('belong to one organization', async () => {
-    const { id } = await makeWarehouse(organization);
-    const before_ = await get(id);
-    const other = await createOrganization();
-    const path = `/api/destinations/${id}`;
-    for (const [method, at, body] of [
-      ['GET', path, undefined],
-      ['PATCH', path, { config: { bucket: 'theirs' } }],
-      ['DELETE', path, undefined],
-      ['GET', `${path}/health`, undefined],
-      ['POST', `${path}/test`, {}],
-    ] as const) {
-      expectError(await other.api.request(method, at, body), 404, 'RESOURCE_NOT_FOUND');
-    }
-    const bulk = await other.api.request('DELETE', '/api/destinations/bulk', { ids: [id] });
-    expect(bulk.body).to.deep.equal({ success: true, deleted: 0 });
-    const file = await other.api.get(`/api/destinations/export?includeSensitive=true&ids=${id}`);
-    expect(file.destinations).to.deep.equal([]);
-    const source = await makeSource(other);
-    const route = { name: 'x', sourceId: source.id, destinationIds: [id] };
-    expectInvalid(await other.api.request('POST', '/api/routes', route), 'destinationIds');
-    expect(await get(id)).to.deep.equal(before_);
-  });
-
   describe('in routes', () => {
     after(() => forgetQueued(organization));
 
