@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
-import { type Json } from '../support/api-client.ts';
+import type { Json } from '../support/api-client.ts';
 import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { sharedService, type TestOrganization } from '../support/service.ts';
 import { startTakingStore } from '../support/warehouse/taking-store.ts';
