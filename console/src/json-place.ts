@@ -1,63 +1,32 @@
 // Where in a JSON text something is: the line of what a JSON pointer (RFC 6901) leads to.
+import { KIND, type Nodes, scan } from './payload/scan.ts';
 
-/** The line, from 1 on; of the innermost thing that is there. The text is JSON. */
+/** The line, from 1 on; of the innermost thing that is there. */
 export function lineOfPointer(text: string, pointer: string): number {
-  let at = skipSpace(text, 0);
-  for (const part of pointer.split('/').slice(1)) {
-    const next = memberAt(text, at, part.replaceAll('~1', '/').replaceAll('~0', '~'));
-    if (next === null) break;
+  const nodes = scan(text);
+  let at = 0;
+  for (const part of nodes ? pointer.split('/').slice(1) : []) {
+    const next = nodes && memberAt(text, nodes, at, part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (next === undefined) break;
     at = next;
   }
-  return text.slice(0, at).split('\n').length;
+  return text.slice(0, nodes?.start[at]).split('\n').length;
 }
 
-/** Where the member of the object or array at `at` begins. */
-function memberAt(text: string, at: number, name: string): number | null {
-  const isObject = text[at] === '{';
-  if (!isObject && text[at] !== '[') return null;
-  let position = skipSpace(text, at + 1);
-  for (let index = 0; position < text.length && !'}]'.includes(text[position] ?? ''); index += 1) {
-    let key = String(index);
-    if (isObject) {
-      const end = endOfString(text, position);
-      key = JSON.parse(text.slice(position, end)) as string;
-      position = skipSpace(text, skipSpace(text, end) + 1);
-    }
-    if (key === name) return position;
-    position = skipSpace(text, endOfValue(text, position));
-    if (text[position] === ',') position = skipSpace(text, position + 1);
+/** The node of a member of an object or array. */
+function memberAt(text: string, nodes: Nodes, parent: number, name: string): number | undefined {
+  const end = nodes.next[parent] ?? 0;
+  let place = 0;
+  for (let at = parent + 1; at < end; at = nodes.next[at] ?? end, place += 1) {
+    const key = nodes.kind[parent] === KIND.object ? keyAt(text, nodes.key[at] ?? 0) : String(place);
+    if (key === name) return at;
   }
-  return null;
+  return undefined;
 }
 
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && ' \t\r\n'.includes(text[at] ?? '')) at += 1;
-  return at;
-}
-
-function endOfString(text: string, from: number): number {
-  let at = from + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at + 1;
-}
-
-function endOfValue(text: string, from: number): number {
-  let at = from;
-  for (let depth = 0; at < text.length; ) {
-    const character = text[at] ?? '';
-    if (depth === 0 && at > from && ',]} \t\r\n'.includes(character)) return at;
-    if (character === '"') {
-      at = endOfString(text, at);
-      if (depth === 0) return at;
-      continue;
-    }
-    if ('{['.includes(character)) depth += 1;
-    if ('}]'.includes(character)) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-    at += 1;
-  }
-  return at;
+/** A key, which begins behind its quote. */
+function keyAt(text: string, start: number): string {
+  let end = start;
+  while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  return JSON.parse(text.slice(start - 1, end + 1)) as string;
 }

@@ -48,7 +48,7 @@ export function useRangeName(): RangeName {
 }
 
 /** A time range as the API takes it. */
-export interface Range {
+interface Range {
   from?: string;
   to?: string;
 }

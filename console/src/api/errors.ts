@@ -1,7 +1,7 @@
 // What an error says to a person.
 import { HookyardError } from 'hookyard/client';
 
-export interface Told {
+interface Told {
   title: string;
   message: string;
   /** Under which the service's log has the request. */

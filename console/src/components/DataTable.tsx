@@ -6,7 +6,7 @@ import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, tot
 import { isTyping } from '../shell/typing.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
-import { Id, Status } from './ui.tsx';
+import { Id, Name, Status } from './ui.tsx';
 
 type Value = string | number | boolean | null | undefined;
 
@@ -21,6 +21,13 @@ export interface Column<Row> {
   /** Left out where the window is narrow. */
   wideOnly?: boolean;
 }
+
+/** The first column of lists of records with a name. */
+export const nameColumn = <Row extends { id: string; name: string }>(): Column<Row> => ({
+  title: 'Name',
+  value: ({ name }) => name,
+  cell: ({ id, name }) => <Name id={id} name={name} />,
+});
 
 const SHOWN = {
   time: (value: Value) => <Time at={value as string | null} />,

@@ -1,31 +1,15 @@
-// Issues in a line each, and those of a source, a route or a destination, where its page is.
+// The open issues of a source, a route or a destination, where its page is.
 import { Link } from '@tanstack/react-router';
-import type { Issue } from 'hookyard/client';
 import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { plain, plural } from '../format.ts';
-import { placeOf, titleOf } from '../words/issues.ts';
+import { titleOf } from '../words/issues.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
-import { Callout, Dot, toneOf } from './ui.tsx';
+import { Callout } from './ui.tsx';
 
 const AGAIN_MS = 10_000;
 const MOST = 10;
-
-export function IssueLine({ of: issue }: { of: Issue }) {
-  return (
-    <div className="line-row">
-      <Dot tone={toneOf(issue.state)} />
-      <span className="grow">
-        <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>{' '}
-        <bdi className="quiet">{plain(placeOf(issue))}</bdi>
-      </span>
-      <span className="quiet">
-        {plural(issue.count, 'failure')}, last <Time at={issue.lastSeenAt} />
-      </span>
-    </div>
-  );
-}
 
 export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; destinationId?: string } }) {
   const mayRead = useMay('issues:read');

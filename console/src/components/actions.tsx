@@ -92,7 +92,7 @@ export function ConfirmedAction({ label, title = label, variant = 'default', ...
   );
 }
 
-export type Dialogs = Record<string, false | ((close: () => void) => ReactNode)>;
+type Dialogs = Record<string, false | ((close: () => void) => ReactNode)>;
 
 /** A menu whose items open dialogs. */
 export function ActionMenu({ of }: { of: Dialogs }) {

@@ -6,7 +6,7 @@ import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { RemoveButton } from './fields.tsx';
 
-export const OPERATORS = [
+const OPERATORS = [
   'equals',
   'not_equals',
   'in',

@@ -123,7 +123,7 @@ interface PairsProps {
   error?: ReactNode;
 }
 
-export function PairsField({ label, description, value, onChange, error }: PairsProps) {
+function PairsField({ label, description, value, onChange, error }: PairsProps) {
   const put = (index: number, place: 0 | 1, text: string) =>
     onChange(value.map((pair, at) => (at === index ? (place === 0 ? [text, pair[1]] : [pair[0], text]) : pair)));
   return (
@@ -321,6 +321,16 @@ interface FieldInput {
   onChange: (value: unknown) => void;
   error?: ReactNode;
 }
+
+/** An error that belongs to no field. */
+export const errorOf = (error: ReactNode): Entry =>
+  Boolean(error) && {
+    node: (
+      <p role="alert" className="bad">
+        {error}
+      </p>
+    ),
+  };
 
 /** The first fields of most records. */
 export const NAME_FIELDS: Field[] = [

@@ -7,7 +7,7 @@ import { pages } from '../pages/index.ts';
 import { isRangeName, RANGES, type RangeName, usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
 
-export const RANGE_LABELS: Record<RangeName | 'all', string> = {
+const RANGE_LABELS: Record<RangeName | 'all', string> = {
   '1h': 'Last hour',
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',

@@ -1,65 +1,27 @@
 // Creates or changes an alert channel.
-import { useNavigate } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
 import { call } from '../../api/client.ts';
-import { Page } from '../../components/Page.tsx';
-import { EditPage } from '../../components/RecordPage.tsx';
-import { FormFrame } from '../../forms/FormFrame.tsx';
-import { ENABLED, type Entry, Fields } from '../../forms/fields.tsx';
-import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { ENABLED, type Entry, errorOf } from '../../forms/fields.tsx';
+import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf } from '../../words/choices.ts';
 import { KIND_CHOICES } from '../../words/issues.ts';
 import { bodyOf, type ChannelValues, CONFIGS, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
 
-const crumb = { to: '/alert-channels', label: 'Alert channels' };
-
-export function NewChannel() {
-  return (
-    <Page title="New alert channel" crumb={crumb}>
-      <ChannelForm start={NEW} />
-    </Page>
-  );
-}
-
-export function EditChannel() {
-  return (
-    <EditPage get="getAlertChannel" title="Edit alert channel" crumb={crumb}>
-      {(channel) => <ChannelForm key={channel.id} stored={channel} start={valuesOf(channel)} />}
-    </EditPage>
-  );
-}
-
-function ChannelForm({ stored, start }: { stored?: AlertChannel; start: ChannelValues }) {
-  const navigate = useNavigate();
-  const id = stored?.id;
-  const record = useRecordForm<ChannelValues, AlertChannel>({
-    start,
-    fields: FIELDS,
-    stored: stored && { record: stored, load: () => call('getAlertChannel', { id: stored.id }), valuesOf },
-    save: (values, changed, terms) => {
-      const body = bodyOf(values, changed);
-      return id === undefined
-        ? call('createAlertChannel', { body })
-        : call('updateAlertChannel', { id, body: body as never }, terms);
-    },
-    onSaved: (saved) => void navigate({ to: `/alert-channels/${saved.id}` }),
-  });
-  const { form } = record;
-  return (
-    <FormFrame
-      of={record}
-      verb={stored ? 'Save' : 'Create alert channel'}
-      onCancel={() => void navigate({ to: stored ? `/alert-channels/${stored.id}` : '/alert-channels' })}
-    >
-      <Fields form={form} of={fieldsOf(form.values, stored !== undefined)} />
-      {form.errors.config && (
-        <p role="alert" className="bad">
-          {form.errors.config}
-        </p>
-      )}
-    </FormFrame>
-  );
-}
+const { New, Edit } = recordPages<ChannelValues, AlertChannel>({
+  what: 'alert channel',
+  path: '/alert-channels',
+  get: 'getAlertChannel',
+  load: (id) => call('getAlertChannel', { id }),
+  fields: FIELDS,
+  useStart: () => NEW,
+  valuesOf,
+  create: (values, changed) => call('createAlertChannel', { body: bodyOf(values, changed) }),
+  update: (id, values, changed, terms) =>
+    call('updateAlertChannel', { id, body: bodyOf(values, changed) as never }, terms),
+  useEntries: (form, stored) => [...fieldsOf(form.values, stored !== undefined), errorOf(form.errors.config)],
+});
+export const NewChannel = New;
+export const EditChannel = Edit;
 
 function fieldsOf(values: ChannelValues, isStored: boolean): Entry[] {
   return [

@@ -1,12 +1,11 @@
 // Alert channels: where messages about issues go, whether they arrive, and about which issues.
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct } from '../../api/queries.ts';
 import { RecordActions } from '../../components/actions.tsx';
-import type { Column } from '../../components/DataTable.tsx';
+import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
@@ -28,15 +27,7 @@ const stateOf = ({ enabled, failingSince }: AlertChannel): string =>
   enabled ? (failingSince === null ? 'active' : 'failing') : 'disabled';
 
 const columns: Column<AlertChannel>[] = [
-  {
-    title: 'Name',
-    value: (channel) => channel.name,
-    cell: (channel) => (
-      <Link to={`/alert-channels/${channel.id}`}>
-        <bdi>{plain(channel.name)}</bdi>
-      </Link>
-    ),
-  },
+  nameColumn(),
   { title: 'Status', value: stateOf, as: 'status' },
   { title: 'Type', value: (channel) => TYPES[channel.type] },
   { title: 'Last message', value: (channel) => channel.lastSentAt, as: 'time' },

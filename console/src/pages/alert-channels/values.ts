@@ -4,7 +4,7 @@ import type { Input } from '../../api/client.ts';
 import { changedOf } from '../../forms/changed.ts';
 
 type Body = Input<'createAlertChannel'>['body'];
-export type ChannelType = AlertChannel['type'];
+type ChannelType = AlertChannel['type'];
 
 /** The members of each type's config, in the order of the form. */
 export const CONFIGS: Record<ChannelType, { name: string; label: string; help?: string; choices?: string[] }[]> = {

@@ -3,15 +3,11 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { UseFormReturnType } from '@mantine/form';
 import { PlusIcon } from '@radix-ui/react-icons';
-import { useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { call } from '../../api/client.ts';
-import { Page } from '../../components/Page.tsx';
-import { EditPage } from '../../components/RecordPage.tsx';
 import { copy } from '../../components/ui.tsx';
-import { FormFrame } from '../../forms/FormFrame.tsx';
-import { ENABLED, type Entry, type Field, Fields, NAME_FIELDS, RemoveButton } from '../../forms/fields.tsx';
-import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { ENABLED, type Entry, type Field, NAME_FIELDS, RemoveButton } from '../../forms/fields.tsx';
+import { recordPages } from '../../forms/recordPages.tsx';
 import { newSigningSecret } from '../../signing-secret.ts';
 import { choicesOf } from '../../words/choices.ts';
 import {
@@ -32,63 +28,36 @@ import {
   WAYS,
 } from './values.ts';
 
-const crumb = { to: '/destinations', label: 'Destinations' };
 type Form = UseFormReturnType<DestinationValues>;
 
-export function NewDestination() {
-  return (
-    <Page title="New destination" crumb={crumb}>
-      <DestinationForm start={NEW} />
-    </Page>
-  );
-}
-
-export function EditDestination() {
-  return (
-    <EditPage get="getDestination" title="Edit destination" crumb={crumb}>
-      {(destination) => <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />}
-    </EditPage>
-  );
-}
-
-function DestinationForm({ stored, start }: { stored?: Destination; start: DestinationValues }) {
-  const navigate = useNavigate();
-  const id = stored?.id;
-  const record = useRecordForm<DestinationValues, Destination>({
-    start,
-    fields: FIELDS,
-    stored: stored && { record: stored, load: () => call('getDestination', { id: stored.id }), valuesOf },
-    save: (values, changed, terms) => {
-      const body = bodyOf(values, changed, id === undefined);
-      return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body }, terms);
-    },
-    onSaved: (saved) => {
-      const test = saved.type === 'http' ? 'Send test webhook' : 'Write test file';
-      notifications.show({ message: `Destination saved. Check it with “${test}”.` });
-      void navigate({ to: `/destinations/${saved.id}` });
-    },
-  });
-  const { form } = record;
-  const isNew = stored === undefined;
-  const { type } = form.values;
-  return (
-    <FormFrame
-      of={record}
-      verb={isNew ? 'Create destination' : 'Save'}
-      onCancel={() => void navigate({ to: isNew ? '/destinations' : `/destinations/${stored.id}` })}
-    >
-      <Fields
-        form={form}
-        of={[
-          ...NAME_FIELDS,
-          { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: !isNew },
-          ...(type === 'http' ? httpFields(form, isNew) : storeFields(form, type, isNew)),
-          { ...ENABLED, help: 'Deliveries to a disabled destination are skipped. They can be replayed.' },
-        ]}
-      />
-    </FormFrame>
-  );
-}
+const { New, Edit } = recordPages<DestinationValues, Destination>({
+  what: 'destination',
+  path: '/destinations',
+  get: 'getDestination',
+  load: (id) => call('getDestination', { id }),
+  fields: FIELDS,
+  useStart: () => NEW,
+  valuesOf,
+  create: (values, changed) => call('createDestination', { body: bodyOf(values, changed, true) }),
+  update: (id, values, changed, terms) =>
+    call('updateDestination', { id, body: bodyOf(values, changed, false) }, terms),
+  onSaved: ({ type }) => {
+    const test = type === 'http' ? 'Send test webhook' : 'Write test file';
+    notifications.show({ message: `Destination saved. Check it with “${test}”.` });
+  },
+  useEntries: (form, stored) => {
+    const isNew = stored === undefined;
+    const { type } = form.values;
+    return [
+      ...NAME_FIELDS,
+      { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: !isNew },
+      ...(type === 'http' ? httpFields(form, isNew) : storeFields(form, type, isNew)),
+      { ...ENABLED, help: 'Deliveries to a disabled destination are skipped. They can be replayed.' },
+    ];
+  },
+});
+export const NewDestination = New;
+export const EditDestination = Edit;
 
 function httpFields(form: Form, isNew: boolean): Entry[] {
   const { values } = form;

@@ -1,15 +1,14 @@
 // Destinations: where deliveries go, and how well they are accepted there.
-import { Link } from '@tanstack/react-router';
 import type { DestinationSummary } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
-import type { Column } from '../../components/DataTable.tsx';
+import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { Status } from '../../components/ui.tsx';
-import { countText, plain, plural } from '../../format.ts';
+import { countText, plural } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 import { TYPES } from './values.ts';
 
@@ -25,15 +24,7 @@ const stateOf = ({ enabled, paused }: { enabled: boolean; paused: boolean }): st
   enabled ? (paused ? 'paused' : 'enabled') : 'disabled';
 
 const columns: Column<DestinationSummary>[] = [
-  {
-    title: 'Name',
-    value: (one) => one.name,
-    cell: (one) => (
-      <Link to={`/destinations/${one.id}`}>
-        <bdi>{plain(one.name)}</bdi>
-      </Link>
-    ),
-  },
+  nameColumn(),
   { title: 'Status', value: stateOf, cell: (one) => <Status of={stateOf(one)} /> },
   { title: 'Type', value: (one) => TYPES[one.type], wideOnly: true },
   { title: 'Target', value: placeOf, wideOnly: true },

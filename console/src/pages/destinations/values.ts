@@ -4,9 +4,9 @@ import type { Input } from '../../api/client.ts';
 import { type Pair, recordOf } from '../../forms/fields.tsx';
 
 type HttpDestination = Extract<Destination, { type: 'http' }>;
-export type DestinationType = Destination['type'];
+type DestinationType = Destination['type'];
 export type StoreType = Exclude<DestinationType, 'http'>;
-export type AuthType = HttpDestination['authType'];
+type AuthType = HttpDestination['authType'];
 
 export const TYPES: Readonly<Record<DestinationType, string>> = {
   http: 'HTTP endpoint',

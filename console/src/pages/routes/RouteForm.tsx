@@ -1,20 +1,15 @@
 // Creates or changes a route.
 import { NativeSelect } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useNavigate } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { call } from '../../api/client.ts';
-import { Page } from '../../components/Page.tsx';
-import { EditPage } from '../../components/RecordPage.tsx';
 import { Conditions, NEW_ROW } from '../../forms/Conditions.tsx';
-import { FormFrame } from '../../forms/FormFrame.tsx';
-import { ENABLED, type Entry, Fields, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
-import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
+import { recordPages } from '../../forms/recordPages.tsx';
 import { usePageSearch } from '../../search.ts';
 import { choicesOf } from '../../words/choices.ts';
 import { bodyOf, FIELDS, NEW, type RouteValues, valuesOf } from './values.ts';
 
-const crumb = { to: '/routes', label: 'Routes' };
 type Form = UseFormReturnType<RouteValues>;
 
 const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
@@ -23,48 +18,23 @@ const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
   express: 'Express: the relay itself',
 };
 
-export function NewRoute() {
-  const [{ sourceId, destinationId }] = usePageSearch();
-  const start = { ...NEW, sourceId: sourceId ?? null, destinationIds: destinationId ? [destinationId] : [] };
-  return (
-    <Page title="New route" crumb={crumb}>
-      <RouteForm start={start} />
-    </Page>
-  );
-}
-
-export function EditRoute() {
-  return (
-    <EditPage get="getRoute" title="Edit route" crumb={crumb}>
-      {(route) => <RouteForm key={route.id} stored={route} start={valuesOf(route)} />}
-    </EditPage>
-  );
-}
-
-function RouteForm({ stored, start }: { stored?: Route; start: RouteValues }) {
-  const navigate = useNavigate();
-  const id = stored?.id;
-  const record = useRecordForm<RouteValues, Route>({
-    start,
-    fields: FIELDS,
-    stored: stored && { record: stored, load: () => call('getRoute', { id: stored.id }), valuesOf },
-    save: (values, changed, terms) => {
-      const body = bodyOf(values, changed);
-      return id === undefined ? call('createRoute', { body: body as never }) : call('updateRoute', { id, body }, terms);
-    },
-    onSaved: (saved) => void navigate({ to: `/routes/${saved.id}` }),
-  });
-  const { form } = record;
-  return (
-    <FormFrame
-      of={record}
-      verb={stored ? 'Save' : 'Create route'}
-      onCancel={() => void navigate({ to: stored ? `/routes/${stored.id}` : '/routes' })}
-    >
-      <Fields form={form} of={fieldsOf(form, stored !== undefined)} />
-    </FormFrame>
-  );
-}
+const { New, Edit } = recordPages<RouteValues, Route>({
+  what: 'route',
+  path: '/routes',
+  get: 'getRoute',
+  load: (id) => call('getRoute', { id }),
+  fields: FIELDS,
+  useStart: () => {
+    const [{ sourceId, destinationId }] = usePageSearch();
+    return { ...NEW, sourceId: sourceId ?? null, destinationIds: destinationId ? [destinationId] : [] };
+  },
+  valuesOf,
+  create: (values, changed) => call('createRoute', { body: bodyOf(values, changed) as never }),
+  update: (id, values, changed, terms) => call('updateRoute', { id, body: bodyOf(values, changed) }, terms),
+  useEntries: (form, stored) => fieldsOf(form, stored !== undefined),
+});
+export const NewRoute = New;
+export const EditRoute = Edit;
 
 function fieldsOf(form: Form, isStored: boolean): Entry[] {
   return [

@@ -1,15 +1,14 @@
 // Routes: which source leads to which destinations, and what holds them.
-import { Link } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
-import type { Column } from '../../components/DataTable.tsx';
+import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { ChoiceFilter, flagOf, RecordFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { Status } from '../../components/ui.tsx';
-import { countText, plain, plural } from '../../format.ts';
+import { countText, plural } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 
 const AGAIN_MS = 5000;
@@ -30,15 +29,7 @@ const rulesOf = (route: Route): string =>
     .join(', ');
 
 const columns: Column<Route>[] = [
-  {
-    title: 'Name',
-    value: (route) => route.name,
-    cell: (route) => (
-      <Link to={`/routes/${route.id}`}>
-        <bdi>{plain(route.name)}</bdi>
-      </Link>
-    ),
-  },
+  nameColumn(),
   { title: 'Status', value: stateOf, cell: (route) => <Status of={stateOf(route)} /> },
   { title: 'Circuit breaker', value: (route) => route.circuitState, as: 'status', wideOnly: true },
   { title: 'Source', value: (route) => route.source.name },

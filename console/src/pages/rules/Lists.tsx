@@ -1,10 +1,9 @@
 // The lists of filters, transforms and schemas: rules that routes share.
-import { Link } from '@tanstack/react-router';
 import type { Filter, Schema, Transform } from 'hookyard/client';
-import type { Column } from '../../components/DataTable.tsx';
+import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { TextFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { plain, plural, sentence } from '../../format.ts';
+import { plural, sentence } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 
 type Kind = 'filters' | 'transforms' | 'schemas';
@@ -26,16 +25,8 @@ const detailOf = (rule: Rule): string => {
   return 'code' in rule ? `${sentence(rule.type)}, version ${rule.version}` : `Version ${rule.version}`;
 };
 
-const columnsOf = (kind: Kind): Column<Rule>[] => [
-  {
-    title: 'Name',
-    value: (rule) => rule.name,
-    cell: (rule) => (
-      <Link to={`/${kind}/${rule.id}`}>
-        <bdi>{plain(rule.name)}</bdi>
-      </Link>
-    ),
-  },
+const columns: Column<Rule>[] = [
+  nameColumn(),
   { title: 'Definition', value: detailOf },
   { title: 'Routes', value: (rule) => rule.routeCount, as: 'count' },
   { title: 'Updated', value: (rule) => rule.updatedAt, as: 'time' },
@@ -51,7 +42,7 @@ function List({ kind }: { kind: Kind }) {
       title={sentence(kind)}
       list={list}
       input={{ search: search.search }}
-      columns={columnsOf(kind)}
+      columns={columns}
       path={`/${kind}`}
       make={{ label: `New ${one}`, to: `/${kind}/new`, scope: `${kind}:write` }}
       filters={<TextFilter name="search" label="Name or slug" isSearch />}

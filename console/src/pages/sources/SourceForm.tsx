@@ -1,94 +1,56 @@
 // Creates or changes a source.
 import { NativeSelect, Select } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
 import type { Provider, Source } from 'hookyard/client';
 import { useAll } from '../../api/all.ts';
 import { call } from '../../api/client.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { Page } from '../../components/Page.tsx';
-import { EditPage } from '../../components/RecordPage.tsx';
-import { FormFrame } from '../../forms/FormFrame.tsx';
-import { type Choices, ENABLED, type Entry, type Field, Fields, NAME_FIELDS } from '../../forms/fields.tsx';
-import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';
+import { recordPages } from '../../forms/recordPages.tsx';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
 import { bodyOf, FIELDS, type Form, NEW, type SourceValues, valuesOf } from './values.ts';
 
-const crumb = { to: '/sources', label: 'Sources' };
-
-export function NewSource() {
-  return (
-    <Page title="New source" crumb={crumb}>
-      <SourceForm start={NEW} />
-    </Page>
-  );
-}
-
-export function EditSource() {
-  return (
-    <EditPage get="getSource" title="Edit source" crumb={crumb}>
-      {(source) => <SourceForm key={source.id} stored={source} start={valuesOf(source)} />}
-    </EditPage>
-  );
-}
-
-function SourceForm({ stored, start }: { stored?: Source; start: SourceValues }) {
-  const navigate = useNavigate();
-  const id = stored?.id;
-  const record = useRecordForm<SourceValues, Source>({
-    start,
-    fields: FIELDS,
-    stored: stored && { record: stored, load: () => call('getSource', { id: stored.id }), valuesOf },
-    save: (values, changed, terms) => {
-      const body = bodyOf(values, changed);
-      return id === undefined
-        ? call('createSource', { body })
-        : call('updateSource', { id, body: body as never }, terms);
-    },
-    onSaved: (saved) => void navigate({ to: `/sources/${saved.id}` }),
-  });
-  const { form } = record;
-  const providers = useAll('listProviders');
-  const provider = providers.data?.records.find(({ name }) => name === form.values.provider);
-  const isNew = stored === undefined;
-  return (
-    <FormFrame
-      of={record}
-      verb={isNew ? 'Create source' : 'Save'}
-      onCancel={() => void navigate({ to: isNew ? '/sources' : `/sources/${stored.id}` })}
-    >
-      <Fields
-        form={form}
-        of={[
-          ...NAME_FIELDS,
-          {
-            path: 'slug',
-            label: 'Slug',
-            help: isNew ? 'Part of the ingest URL. Lowercase letters, digits and hyphens.' : 'Part of the ingest URL.',
-            placeholder: slugOf(form.values.name),
-            isFixed: !isNew,
-          },
-          {
-            title: 'Signature verification',
-            fields: [
-              { node: <Method form={form} /> },
-              { node: <ProviderChoice form={form} answer={providers} of={provider} /> },
-              ...secretFields(form.values, provider, !isNew),
-              ...(METHOD_FIELDS[form.values.verificationConfig.type]?.(form.values.verificationConfig) ?? []),
-            ],
-          },
-          deduplication(form),
-          {
-            title: 'Advanced',
-            isFolded: true,
-            fields: advanced(form.values, stored?.handshake?.verifyToken !== undefined),
-          },
-          { ...ENABLED, help: 'A disabled source refuses webhooks.' },
-        ]}
-      />
-    </FormFrame>
-  );
-}
+const { New, Edit } = recordPages<SourceValues, Source>({
+  what: 'source',
+  path: '/sources',
+  get: 'getSource',
+  load: (id) => call('getSource', { id }),
+  fields: FIELDS,
+  useStart: () => NEW,
+  valuesOf,
+  create: (values, changed) => call('createSource', { body: bodyOf(values, changed) }),
+  update: (id, values, changed, terms) => call('updateSource', { id, body: bodyOf(values, changed) as never }, terms),
+  useEntries: (form, stored) => {
+    const { values } = form;
+    const providers = useAll('listProviders');
+    const provider = providers.data?.records.find(({ name }) => name === values.provider);
+    const isNew = stored === undefined;
+    return [
+      ...NAME_FIELDS,
+      {
+        path: 'slug',
+        label: 'Slug',
+        help: isNew ? 'Part of the ingest URL. Lowercase letters, digits and hyphens.' : 'Part of the ingest URL.',
+        placeholder: slugOf(values.name),
+        isFixed: !isNew,
+      },
+      {
+        title: 'Signature verification',
+        fields: [
+          { node: <Method form={form} /> },
+          { node: <ProviderChoice form={form} answer={providers} of={provider} /> },
+          ...secretFields(values, provider, !isNew),
+          ...(METHOD_FIELDS[values.verificationConfig.type]?.(values.verificationConfig) ?? []),
+        ],
+      },
+      deduplication(form),
+      { title: 'Advanced', isFolded: true, fields: advanced(values, stored?.handshake?.verifyToken !== undefined) },
+      { ...ENABLED, help: 'A disabled source refuses webhooks.' },
+    ];
+  },
+});
+export const NewSource = New;
+export const EditSource = Edit;
 
 type Config = SourceValues['verificationConfig'];
 

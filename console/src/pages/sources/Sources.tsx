@@ -1,26 +1,16 @@
 // Sources: where webhooks come in.
-import { Link } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
-import type { Column } from '../../components/DataTable.tsx';
+import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { Status } from '../../components/ui.tsx';
-import { plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 import { verifiedBy } from './values.ts';
 
 const AGAIN_MS = 10_000;
 
 const columns: Column<Source>[] = [
-  {
-    title: 'Name',
-    value: (source) => source.name,
-    cell: (source) => (
-      <Link to={`/sources/${source.id}`}>
-        <bdi>{plain(source.name)}</bdi>
-      </Link>
-    ),
-  },
+  nameColumn(),
   {
     title: 'Status',
     value: (source) => source.enabled,
