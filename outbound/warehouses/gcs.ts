@@ -1,19 +1,14 @@
-// Google Cloud Storage by its JSON API. Its SDK connects by itself, uses proxies of the environment and follows redirects, so requests are
-// made here.
+// Google Cloud Storage. The SDK makes and reads requests; they are sent by the guarded transport, because the SDK connects by itself, uses
+// proxies of the environment and follows redirects.
 import { createHash, randomUUID, sign } from 'node:crypto';
+import { stringify } from 'node:querystring';
+import type { ApiError as ApiErrorClass, Storage as StorageClass } from '@google-cloud/storage';
 import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { readServiceAccountKey, type ServiceAccount, usesIdentity } from '../../core/warehouse/credentials.ts';
 import { describeStoreError } from './errors.ts';
-import type { GuardedHttp, GuardedRequest, GuardedResponse } from './guarded-http.ts';
-import {
-  asIdentity,
-  type ObjectName,
-  type OpenStore,
-  type PartsUnderWay,
-  type StoredObject,
-  StoreSettingsError,
-} from './store.ts';
+import type { GuardedHttp, GuardedResponse } from './guarded-http.ts';
+import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay, StoreSettingsError } from './store.ts';
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write';
@@ -24,47 +19,66 @@ const RENEW_S = 3000;
 const MORE = 308;
 
 export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) => {
-  const endpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
-  const objects = `storage/v1/b/${encodeURIComponent(config.bucket)}/o`;
+  const { Storage, ApiError } = await import('@google-cloud/storage');
+  const apiEndpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
   const isIdentity = usesIdentity(config);
   const authorize = isIdentity
     ? await identityTokens(config.projectId)
     : selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
-
-  const send = async (request: GuardedRequest): Promise<GuardedResponse> => {
-    const headers = { 'user-agent': 'hookyard', ...request.headers, ...(await authorize(request.url)) };
-    return http.send({ ...request, headers });
-  };
-
-  /** A request that uploads an object, or begins to. */
-  const upload = (type: 'multipart' | 'resumable', key: string, request: Omit<GuardedRequest, 'method' | 'url'>) => {
-    const query = new URLSearchParams({ uploadType: type, name: key });
-    return send({ ...request, method: 'POST', url: new URL(`${endpoint}/upload/${objects}?${query}`) });
+  // Holds neither key nor connections: both are the transport's, which is made for each call.
+  const fileFor = (name: string, signal: AbortSignal) => {
+    const storage = new Storage({
+      projectId: config.projectId,
+      apiEndpoint,
+      retryOptions: { autoRetry: false, maxRetries: 0 },
+      userAgent: 'hookyard',
+    });
+    storage.makeAuthenticatedRequest = transport({ http, signal, authorize, ApiError, client: storage.authClient });
+    return storage.bucket(config.bucket).file(name);
   };
 
   return {
-    async put(object, signal) {
-      readAnswer(await upload('multipart', object.key, { ...inTwoParts(object), signal }));
-    },
-    async begin(object, signal) {
-      const { contentType } = object;
-      const begun = await upload('resumable', object.key, {
-        headers: { 'content-type': 'application/json', 'x-upload-content-type': contentType },
-        body: JSON.stringify({ contentType }),
-        signal,
+    async put({ key, body, contentType, metadata }, signal) {
+      const md5Hash = createHash('md5').update(body).digest('base64');
+      await fileFor(key, signal).save(body, {
+        resumable: false,
+        // The store compares with `md5Hash` before it keeps the object; the SDK would do so afterwards.
+        validation: false,
+        metadata: { contentType, md5Hash, metadata: { ...metadata } },
       });
-      readAnswer(begun);
+    },
+    // The SDK sends resumable uploads by a transport of its own, so these requests are made here.
+    async begin(object, signal) {
+      const query = new URLSearchParams({ uploadType: 'resumable', name: object.key });
+      const url = new URL(`${apiEndpoint}/upload/storage/v1/b/${encodeURIComponent(config.bucket)}/o?${query}`);
+      const headers = { 'content-type': 'application/json', 'x-upload-content-type': object.contentType };
+      const begun = await http.send({
+        method: 'POST',
+        url,
+        body: JSON.stringify({ contentType: object.contentType }),
+        signal,
+        headers: { ...headers, ...(await authorize(url)) },
+      });
+      readAnswer(begun, ApiError);
       // Whoever has this address may upload: it takes no token, and gets none.
       const session = URL.parse(begun.headers.location ?? '');
       if (session === null) throw new Error('The answer to a new upload has no address');
-      return resumableUpload(http, session, object);
+      return resumableUpload(http, session, object, ApiError);
     },
     async head(key, signal) {
-      const url = new URL(`${endpoint}/${objects}/${encodeURIComponent(key)}`);
-      const answer = await send({ method: 'GET', url, headers: {}, signal });
-      if (answer.status === 404 && !/bucket does not exist/i.test(answer.body.toString())) return null;
-      const { size, contentType = '', metadata = {} } = readAnswer(answer) as ObjectResource;
-      return { size: Number(size), contentType, metadata };
+      try {
+        const [head] = await fileFor(key, signal).getMetadata();
+        const metadata = Object.entries(head.metadata ?? {}).map(([name, value]) => [name, String(value)]);
+        return {
+          size: Number(head.size ?? 0),
+          contentType: head.contentType ?? '',
+          metadata: Object.fromEntries(metadata),
+        };
+      } catch (error) {
+        const isMissing = error instanceof ApiError && error.code === 404;
+        if (isMissing && !/bucket does not exist/i.test(error.message)) return null;
+        throw error;
+      }
     },
     describeError: (error) =>
       describeStoreError(error, {
@@ -79,32 +93,69 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
   };
 };
 
-/** The members of an object's resource that are used here. */
-interface ObjectResource {
-  size: string;
-  contentType?: string;
-  metadata?: Record<string, string>;
-  md5Hash?: string;
+type Send = StorageClass['makeAuthenticatedRequest'];
+type SdkRequest = Parameters<Send>[0];
+type Callback = (error: Error | null, body?: unknown, response?: unknown) => void;
+
+/** Stands in for the function with which the SDK authorizes and sends the requests of one call. */
+function transport(options: {
+  http: GuardedHttp;
+  signal: AbortSignal;
+  authorize: Authorize;
+  ApiError: typeof ApiErrorClass;
+  client: StorageClass['authClient'];
+}): Send {
+  const { http, signal, authorize, ApiError, client } = options;
+  const send = async (request: SdkRequest): Promise<[unknown, unknown]> => {
+    const { headers, body } = await encode(request);
+    const query = stringify(request.qs as Record<string, string>);
+    const url = new URL(`${request.uri}${query === '' ? '' : `?${query}`}`);
+    const method = request.method ?? 'GET';
+    const answer = await http.send({ method, url, headers: { ...headers, ...(await authorize(url)) }, body, signal });
+    return [readAnswer(answer, ApiError), { statusCode: answer.status, headers: answer.headers }];
+  };
+  const makeRequest = (request: SdkRequest, callback?: unknown): void => {
+    // Both calls that are used here, `save` and `getMetadata`, pass one.
+    const done = callback as Callback;
+    send(request).then(
+      ([body, response]) => done(null, body, response),
+      (error: Error) => done(error),
+    );
+  };
+  // The SDK's type also has a form that gives a stream, for downloads.
+  return Object.assign(makeRequest, {
+    authClient: client,
+    getCredentials: client.getCredentials.bind(client),
+  }) as unknown as Send;
 }
 
-/** Headers and body of an upload: the metadata, whose hash the store compares before it keeps the object, and the content. */
-function inTwoParts({ body, contentType, metadata }: StoredObject): Pick<GuardedRequest, 'headers' | 'body'> {
+type Encoded = { headers: Record<string, string>; body: Uint8Array | string | null };
+
+/** The body of a request: none, JSON, or (an upload) metadata and content in two parts. */
+async function encode(request: SdkRequest): Promise<Encoded> {
+  const headers = { ...(request.headers as Record<string, string>) };
+  const parts = request.multipart as { 'Content-Type': string; body: string | AsyncIterable<Buffer> }[] | undefined;
+  if (parts === undefined) return { headers, body: request.json === undefined ? null : JSON.stringify(request.json) };
   const boundary = randomUUID();
-  const resource = { contentType, md5Hash: createHash('md5').update(body).digest('base64'), metadata };
-  const parts = [
-    `--${boundary}\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(resource)}\r\n`,
-    `--${boundary}\r\nContent-Type: ${contentType}\r\n\r\n`,
-    body,
-    `\r\n--${boundary}--\r\n`,
-  ];
-  return {
-    headers: { 'content-type': `multipart/related; boundary=${boundary}` },
-    body: Buffer.concat(parts.map((part) => Buffer.from(part))),
-  };
+  const chunks: Buffer[] = [];
+  for (const part of parts) {
+    chunks.push(Buffer.from(`--${boundary}\r\nContent-Type: ${part['Content-Type']}\r\n\r\n`));
+    if (typeof part.body === 'string') chunks.push(Buffer.from(part.body));
+    else for await (const chunk of part.body) chunks.push(chunk);
+    chunks.push(Buffer.from('\r\n'));
+  }
+  chunks.push(Buffer.from(`--${boundary}--\r\n`));
+  headers['Content-Type'] = `multipart/related; boundary=${boundary}`;
+  return { headers, body: Buffer.concat(chunks) };
 }
 
 /** Google's documentation, "Perform resumable uploads", chunks. A session that nobody ends is dropped after a week. */
-function resumableUpload(http: GuardedHttp, session: URL, { contentType }: ObjectName): PartsUnderWay {
+function resumableUpload(
+  http: GuardedHttp,
+  session: URL,
+  { contentType }: ObjectName,
+  ApiError: typeof ApiErrorClass,
+): PartsUnderWay {
   const digest = createHash('md5');
   let sent = 0;
 
@@ -122,7 +173,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
       while (sent < end) {
         const answer = await put(part.subarray(part.length - (end - sent)), '*', signal);
         if (answer.status !== MORE) {
-          readAnswer(answer);
+          readAnswer(answer, ApiError);
           throw new Error('The upload was ended before its last part');
         }
         const kept = keptBytes(answer);
@@ -134,7 +185,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
       digest.update(last);
       const answer = await put(last, sent + last.length, signal);
       if (answer.status === MORE) throw new Error('The store has not kept the last part of an upload');
-      const { md5Hash } = readAnswer(answer) as ObjectResource;
+      const { md5Hash } = readAnswer(answer, ApiError) as { md5Hash?: string };
       if (md5Hash !== digest.digest('base64')) throw new Error('The store has other bytes than were sent');
     },
     async abort(signal) {
@@ -149,8 +200,8 @@ function keptBytes({ headers }: GuardedResponse): number {
   return last === undefined ? 0 : Number(last) + 1;
 }
 
-/** The JSON of an answer. @throws an error that errors.ts reads, for every status but 2xx */
-function readAnswer({ status, body }: GuardedResponse): unknown {
+/** The JSON of an answer. @throws ApiError for every status but 2xx */
+function readAnswer({ status, body }: GuardedResponse, ApiError: typeof ApiErrorClass): unknown {
   const text = body.toString();
   let answer: unknown = null;
   try {
@@ -160,8 +211,8 @@ function readAnswer({ status, body }: GuardedResponse): unknown {
   }
   if (status >= 200 && status <= 299) return answer ?? {};
   const { error } = (answer ?? {}) as { error?: { message?: string; errors?: { reason?: string }[] } };
-  const failure = new Error(error?.message ?? (text || `HTTP status ${status}`));
-  throw Object.assign(failure, { statusCode: status, errors: error?.errors ?? [] });
+  const failure = new ApiError(error?.message ?? (text || `HTTP status ${status}`));
+  throw Object.assign(failure, { code: status, errors: error?.errors ?? [], response: { statusCode: status } });
 }
 
 function readKey(json: string): ServiceAccount {
