@@ -75,6 +75,7 @@ describe('workers of two releases', () => {
     await records.deliveryWith('delivered', inAttempt);
     expect(slow.requests).to.have.length(1);
 
+    await records.workflowsEnd([waiting.delivery.id]);
     expect((await workedOn(waiting.delivery.id)).releases).to.deep.equal(['r1', 'r2']);
     for (const id of sent.keys()) {
       const [delivery] = await records.deliveries(id);
