@@ -117,6 +117,9 @@ function operationOf(method: string, path: string, described: Described = {}): O
 // Names at a cloud, not in Hookyard.
 const ELSEWHERE = ['accessKeyId', 'accountId', 'projectId', 'kmsKeyId'];
 
+// What senders or schemas call so, which names no record.
+const CONTENT = ['payload', 'schema'];
+
 const isReference = (name: string): boolean => /(?:^id|Id|Slug)s?$/.test(name) && !ELSEWHERE.includes(name);
 
 function referenceOf(name: string, path: string): keyof TenantRecords {
@@ -231,6 +234,7 @@ function withOwn(value: unknown, path: string, own: TenantRecords): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
+      if (CONTENT.includes(name)) return [name, member];
       if (!isReference(name)) return [name, withOwn(member, path, own)];
       // A route to the first destination is there already.
       const id = own[referenceOf(name, path)].at(path.startsWith('/api/routes') ? -1 : 0);
