@@ -130,7 +130,7 @@ describe('The dashboards', () => {
 
     async function hasData({ title, expr }: { title: string; expr: string }): Promise<boolean> {
       const mayBeZero = MAY_BE_ZERO.includes(title) || MAY_BE_ZERO_BESIDE.includes(expr);
-      const asked = expr.replaceAll('$__rate_interval', '5s').replaceAll('$__range', '1m');
+      const asked = expr.replaceAll('$__rate_interval', '1m').replaceAll('$__range', '1m');
       const series = await prometheus.query(asked);
       return series.some(({ values }) => values.some((value) => Number.isFinite(value) && (mayBeZero || value !== 0)));
     }

@@ -215,6 +215,7 @@ function withMember(body: unknown, [name = '', ...rest]: string[], value: unknow
   // A route has conditions or a filter, and is to one destination or to several.
   if (name.startsWith('filter')) delete members.filterConditions;
   if (name === 'destinationSlugs') delete members.destinationSlug;
+  if (name === 'destinationSlug') delete members.destinationSlugs;
   return { ...members, [name]: rest.length === 0 ? value : withMember(members[name], rest, value) };
 }
 
@@ -226,7 +227,10 @@ function bodyOf(method: string, path: string, { requestBody }: Described, own: T
   if (requestBody && !body) throw new Error(`${method} ${path}: the malformed requests must be told a right body`);
   if (path.endsWith('/events/replay'))
     return { sourceId: own.source[0], destinationIds: [own.destination[0]], dryRun: true };
-  return body && withOwn(body, path, own);
+  const named = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) =>
+    isOwnName(name) && body && name in (body as Filled) ? [[name, DECLARED]] : [],
+  );
+  return body && { ...(withOwn(body, path, own) as Filled), ...Object.fromEntries(named) };
 }
 
 function withOwn(value: unknown, path: string, own: TenantRecords): unknown {
