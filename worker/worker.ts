@@ -48,7 +48,8 @@ export async function runWorker(
   const worker = await startMainWorker(parts, activityDeps);
   const loops = startLoops(context, parts, activityDeps, link);
   const workers = [worker, ...(await startSideWorkers(context, parts))];
-  const release = keepRelease({ ...parts.common, prefix: parts.client.prefix });
+  const silentAfterMs = tuning.releaseSilentSeconds * 1000;
+  const release = keepRelease({ ...parts.common, prefix: parts.client.prefix, silentAfterMs });
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
   const metrics = await startOwnMetrics(context, parts, loops, worker, release);

@@ -12,6 +12,11 @@ export const TUNING = {
   maxInFlight: 1500,
   /** Attempts under way at a destination without `maxConcurrency`. Its limit adapts below this: 1,000/s to one that answers in half a second. */
   maxInFlightPerDestination: 500,
+  /**
+   * How long no worker of the current release has asked for workflows before another release takes over, s. Temporal notes when workers
+   * ask, and they do at least once a minute, however little there is to do.
+   */
+  releaseSilentSeconds: 120,
   /** Failed deliveries whose workflows stay open. Every one costs Temporal a row for days; all others can be replayed without. */
   maxParked: 50_000,
   /** ... of one organization, so that its outage leaves room for others. Measured with an outage of 200,000 (docs/performance.md). */

@@ -10,7 +10,7 @@ describe('the current release', () => {
     let heard: Heard | null = null;
     return looks.map((routing, minute) => {
       heard = hear(heard, routing, minute * MINUTE_MS);
-      return isSilent(heard, minute * MINUTE_MS);
+      return isSilent(heard, minute * MINUTE_MS, 2 * MINUTE_MS);
     });
   }
   const asked = (askedAt: number, current: string | null = '2') => ({ current, askedAt });

@@ -70,6 +70,8 @@ export interface KeepReleaseDeps {
   taskQueue: string;
   /** Null: the workers of this process are not versioned. */
   release: Release | null;
+  /** After so long without a request for workflows the current release has no workers left, ms. */
+  silentAfterMs: number;
   log: Log;
 }
 
@@ -91,12 +93,12 @@ export interface KeptRelease extends Watch {
  * Failure policy: while Temporal is away, or does not let this client, the current one stays that
  */
 export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
-  const { release, log } = deps;
+  const { release, silentAfterMs, log } = deps;
   const own = release?.buildId ?? null;
   let heard: Heard | null = null;
   let isSettled = false;
   let toldOf: string | null | undefined;
-  const isUnserved = () => heard !== null && heard.current !== own && isSilent(heard, performance.now());
+  const isUnserved = () => heard !== null && heard.current !== own && isSilent(heard, performance.now(), silentAfterMs);
 
   async function round(): Promise<Pause> {
     const routing = await routingOf(deps).catch((error: unknown) => {
@@ -216,9 +218,6 @@ async function ask<T>(connection: NativeConnection, call: () => Promise<T>): Pro
 
 // Which release Temporal gives workflows to, and whether a worker of it still asks for them.
 
-// Temporal notes when workers ask for workflows. They do at least once a minute, however little there is to do.
-const SILENT_AFTER_MS = 120_000;
-
 /** What Temporal knows of the task queue of workflows. */
 export interface Routing {
   /** The release that gets workflows; null: workers without a release. */
@@ -238,5 +237,5 @@ export function hear(before: Heard | null, routing: Routing, now: number): Heard
   return isKnown ? before : { ...routing, since: now };
 }
 
-/** Whether no worker of the current release has asked for workflows for two minutes. */
-export const isSilent = ({ since }: Heard, now: number): boolean => now - since >= SILENT_AFTER_MS;
+/** Whether no worker of the current release has asked for workflows for so long. */
+export const isSilent = ({ since }: Heard, now: number, afterMs: number): boolean => now - since >= afterMs;
