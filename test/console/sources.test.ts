@@ -275,10 +275,10 @@ describe('the pages of sources', function () {
       `/sources/${source.id}`,
       async (page) => {
         await seen(page, /to see the whole URL/);
-        expect(await page.getByRole('button', { name: /Edit|More actions/ }).count()).to.equal(0);
+        expect(await page.getByRole('button', { name: /Edit|More actions/ }).allTextContents()).to.deep.equal([]);
         await page.getByRole('link', { name: 'Sources', exact: true }).first().click();
         await page.getByRole('table').first().waitFor();
-        expect(await page.getByRole('button', { name: /New/ }).count()).to.equal(0);
+        expect(await page.getByRole('button', { name: /New source/ }).allTextContents()).to.deep.equal([]);
       },
       { token },
     );
