@@ -71,7 +71,9 @@ describe('signing in to the console', () => {
         await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
         await page.getByRole('table').first().waitFor();
         expect(await page.getByRole('checkbox').count()).to.equal(0);
-        expect(await page.getByRole('button', { name: /^(Retry|Replay|Cancel)\b/ }).allTextContents()).to.deep.equal([]);
+        expect(await page.getByRole('button', { name: /^(Retry|Replay|Cancel)\b/ }).allTextContents()).to.deep.equal(
+          [],
+        );
       },
       { token },
     );
