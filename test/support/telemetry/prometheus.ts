@@ -76,16 +76,24 @@ export async function startPrometheus(ports: number[], ruleFiles: string[]): Pro
     await close();
     throw error;
   }
+  async function query(expression: string, seconds = 60): Promise<Series[]> {
+    const now = Date.now() / 1000;
+    const range = { query: expression, start: String(now - seconds), end: String(now), step: '1' };
+    const { result } = await ask<{ result: { metric: Record<string, string>; values: [number, string][] }[] }>(
+      `${url}/api/v1/query_range?${new URLSearchParams(range)}`,
+    );
+    return result.map(({ metric, values }) => ({ metric, values: values.map(([, value]) => Number(value)) }));
+  }
+  // It is ready seconds before it scrapes; what is counted until then has no rate.
+  await until('the first scrapes', async () => (await query('up == 1')).length === ports.length).catch(
+    async (error) => {
+      await close();
+      throw error;
+    },
+  );
   return {
     url,
-    async query(expression, seconds = 60) {
-      const now = Date.now() / 1000;
-      const range = { query: expression, start: String(now - seconds), end: String(now), step: '1' };
-      const { result } = await ask<{ result: { metric: Record<string, string>; values: [number, string][] }[] }>(
-        `${url}/api/v1/query_range?${new URLSearchParams(range)}`,
-      );
-      return result.map(({ metric, values }) => ({ metric, values: values.map(([, value]) => Number(value)) }));
-    },
+    query,
     async rules() {
       const { groups } = await ask<{ groups: { rules: Rule[] }[] }>(`${url}/api/v1/rules`);
       return groups.flatMap(({ rules }) => rules);
