@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addCompletion } from './commands/completion.ts';
 import { deliveries } from './commands/deliveries.ts';
+import { addDiagnose } from './commands/diagnose.ts';
 import { destinations } from './commands/destinations.ts';
 import { events } from './commands/events.ts';
 import { addExchange } from './commands/exchange.ts';
@@ -73,6 +74,7 @@ addOrganizations(program);
 addMigrate(program);
 addPruneVisibility(program);
 addProfiles(program);
+addDiagnose(program);
 addCompletion(program);
 
 watchOutput();

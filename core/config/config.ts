@@ -160,7 +160,7 @@ const variables = {
 } as const satisfies Record<string, { schema: z.ZodType; default?: string }>;
 
 // Variables of the CLI, which may run in the same shell: not settings of the service, but not errors.
-const NOT_OURS = ['HOOKYARD_URL', 'HOOKYARD_MCP_TOKEN'];
+const NOT_OURS = ['HOOKYARD_URL', 'HOOKYARD_PROFILE', 'HOOKYARD_MCP_TOKEN'];
 
 type Variables = typeof variables;
 type Read<Name extends keyof Variables> =
