@@ -48,4 +48,7 @@ async function listen(answer: RequestListener): Promise<Server> {
   return server;
 }
 
-const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+// Hoisted: it is called while the module still waits for the attack.
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
