@@ -1,6 +1,7 @@
 // When a relay claims.
-import { expect } from 'chai';
+
 import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
 import { RelayLoop, type RelayLoopDeps } from '../../worker/relay/loop.ts';
 import { until } from '../support/until.ts';
 
@@ -23,6 +24,7 @@ describe('the loop of a relay', () => {
       free: () => 1,
       hears: () => true,
       workers: () => 1,
+      hasMore: () => false,
       isSwept: () => true,
       look: () => {},
       dueInMs: () => Number.POSITIVE_INFINITY,
@@ -70,6 +72,16 @@ describe('the loop of a relay', () => {
     const { seen, is } = start({ round: async () => waiting-- > 0 });
     await is('idle');
     expect(seen.rounds).to.be.greaterThan(60);
+  });
+
+  it('claims sooner again when a claim was too small for a destination', async () => {
+    const roundsWith = async (hasMore: boolean) => {
+      const { loop: started, seen } = start({ round: async () => true, hasMore: () => hasMore });
+      await delay(300);
+      await started.stop();
+      return seen.rounds;
+    };
+    expect(await roundsWith(true)).to.be.greaterThan(1.3 * (await roundsWith(false)));
   });
 
   it('polls while it is not notified, and is ready for what is due', async () => {

@@ -1,8 +1,8 @@
 // Which deliveries the relay starts next: organizations with work take turns, and in each its destinations, claim by claim, within
 // the in-flight limits.
 import { relayClaim } from '../../core/metrics/deliveries.ts';
-import { type Claimed, claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+import { type Claimed, claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Held } from './shards.ts';
 
@@ -11,7 +11,7 @@ const MAX_ORGANIZATIONS_PER_CLAIM = 50;
 // Claims come one after the other: with hundreds of destinations at which nothing may be started, one takes 20 to 50 ms on a busy
 // machine, for which the deliveries of other organizations wait.
 const MAX_DESTINATIONS_PER_ORGANIZATION = 40;
-// Rows of one destination in a claim. One that copes with more gets them by the next claims, which follow at once.
+// Rows of one destination in a claim. One that copes with more gets them by the next claims, which follow soon.
 const MOST_PER_DESTINATION = 50;
 
 export interface ClaimsDeps {
@@ -34,6 +34,7 @@ export class Claims {
   #leftOut: string[] = [];
   #claimedAt: number | undefined;
   #hasFound = false;
+  #hasMore = false;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -47,6 +48,11 @@ export class Claims {
   /** Whether the last claim has found rows, started or not. */
   get hasFound(): boolean {
     return this.#hasFound;
+  }
+
+  /** Whether the last claim took as many rows of a destination as it takes. */
+  get hasMore(): boolean {
+    return this.#hasMore;
   }
 
   /** Claims before the next call of `sweep` do not count for it. */
@@ -72,6 +78,7 @@ export class Claims {
     const { hotPool, held: heldNow, inFlight, waiting, suspended } = this.#deps;
     const held = heldNow();
     this.#hasFound = false;
+    this.#hasMore = false;
     if (!held) return [];
     const cursor = this.#cursor;
     const busy = inFlight.organizations();
@@ -99,6 +106,7 @@ export class Claims {
     this.#claimedAt = performance.now();
     relayClaim.observe({}, (this.#claimedAt - began) / 1000);
     this.#hasFound = claimed.rows.length > 0;
+    this.#hasMore = isAnyCut(claimed.rows);
     cursor.moveOn(claimed, new Set(skipped));
     return claimed.rows.toSorted(byUrgency).filter((row) => {
       if (!inFlight.hasRoom(row)) return false;
@@ -114,6 +122,10 @@ export class Claims {
     this.#leftOut = leftOut;
   }
 }
+
+/** @param rows by destination */
+const isAnyCut = (rows: OutboxRow[]) =>
+  rows.some(({ destinationId }, index) => rows[index - MOST_PER_DESTINATION + 1]?.destinationId === destinationId);
 
 function byUrgency(a: OutboxRow, b: OutboxRow): number {
   return b.priority - a.priority || (a.deliveryId < b.deliveryId ? -1 : 1);

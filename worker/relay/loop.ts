@@ -5,6 +5,8 @@
 
 // Between claims, so one that is active claims what comes as a group; longer by 1 ms for each other worker, because all share PostgreSQL.
 const CLAIM_MS = 15;
+// The same after a claim that was too small for a destination: what it has sent by then makes room for as many.
+const NEXT_CLAIM_MS = 5;
 // Longer than ingest is silent after a notification.
 const QUIET_MS = 500;
 // Rest of a relay that is notified of what comes: a notification gets lost when an API process is killed right after its commit.
@@ -12,12 +14,12 @@ const NOTIFIED_MS = 10_000;
 const POLL_MS = 100;
 // Rest after an error of the database or of Temporal.
 const ERROR_MS = 1000;
-// It is woken when there is a place or a shard; so often it looks after deliveries whose result is overdue.
+// It is woken when there is a slot or a shard; so often it looks after deliveries whose result is overdue.
 const LOOK_MS = 1000;
 
 /**
  * `starting`: it owns no shards yet, or none any more. `active`: it claims again and again. `idle`: there is nothing to start until it is
- * notified. `full`: it has no place for another delivery. `backing off`: its last round failed. `draining`: it claims nothing any more.
+ * notified. `full`: it has no slot for another delivery. `backing off`: its last round failed. `draining`: it claims nothing any more.
  */
 export type RelayState = 'starting' | 'active' | 'idle' | 'full' | 'backing off' | 'draining';
 
@@ -41,6 +43,8 @@ export interface RelayLoopDeps {
   workers: () => number;
   /** Claims once, and starts what it finds. @returns whether it found anything */
   round: (isQuiet: boolean) => Promise<boolean>;
+  /** Whether the last round has left rows of a destination because a claim takes no more. */
+  hasMore: () => boolean;
   /** Whether the quiet rounds until now have examined everything. */
   isSwept: () => boolean;
   /** Before each rest. */
@@ -74,7 +78,7 @@ export class RelayLoop {
     return this.#state;
   }
 
-  /** There may be something to start: a notification came, a place is free, or a shard. */
+  /** There may be something to start: a notification came, a slot is free, or a shard. */
   wake(): void {
     this.#wokenAt = this.#now();
     this.#isWoken = true;
@@ -124,7 +128,8 @@ export class RelayLoop {
   }
 
   get #claimMs(): number {
-    return CLAIM_MS + Math.max(0, this.#deps.workers() - 1);
+    const { hasMore, workers } = this.#deps;
+    return (hasMore() ? NEXT_CLAIM_MS : CLAIM_MS) + Math.max(0, workers() - 1);
   }
 
   #restMs(): number {
@@ -147,7 +152,7 @@ export class RelayLoop {
   async #rest(): Promise<void> {
     const wasFull = this.#state === 'full';
     await this.#restFor(this.#restMs());
-    // Places become free one by one: what is free by then is claimed as a group.
+    // Slots become free one by one: what is free by then is claimed as a group.
     if (wasFull) await this.#restFor(this.#claimMs);
   }
 

@@ -1,18 +1,19 @@
 // The relay: from the outbox to workflows. Each round (round.ts) claims the deliveries that this process may start, and starts them; they
 // count as in flight until their first result is recorded. loop.ts decides when rounds run; this file puts the parts together.
-import { causeOf } from '../../core/process/log-cause.ts';
+
 import { throttled } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { BackgroundTasks, oneAtATime, RelayLoop } from './loop.ts';
-import { InFlight } from './in-flight.ts';
-import { createPacing } from './pacing.ts';
-import { createStartPolicies } from './workflow-start.ts';
-import { Starts, type StartsDeps } from './start.ts';
 import { Claims } from './claim.ts';
+import { InFlight } from './in-flight.ts';
+import { BackgroundTasks, oneAtATime, RelayLoop } from './loop.ts';
+import { createPacing } from './pacing.ts';
 import { createVacuum, runRound } from './round.ts';
 import type { Shards } from './shards.ts';
+import { Starts, type StartsDeps } from './start.ts';
+import { createStartPolicies } from './workflow-start.ts';
 
-interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace' | 'background'> {
+interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freeSlot' | 'background'> {
   /** Runs the claims. */
   hotPool: Pool;
   shards: Shards;
@@ -42,13 +43,13 @@ export interface Relay {
   wake(): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
-  /** Call it when a destination without a place has one again, because a retry has left it, or this worker has a slot. */
+  /** Call it when a destination without a slot has one again, because a retry has left it, or this worker has a slot. */
   onRoom(): void;
-  /** Whether it holds a place for a delivery at its destination. */
+  /** Whether it holds a slot for a delivery at its destination. */
   hasPermit(deliveryId: string): boolean;
-  /** Whether others wait for a delivery to be recorded, because all places are taken. */
+  /** Whether others wait for a delivery to be recorded, because all slots are taken. */
   isAwaited(deliveryId: string): boolean;
-  /** Call it when a delivery's first result is recorded: its place is free. */
+  /** Call it when a delivery's first result is recorded: its slot is free. */
   recorded(deliveryId: string): void;
   /** What it is doing. */
   state(): RelayFigures;
@@ -69,12 +70,12 @@ export function startRelay(deps: RelayDeps): Relay {
   // The loop backs off.
   const background = new BackgroundTasks(wake);
   // It may have stayed in the outbox.
-  const freePlace = (deliveryId: string) => {
+  const freeSlot = (deliveryId: string) => {
     if (inFlight.delete(deliveryId)) wake();
   };
-  const starts = new Starts({ ...deps, inFlight, freePlace, background });
+  const starts = new Starts({ ...deps, inFlight, freeSlot, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
-  const checkOverdue = oneAtATime(() => deps.repairs.lookAfterOverdue({ ...deps, inFlight, isRunning, freePlace }));
+  const checkOverdue = oneAtATime(() => deps.repairs.lookAfterOverdue({ ...deps, inFlight, isRunning, freeSlot }));
   const vacuum = createVacuum(pool, background);
   const policiesOf = createStartPolicies(hotPool);
   const round = {
@@ -104,6 +105,7 @@ export function startRelay(deps: RelayDeps): Relay {
       await runRound(round);
       return claims.hasFound;
     },
+    hasMore: () => claims.hasMore,
     isSwept: () => claims.isSwept,
     look: () => background.run(checkOverdue()),
     dueInMs: () => Math.min(pacing.nextInMs(), inFlight.nextCheckInMs),
