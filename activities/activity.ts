@@ -25,16 +25,16 @@ const LONGEST_WAIT_MS = 30_000;
 const TYPE = 'TurnOfOthers';
 
 /**
- * Runs an activity whose retry policy has no end, in a place of its organization. One that has to wait holds no slot of the worker, and
+ * Runs an activity whose retry policy has no end, in a slot of its organization. One that has to wait holds no slot of the worker, and
  * Temporal asks again a little later.
- * @throws ApplicationFailure for a later retry while the organization has its share of the places
+ * @throws ApplicationFailure for a later retry while the organization has its share of the slots
  */
 export async function inTurn<Result>(
-  places: FairQueue,
+  slots: FairQueue,
   organizationId: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const leave = places.takeNow(organizationId);
+  const leave = slots.takeNow(organizationId);
   if (leave === null) {
     throw ApplicationFailure.create({
       message: 'Other work of this organization is under way; this waits for its turn',

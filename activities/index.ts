@@ -1,24 +1,24 @@
 // Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/delivery/delivery.ts';
-import { openError, ownWords } from '../core/text/error-summary.ts';
-import { causeOf } from '../core/process/log-cause.ts';
 import { throttled } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { openError, ownWords } from '../core/text/error-summary.ts';
+import { actingFor } from '../db/connections/by-organization.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
-import { actingFor } from '../db/connections/by-organization.ts';
 import { replayOnce } from '../db/replay/replay.ts';
-import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
-import { advanceCircuit, type CircuitDeps } from './circuit.ts';
-import { withHeartbeat } from './activity.ts';
-import type { InstallationClient } from '../temporal-config/client.ts';
 import { inTime } from '../outbound/http/sender.ts';
 import type { Threads } from '../outbound/threads/index.ts';
-import type { Parking } from './parking.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
+import { withHeartbeat } from './activity.ts';
+import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { orEnd, recordAttempt } from './attempt/outcomes.ts';
-import type { Turns } from './attempt/retry-slots.ts';
+import type { RetrySlots } from './attempt/retry-slots.ts';
+import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { type MaintenanceDeps, maintain } from './maintenance/index.ts';
-import { reconcile, type ReconcileDeps } from './reconciliation.ts';
+import type { Parking } from './parking.ts';
+import { type ReconcileDeps, reconcile } from './reconciliation.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
 // A local activity ends within this time of its begin, ms, whether its result is recorded or not; else its workflow records it. That is
@@ -33,7 +33,7 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   client: InstallationClient;
   parking: Parking;
   threads: Threads;
-  turns: Turns;
+  retrySlots: RetrySlots;
   /** Called when the local activity of a first attempt begins, with the delivery's id. Any worker may make a regular one. */
   onBegun: (deliveryId: string) => void;
   /** Called when an attempt's result is recorded, with the delivery's id. */
@@ -66,8 +66,8 @@ export function createActivities(deps: ActivityDeps): Activities {
         const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         // Local activities have no heartbeat, and are first attempts only.
         const outcome = await (isLocal
-          ? deps.turns.once(request, () => actingFor(request.organizationId, make))
-          : withHeartbeat(() => deps.turns.inTurn(request, make)));
+          ? deps.retrySlots.once(request, () => actingFor(request.organizationId, make))
+          : withHeartbeat(() => deps.retrySlots.inTurn(request, make)));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {

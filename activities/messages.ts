@@ -21,7 +21,7 @@ import {
   loadMessage,
   noteFailedTry,
 } from '../db/messages/outbox.ts';
-import { type MailSenderDeps, type SendAlert, sendMail, type SendResult, WITHHELD } from '../outbound/messages.ts';
+import { type MailSenderDeps, type SendAlert, type SendResult, sendMail, WITHHELD } from '../outbound/messages.ts';
 import { withHeartbeat } from './activity.ts';
 import type { MessageActivities, MessageOutcome, MessageRequest } from './types.ts';
 
@@ -136,9 +136,9 @@ function contentOf({ kind, changes, other }: LoadedAlert): AlertContent | null {
     const { id, name, failing } = other ?? {};
     return id && name && failing ? { kind, channel: { id, name, ...failing }, changes } : null;
   }
-  const [told] = changes;
-  if (told === undefined) return null;
-  return kind === 'change' ? { kind, told } : { kind, changes };
+  const [issueChange] = changes;
+  if (issueChange === undefined) return null;
+  return kind === 'change' ? { kind, issueChange } : { kind, changes };
 }
 
 /** Mails of routes that are not sent are an issue. */

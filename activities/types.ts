@@ -1,6 +1,7 @@
 // The activities as workflows see them. Only ids and small values: inputs and results are stored in workflow histories.
-import type { ErrorSummary } from '../core/text/error-summary.ts';
+
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';
+import type { ErrorSummary } from '../core/text/error-summary.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
@@ -30,7 +31,7 @@ export type AttemptOutcome =
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
    * soon as the signal `release` says that its turn has come. `for`: something else is waited for: room for the transforms, or for the
-   * attempts or the large payloads (`places`), of its organization; a place at the destination; the end of the organization's
+   * attempts or the large payloads (`slots`), of its organization; a slot at the destination; the end of the organization's
    * suspension (`resumption`); or whether the failures that are being recorded open the circuit.
    */
   | {
@@ -38,7 +39,7 @@ export type AttemptOutcome =
       waitMs: number;
       slotAt?: number;
       queued?: boolean;
-      for?: 'transforms' | 'resumption' | 'places' | 'destination' | 'circuit';
+      for?: 'transforms' | 'resumption' | 'slots' | 'destination' | 'circuit';
     }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
@@ -172,7 +173,7 @@ export interface ReplayReference {
   replayId: string;
 }
 
-/** Run by a separate worker, so that replays never take places that deliveries need. */
+/** Run by a separate worker, so that replays never take slots that deliveries need. */
 export interface ReplayActivities {
   /**
    * Creates the page with this number unless it exists. If the answer has fewer pages and the replay is running, call again.

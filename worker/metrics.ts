@@ -1,7 +1,7 @@
 // The metrics of a worker and its probes (whether it can start deliveries), on one port.
 import type { Settings } from '../core/config/config.ts';
 import type { DestinationConcurrency } from '../core/delivery/destination-concurrency.ts';
-import type { Log } from '../core/process/log.ts';
+import type { WorkflowPermits } from '../core/fairness/workflow-permits.ts';
 import {
   concurrencyDestinations,
   concurrencyLimit,
@@ -10,15 +10,15 @@ import {
   releaseUnserved,
   workflowTurnsAwaited,
 } from '../core/metrics/deliveries.ts';
-import type { WorkflowPermits } from '../core/fairness/workflow-permits.ts';
+import type { Log } from '../core/process/log.ts';
+import { CachedProbe, UNREACHABLE } from '../core/process/poll-loop.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, type Readiness, startMetrics } from '../telemetry/index.ts';
 import type { Relay } from './relay/relay.ts';
-import type { KeptRelease } from './temporal/release.ts';
-import type { AttributeWatch, KeptSchedules } from './temporal/upkeep.ts';
 import type { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal/connect.ts';
-import { CachedProbe, UNREACHABLE } from '../core/process/poll-loop.ts';
+import type { KeptRelease } from './temporal/release.ts';
+import type { AttributeWatch, KeptSchedules } from './temporal/upkeep.ts';
 
 export interface WorkerMetricsDeps {
   settings: Settings;
@@ -82,7 +82,7 @@ function summaryOf(limits: number[]) {
 }
 
 const DEADLINE_MS = 3000;
-// An idle relay with free places claims every ten seconds, and one rests for a second after an error.
+// An idle relay with free slots claims every ten seconds, and one rests for a second after an error.
 const CLAIMED_WITHIN_MS = 15_000;
 
 export interface HealthDeps {

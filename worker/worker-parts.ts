@@ -1,42 +1,42 @@
 // What the relay, the activities and the side workers of a process share: connections, what leaves the process, limits and watchers.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
+import type { NativeConnection } from '@temporalio/worker';
 import { createResultRecorder } from '../activities/attempt/results.ts';
 import { createRetrySlots } from '../activities/attempt/retry-slots.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { startParking } from '../activities/parking.ts';
 import { publicUrl, type Settings } from '../core/config/config.ts';
 import { workerConnections } from '../core/config/database-connections.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import { DestinationConcurrency } from '../core/delivery/destination-concurrency.ts';
-import { type Log, throttled } from '../core/process/log.ts';
+import { PERMITS_PER_PROCESSOR, WorkflowPermits } from '../core/fairness/workflow-permits.ts';
 import { addressesUnder } from '../core/http/own-address.ts';
 import { onThisMachine, ownServices } from '../core/http/own-services.ts';
-import type { Tuning } from '../core/config/tuning.ts';
-import { PERMITS_PER_PROCESSOR, WorkflowPermits } from '../core/fairness/workflow-permits.ts';
+import { type Log, throttled } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { shareConnections } from '../db/connections/by-organization.ts';
 import type { Database } from '../db/connections/client.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
-import { shareConnections } from '../db/connections/by-organization.ts';
-import { liveWorkers } from '../db/hot-path/shards.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
+import { createStandings, transformBudgets } from '../db/hot-path/routing.ts';
+import { liveWorkers } from '../db/hot-path/shards.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
 import { resolveRecovered } from '../db/issues/record-issues.ts';
 import { tellLoopback } from '../db/organizations/organizations.ts';
-import { createStandings, transformBudgets } from '../db/hot-path/routing.ts';
-import { createThreads } from '../outbound/threads/index.ts';
 import { createLookUps, systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
+import { createThreads } from '../outbound/threads/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
-import { connectToTemporal } from './temporal/connect.ts';
 import { type DuePart, lookAtDue } from './loops/due.ts';
 import { createLaneChoice } from './relay/lane-choice.ts';
 import type { Relay } from './relay/relay.ts';
+import { connectToTemporal } from './temporal/connect.ts';
 import type { TemporalMetrics } from './temporal/metrics.ts';
-import type { NativeConnection } from '@temporalio/worker';
-import { causeOf } from '../core/process/log-cause.ts';
 
 /** Activities of a kind (local or not) that run at a time. */
 export const ACTIVITY_SLOTS = 500;
@@ -142,9 +142,9 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
     permits: PERMITS_PER_PROCESSOR * availableParallelism(),
     alone: () => !organizations.areSeveral(),
   });
-  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowPermits, log });
-  const turns = createRetrySlots({ pool, slots: ACTIVITY_SLOTS, workflowPermits });
-  return { concurrency, owner, lanes, issues, results, configs, workflowPermits, turns };
+  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, permits: workflowPermits, log });
+  const retrySlots = createRetrySlots({ pool, slots: ACTIVITY_SLOTS, workflowPermits });
+  return { concurrency, owner, lanes, issues, results, configs, workflowPermits, retrySlots };
 }
 
 async function startWatchers({ tuning, env, log }: WorkerContext, { client }: Connected) {

@@ -1,30 +1,31 @@
 // The worker as one object: Temporal workers, the relay with its shards, and the loops beside it. process.ts adds settings and signals.
-import type { Settings } from '../core/config/config.ts';
-import { type Log, throttled } from '../core/process/log.ts';
-import { watchLoop } from '../core/process/loop-delay.ts';
-import type { Tuning } from '../core/config/tuning.ts';
-import type { Database } from '../db/connections/client.ts';
-import type { TemporalConnection } from '../temporal-config/connection.ts';
-import { activityDepsOf, startMainWorker, startSideWorkers } from './temporal/workers.ts';
-import { startWorkerMetrics } from './metrics.ts';
-import { buildParts, closeAll, type RelayLink, type WorkerContext, type WorkerParts, version } from './worker-parts.ts';
-import { keepRelease, type KeptRelease } from './temporal/release.ts';
-import type { RunningWorker } from './temporal/connect.ts';
+
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { orEnd } from '../activities/attempt/outcomes.ts';
 import type { ActivityDeps } from '../activities/index.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Tuning } from '../core/config/tuning.ts';
+import { type Log, throttled } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { watchLoop } from '../core/process/loop-delay.ts';
+import { PollLoop } from '../core/process/poll-loop.ts';
+import type { Database } from '../db/connections/client.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
-import { keepDestinationSlots } from './relay/destination-slots.ts';
+import { rollUp } from '../db/ledger/roll-up.ts';
+import type { TemporalConnection } from '../temporal-config/connection.ts';
+import { sharedRest } from './loops/due.ts';
 import { dueCircuits } from './loops/due-workflows.ts';
+import { startWorkerMetrics } from './metrics.ts';
+import { keepDestinationSlots } from './relay/destination-slots.ts';
 import { repairs } from './relay/overdue.ts';
 import { type Relay, startRelay } from './relay/relay.ts';
 import { Shards } from './relay/shards.ts';
+import type { RunningWorker } from './temporal/connect.ts';
+import { type KeptRelease, keepRelease } from './temporal/release.ts';
 import { keepSchedules } from './temporal/upkeep.ts';
-import { causeOf } from '../core/process/log-cause.ts';
-import { PollLoop } from '../core/process/poll-loop.ts';
-import type { Pool } from '../db/connections/pool.ts';
-import { rollUp } from '../db/ledger/roll-up.ts';
-import { sharedRest } from './loops/due.ts';
+import { activityDepsOf, startMainWorker, startSideWorkers } from './temporal/workers.ts';
+import { buildParts, closeAll, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
 /**
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
@@ -170,7 +171,7 @@ function relayOf(
       settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,
     // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
     mostWorkflows: MOST_WORKFLOWS,
-    makesAttempt: parts.turns.isRunning,
+    makesAttempt: parts.retrySlots.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     suspended: () => [...parts.due.now.suspended],
     hears,

@@ -1,5 +1,8 @@
 // The "Current Details" of a delivery in the Temporal UI: its state, what happens next, and what an operator can do. Times are
 // ISO 8601 in UTC.
+
+import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
+import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/names.ts';
 import {
   countOf,
   listReference,
@@ -9,9 +12,7 @@ import {
   summaryLine,
   workflowReference,
 } from '../core/temporal/operator-markdown.ts';
-import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import type { DeliveryStatusView } from './messages.ts';
-import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/names.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {
@@ -63,7 +64,7 @@ type Waiting = Pick<Extract<AttemptOutcome, { status: 'deferred' }>, 'queued' | 
 /** That wait, on the timeline. */
 export function waitingSummary({ for: what }: Waiting): string {
   if (what === 'transforms') return 'Transforms of the organization';
-  if (what === 'places') return 'Attempts of the organization';
+  if (what === 'slots') return 'Attempts of the organization';
   if (what === 'destination') return 'Attempts at the destination';
   if (what === 'circuit') return 'The circuit of the route may open';
   return what === 'resumption' ? 'The organization is suspended' : 'Rate limit of the destination';
@@ -74,8 +75,8 @@ export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
   if (what === 'transforms') return waitingForTransforms(facts);
   if (what === 'resumption') return waitingForResumption(facts);
   if (what === 'circuit') return waitingForCircuit(facts);
-  if (what === 'places') return waitingForPlace(facts, 'of this organization');
-  if (what === 'destination' && !queued) return waitingForPlace(facts, 'at the destination');
+  if (what === 'slots') return waitingForConcurrency(facts, 'of this organization');
+  if (what === 'destination' && !queued) return waitingForConcurrency(facts, 'at the destination');
   return queued ? waitingForTurn(facts) : waitingForSlot(facts);
 }
 
@@ -89,14 +90,14 @@ function waitingForTransforms({ view }: Facts): string {
 
 function waitingForTurn(facts: Facts): string {
   return paragraphs(
-    'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
+    'There is no slot for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
     signalChoices(CANCEL),
     'No signal passes a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination counts at once.',
     seeAlso(facts),
   );
 }
 
-function waitingForPlace({ view }: Facts, where: string): string {
+function waitingForConcurrency({ view }: Facts, where: string): string {
   return paragraphs(
     `Enough attempts ${where} are under way. It is tried again at ${view.nextAttemptAt}.`,
     signalChoices(CANCEL),

@@ -1,21 +1,22 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
-// circuit or pause blocks it, and its destination has a place and, under a rate limit, a slot.
+// circuit or pause blocks it, and its destination has a slot and its rate limit allows it.
+
+import { LRUCache } from 'lru-cache';
+import { isOpenStatus, type Lane } from '../../core/delivery/delivery.ts';
 import { deliveryUrl } from '../../core/delivery/delivery-url.ts';
 import type { Leave } from '../../core/fairness/fair-queue.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
-import { isOpenStatus, type Lane } from '../../core/delivery/delivery.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
-import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { awaitSlot, type Permit, waitForResumption } from './limits.ts';
 import type { AttemptDeps } from './deps.ts';
+import { awaitSlot, type Permit, waitForResumption } from './limits.ts';
 import { CLOSED, type Ending, endWithoutAttempt, recordedOutcome, within } from './outcomes.ts';
-import { LRUCache } from 'lru-cache';
+import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
 export const RELOAD = 'reload';
@@ -91,7 +92,7 @@ export async function admit(
   return { ...required, context, body };
 }
 
-/** The delivery waits outside of this process, where it holds no place that others need. It is no failed attempt. */
+/** The delivery waits outside of this process, where it holds no slot that others need. It is no failed attempt. */
 async function awaitPayloadMemory(
   { pool, log }: AttemptDeps,
   { organizationId, deliveryId, eventId, payloadSize }: AttemptContext,
@@ -100,7 +101,7 @@ async function awaitPayloadMemory(
   await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
   log.info(facts, 'not attempted: large payloads of the organization take all memory that it may have');
-  return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'places' };
+  return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
 }
 
 function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<boolean> {

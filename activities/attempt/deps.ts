@@ -1,5 +1,6 @@
 // Dependencies of attempts.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
+import type { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';
 import type { Tracing } from '../../core/process/tracing.ts';
@@ -7,7 +8,6 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import type { ConfigCache } from '../config-cache.ts';
-import type { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { PendingOpenings } from './admission.ts';
 import type { ContextLoader, ResultRecorder } from './results.ts';
 
@@ -38,9 +38,9 @@ export interface AttemptDeps {
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** How many attempts of this process may be under way at each destination. */
   concurrency: DestinationConcurrency;
-  /** Whether the relay of this process holds a place for a delivery at its destination. */
+  /** Whether the relay of this process holds a slot for a delivery at its destination. */
   hasPermit: (deliveryId: string) => boolean;
-  /** Called when a destination that had no place left has one again. */
+  /** Called when a destination that had no slot left has one again. */
   onRoom: () => void;
   /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;

@@ -3,10 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { rateLimited } from '../../core/metrics/deliveries.ts';
-import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
-import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../../db/delivery/rate-limits.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { AttemptDeps } from './deps.ts';
@@ -18,7 +18,7 @@ const NEAR_SLOT_MS = 250;
 const FURTHEST_SLOT_MS = 30_000;
 // An attempt of the relay has no workflow that could be signalled when its turn has come: it is requested again.
 const LOOK_AGAIN_MS = 30_000;
-// The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its place in the queue. If
+// The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its position in the queue. If
 // both miss one, it checks again after this time.
 const FORGOTTEN_MS = 6 * 3_600_000;
 /** The outcome of an attempt that is queued for its turn. */
@@ -88,7 +88,7 @@ async function slotOf(
 // That a retry was queued says nothing of its permit: the relay of another process may have signalled it, or nobody (`retryNow`, an
 // open circuit, an activity that failed). So the relay is asked.
 
-// The relay of another process that has signalled a retry keeps a place for it until it sees that the retry has left the outbox:
+// The relay of another process that has signalled a retry keeps a slot for it until it sees that the retry has left the outbox:
 // about as long after the signal as the retry took to come here, and 300 ms at least (worker/relay/in-flight.ts).
 const PERMIT_AGAIN_MS = 1000;
 
@@ -126,7 +126,7 @@ export class Permit {
     return null;
   }
 
-  /** If it stayed in the outbox, the relay that has signalled it would keep a place although nothing is under way. */
+  /** If it stayed in the outbox, the relay that has signalled it would keep a slot although nothing is under way. */
   async #comeBack(deliveryId: string): Promise<AttemptOutcome> {
     await postponeDelivery(this.#deps.pool, deliveryId, PERMIT_AGAIN_MS);
     return { status: 'deferred', waitMs: PERMIT_AGAIN_MS, for: 'destination' };

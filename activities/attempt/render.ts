@@ -1,23 +1,24 @@
 // Renders the request of an attempt: the content of the event, transformed if the route has a transform (the version of the delivery).
-import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
-import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
-import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
+
 import type { Lane } from '../../core/delivery/delivery.ts';
+import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import {
   buildOutboundRequest,
   MissingCredentialsError,
   type OutboundRequest,
 } from '../../outbound/http/outbound-request.ts';
-import type { Threads } from '../../outbound/threads/index.ts';
 import { NoTurnError } from '../../outbound/threads/errors.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
+import { type EventContent, transformContent } from '../../outbound/transforms/content.ts';
+import type { TransformFailure } from '../../outbound/transforms/language.ts';
+import type { ConfigCache, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';
 import { endWithoutAttempt } from './outcomes.ts';
-import type { ConfigCache, RouteConfig } from '../config-cache.ts';
-import { type EventContent, transformContent } from '../../outbound/transforms/content.ts';
-import type { TransformFailure } from '../../outbound/transforms/language.ts';
 
 /** @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would fail again */
 export async function renderContent(
@@ -36,7 +37,7 @@ export async function renderContent(
   }
 }
 
-/** The delivery waits outside of this process, where it holds no place that others need. It is no failed attempt. */
+/** The delivery waits outside of this process, where it holds no slot that others need. It is no failed attempt. */
 async function awaitTurn(
   { pool, log }: AttemptDeps,
   { organizationId, deliveryId, eventId }: AttemptContext,

@@ -1,29 +1,29 @@
 // Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
 // slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
-// organization has a place in flight (worker/relay/in-flight.ts) and its turn at Temporal (core/fairness/workflow-permits.ts). First attempts come from
+// organization has a slot in flight (worker/relay/in-flight.ts) and its turn at Temporal (core/fairness/workflow-permits.ts). First attempts come from
 // there, so they have their turn already.
 //
 // Temporal may ask for an attempt again while it is under way here: it takes an activity for lost whose heartbeats do not reach it. The
 // second request waits for the first.
 //
-// What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its place for it although
+// What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its slot for it although
 // nothing is under way, or signal it again at once.
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
+import { actingFor } from '../../db/connections/by-organization.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
-import type { Pool } from '../../db/connections/pool.ts';
-import { actingFor } from '../../db/connections/by-organization.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { QUEUED } from './limits.ts';
 
 // The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows only its own
-// places.
+// slots.
 const SIGNALLED_UP_TO = 3 / 4;
 // Longer than the relay of another process takes to see that the delivery is not under way (worker/relay/in-flight.ts).
 const COME_BACK_MS = 8000;
 
-export interface Turns {
+export interface RetrySlots {
   /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
   inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
   /** Makes an attempt that needs no turn. @returns the outcome of the same attempt if this process is making it already */
@@ -32,15 +32,15 @@ export interface Turns {
   isRunning(deliveryId: string): boolean;
 }
 
-interface TurnsDeps {
+interface RetrySlotsDeps {
   pool: Pool;
   /** Activities that the worker runs at a time. */
   slots: number;
   workflowPermits: Pick<WorkflowPermits, 'tryAcquire'>;
 }
 
-export function createRetrySlots({ pool, slots, workflowPermits }: TurnsDeps): Turns {
-  const places = new FairQueue(slots);
+export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDeps): RetrySlots {
+  const queue = new FairQueue(slots);
   const mostSignalled = SIGNALLED_UP_TO * slots;
   /** By delivery. */
   const running = new Map<string, { number: number; outcome: Promise<AttemptOutcome> }>();
@@ -63,9 +63,9 @@ export function createRetrySlots({ pool, slots, workflowPermits }: TurnsDeps): T
   }
 
   function take(organizationId: string, { attempt, queued, released }: AttemptRequest): Leave | null {
-    if (attempt === 1) return places.enter(organizationId);
-    if (queued) return places.heldBy(organizationId) < mostSignalled ? places.enter(organizationId) : null;
-    return released || workflowPermits.tryAcquire(organizationId) ? places.takeNow(organizationId) : null;
+    if (attempt === 1) return queue.enter(organizationId);
+    if (queued) return queue.heldBy(organizationId) < mostSignalled ? queue.enter(organizationId) : null;
+    return released || workflowPermits.tryAcquire(organizationId) ? queue.takeNow(organizationId) : null;
   }
 
   return {
@@ -77,11 +77,11 @@ export function createRetrySlots({ pool, slots, workflowPermits }: TurnsDeps): T
       if (leave === null) {
         if (request.queued) {
           await actingFor(organizationId, () => postponeDelivery(pool, deliveryId, COME_BACK_MS));
-          return { status: 'deferred', waitMs: COME_BACK_MS, for: 'places' };
+          return { status: 'deferred', waitMs: COME_BACK_MS, for: 'slots' };
         }
         if (await actingFor(organizationId, () => queueForTurn(pool, deliveryId))) return QUEUED;
         // It has ended: finding that out takes no time.
-        leave = places.enter(organizationId);
+        leave = queue.enter(organizationId);
       }
       try {
         return await once(request, () => actingFor(organizationId, attempt));

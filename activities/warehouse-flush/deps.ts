@@ -1,16 +1,17 @@
 // Dependencies of the warehouse activities, and the loading of a destination.
-import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+
 import type { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';
-import type { SecretBox } from '../../db/encryption/secret-box.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';
 import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
-import type { ConfigCache } from '../config-cache.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
-import type { WarehouseTarget, Warehouses } from '../../outbound/warehouses/index.ts';
+import type { Warehouses, WarehouseTarget } from '../../outbound/warehouses/index.ts';
+import type { ConfigCache } from '../config-cache.ts';
 
 export interface FlushDeps {
   /** Loads and records deliveries. */
@@ -22,7 +23,7 @@ export interface FlushDeps {
   threads: Pick<Threads, 'rows' | 'rowGroup' | 'runTransform'>;
   warehouses: Pick<Warehouses, 'put' | 'begin'>;
   /** Of batches in memory. */
-  places: FairQueue;
+  slots: FairQueue;
   issues: IssueSink;
   log: Log;
 }

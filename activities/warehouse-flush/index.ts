@@ -15,7 +15,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
     work: (deps: FlushDeps, request: Request) => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await inTurn(deps.places, request.organizationId, () => withHeartbeat(() => work(deps, request)));
+      return await inTurn(deps.slots, request.organizationId, () => withHeartbeat(() => work(deps, request)));
     } catch (error) {
       if (isTurnOfOthers(error)) throw error;
       const { organizationId, destinationId } = request;
@@ -35,7 +35,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
 // The files of a warehouse, one after the other while they are due. Each step is found in PostgreSQL, so anyone who continues after a
 // crash begins where this one ended. One activity for many files: for each alone, Temporal took as much time as the file.
 
-/** When no further file is begun, so that other destinations get the place. */
+/** When no further file is begun, so that other destinations get the slot. */
 const TURN_MS = 4000;
 
 const MORE = { state: 'more' } as const;

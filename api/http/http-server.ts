@@ -4,12 +4,12 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import type { Log } from '../../core/process/log.ts';
 import { ApiError } from '../request/errors.ts';
-import { clientAddressOf, NO_PROXIES, type Peer, peerOf, type ProxyTrust, setPeer } from './client-addresses.ts';
+import { clientAddressOf, NO_PROXIES, type Peer, type ProxyTrust, peerOf, setPeer } from './client-addresses.ts';
 import {
   clientError,
   end,
-  hasEnded,
   type HttpLimits,
+  hasEnded,
   MAX_HEADER_BYTES,
   MAX_HEADERS,
   MAX_PIPELINED,
@@ -292,8 +292,8 @@ class ConnectionLimits {
   }
 
   /** @returns null when there is none for this client */
-  #take(places: FairQueue, client: string): Leave | null {
-    return places.heldBy(client) < this.#perClient ? places.takeNow(client) : null;
+  #take(slots: FairQueue, client: string): Leave | null {
+    return slots.heldBy(client) < this.#perClient ? slots.takeNow(client) : null;
   }
 }
 

@@ -1,18 +1,18 @@
 // The routing data of a source, cached in the process. A cached copy may accept a request only through the statement that checks
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 import { LRUCache } from 'lru-cache';
+import { type Limiter, limitConcurrency } from '../../core/fairness/concurrency.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { Gate } from '../../core/filters/gate.ts';
 import type { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
-import { handshakesOf } from '../../core/verification/source-handshake.ts';
-import { limitConcurrency, type Limiter } from '../../core/fairness/concurrency.ts';
 import { confirmsSubscriptions, openCredentials } from '../../core/verification/config.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
 import type { Credentials } from '../../core/verification/index.ts';
+import { handshakesOf } from '../../core/verification/source-handshake.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import {
   configVersion,
   loadRouting,
@@ -21,7 +21,7 @@ import {
   type Standing,
   standingOf,
 } from '../../db/hot-path/routing.ts';
-import type { Pool } from '../../db/connections/pool.ts';
+import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import type { Sender } from '../../providers/provider.ts';
 import { unavailable } from './answer.ts';
 
@@ -116,7 +116,7 @@ export function createRoutingCache(
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
   /** Organizations take turns. @throws ApiError when there is none in time */
-  function turnOf(organizationSlug: string, sourceSlug: string): Limiter {
+  function limiterOf(organizationSlug: string, sourceSlug: string): Limiter {
     const line = found.has(`${organizationSlug}/${sourceSlug}`) ? organizationSlug : ANYBODY;
     return async (run) => {
       const leave = await lookups.take(line, { waitMs: LOOKUP_WAIT_MS });
@@ -125,8 +125,8 @@ export function createRoutingCache(
     };
   }
 
-  async function load(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
-    const row = await turn(() => loadRouting(pool, organizationSlug, sourceSlug));
+  async function load(organizationSlug: string, sourceSlug: string, limiter: Limiter): Promise<SourceRouting | null> {
+    const row = await limiter(() => loadRouting(pool, organizationSlug, sourceSlug));
     const key = `${organizationSlug}/${sourceSlug}`;
     cached.delete(key);
     if (!row) {
@@ -145,17 +145,21 @@ export function createRoutingCache(
     const key = `${organizationSlug}/${sourceSlug}`;
     const running = loading.get(key);
     if (running !== undefined) return running;
-    const turn = turnOf(organizationSlug, sourceSlug);
-    const started = load(organizationSlug, sourceSlug, turn).finally(() => loading.delete(key));
+    const limiter = limiterOf(organizationSlug, sourceSlug);
+    const started = load(organizationSlug, sourceSlug, limiter).finally(() => loading.delete(key));
     loading.set(key, started);
     return started;
   }
 
-  async function current(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
+  async function current(
+    organizationSlug: string,
+    sourceSlug: string,
+    limiter: Limiter,
+  ): Promise<SourceRouting | null> {
     const known = cached.get(`${organizationSlug}/${sourceSlug}`);
-    if (!known) return load(organizationSlug, sourceSlug, turn);
-    const version = await turn(() => configVersion(pool, known.organizationId));
-    return version === known.configVersion ? known : load(organizationSlug, sourceSlug, turn);
+    if (!known) return load(organizationSlug, sourceSlug, limiter);
+    const version = await limiter(() => configVersion(pool, known.organizationId));
+    return version === known.configVersion ? known : load(organizationSlug, sourceSlug, limiter);
   }
 
   return {
@@ -165,7 +169,7 @@ export function createRoutingCache(
       return missing.has(`${organizationSlug}/${sourceSlug}`) ? null : loadOnce(organizationSlug, sourceSlug);
     },
     getCurrent: (organizationSlug, sourceSlug) =>
-      current(organizationSlug, sourceSlug, turnOf(organizationSlug, sourceSlug)),
+      current(organizationSlug, sourceSlug, limiterOf(organizationSlug, sourceSlug)),
     getForStranger: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inStrangersTurn),
     forget(organizationSlug, sourceSlug) {
       cached.delete(`${organizationSlug}/${sourceSlug}`);

@@ -249,13 +249,13 @@ export class DestinationConcurrency {
     return entry.slot?.is === 'held' && this.#now() - entry.slot.at < TURN_MS ? 1 : 0;
   }
 
-  /** Whether there is less than one place for each worker. One place is a slot of any number of workers: there may be a new one. */
+  /** Whether there is less than one slot for each worker. A slot is shared by any number of workers, and there may be a new one. */
   #isShort({ maximum }: Entry): boolean {
     return maximum !== null && (maximum === 1 || maximum < this.#workers);
   }
 
   #rangeOf(maximum: number | null): LimitRange {
-    const shareOf = (places: number) => Math.max(1, Math.floor(places / this.#workers));
+    const shareOf = (slots: number) => Math.max(1, Math.floor(slots / this.#workers));
     return {
       initial: shareOf(INITIAL_CONCURRENCY),
       hanging: shareOf(HANGING_CONCURRENCY),

@@ -2,7 +2,7 @@
 // delivery becomes a workflow while
 // - the first attempts of its organization, in whichever lane, are few enough for all to be workflows: so nothing swings between the
 //   lanes. Organizations share the rate by the rule of fair-queue.ts: what is beyond the share of one does not count for the others;
-// - there is a place for it (workflow-permits.ts), held until its first attempt begins. When no place is left for anybody, or Temporal
+// - there is a slot for it (workflow-permits.ts), held until its first attempt begins. When no slot is left for anybody, or Temporal
 //   refuses a start, no workflow is started for a pause, which doubles if the next one follows soon.
 import { LRUCache } from 'lru-cache';
 import { FairQueue, type Leave } from '../fairness/fair-queue.ts';
@@ -25,13 +25,13 @@ const MOST_REMEMBERED = 10_000;
 
 /**
  * Why the relay makes a first attempt: too many come, of all or of its organization; workflows fall behind; Temporal refuses them; or its
- * organization has its share of the places.
+ * organization has its share of the slots.
  */
 export const REASONS_FOR_RELAY = ['rate', 'behind', 'refused', 'share'] as const;
 export type ReasonForRelay = (typeof REASONS_FOR_RELAY)[number];
 
 interface LaneRuleOptions {
-  turns: Pick<WorkflowPermits, 'take' | 'isFull'>;
+  permits: Pick<WorkflowPermits, 'take' | 'isFull'>;
   perSecond: number;
   /** Of a monotonic clock, ms. */
   now: () => number;
@@ -58,7 +58,7 @@ export class LaneRule {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
     if (now < this.#anyUntil) return 'rate';
-    return this.#options.turns.isFull ? 'behind' : null;
+    return this.#options.permits.isFull ? 'behind' : null;
   }
 
   /** Counts a first attempt that is due. Those that are claimed together are counted before any is chosen: a burst is known at once. */
@@ -70,14 +70,14 @@ export class LaneRule {
     if (this.#rate.isFull) this.#allUntil = this.#anyUntil;
   }
 
-  /** Of one that was counted. @returns the place of its workflow, to be given back when its attempt begins; or why it gets none */
+  /** Of one that was counted. @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none */
   choose(organizationId: string): Leave | ReasonForRelay {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
     if (now < Math.max(this.#allUntil, this.#burstsUntil.get(organizationId) ?? 0)) return 'rate';
-    const leave = this.#options.turns.take(organizationId);
+    const leave = this.#options.permits.take(organizationId);
     if (leave !== null) return leave;
-    if (!this.#options.turns.isFull) return 'share';
+    if (!this.#options.permits.isFull) return 'share';
     this.pause('behind');
     return 'behind';
   }
@@ -92,28 +92,28 @@ export class LaneRule {
   }
 }
 
-/** What organizations may do in WINDOW_MS together: whatever is counted holds a place for so long. */
+/** What organizations may do in WINDOW_MS together: whatever is counted holds a slot for so long. */
 class Rate {
-  readonly #places: FairQueue;
+  readonly #slots: FairQueue;
   /** In the order of their times. */
   readonly #counted: { organizationId: string; at: number }[] = [];
 
   constructor(perSecond: number) {
-    this.#places = new FairQueue(Math.ceil((perSecond * WINDOW_MS) / 1000));
+    this.#slots = new FairQueue(Math.ceil((perSecond * WINDOW_MS) / 1000));
   }
 
   /** Whether organizations together have as much as they may. */
   get isFull(): boolean {
-    return this.#places.isFull;
+    return this.#slots.isFull;
   }
 
   /** @returns false when the organization has its share; then it is not counted */
   count(organizationId: string, now: number): boolean {
     for (let first = this.#counted[0]; first && now - first.at >= WINDOW_MS; first = this.#counted[0]) {
-      this.#places.release(first.organizationId);
+      this.#slots.release(first.organizationId);
       this.#counted.shift();
     }
-    if (!this.#places.hold(organizationId)) return false;
+    if (!this.#slots.hold(organizationId)) return false;
     this.#counted.push({ organizationId, at: now });
     return true;
   }

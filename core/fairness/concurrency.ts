@@ -19,7 +19,7 @@ export function limitConcurrency(max: number, maxWaiting: number = Number.POSITI
     try {
       return await run();
     } finally {
-      // The place passes to the next one without being free in between.
+      // The slot passes to the next one without being free in between.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

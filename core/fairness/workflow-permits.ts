@@ -3,7 +3,7 @@
 // processor from everybody.
 //
 // Each takes a permit of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does not wait for
-// it. Everything else waits, and holds its place for a second: so places are a rate, too.
+// it. Everything else waits, and holds its slot for a second: so slots are a rate, too.
 //
 // The only organization of an installation does not wait. What is shared here is the processor, of which other organizations use more
 // by their webhooks and first attempts, which need no turn. So an organization that floods must leave most of the processor, even if nobody waits here. An
@@ -23,7 +23,7 @@ interface WorkflowPermitsOptions {
   permits: number;
   /** Whether there is only one organization: it does not wait. */
   alone: () => boolean;
-  /** How long everything but a first attempt holds its place, ms. */
+  /** How long everything but a first attempt holds its slot, ms. */
   heldMs?: number;
 }
 
@@ -45,14 +45,14 @@ export class WorkflowPermits {
     return this.#queue.waiting;
   }
 
-  /** Whether no organization has a place left. */
+  /** Whether no organization has a slot left. */
   get isFull(): boolean {
     return this.#queue.isFull;
   }
 
-  /** A place for the workflow of a first attempt, until it is given back. @returns null: its organization has none */
+  /** A slot for the workflow of a first attempt, until it is given back. @returns null: its organization has none */
   take(organizationId: string): Leave | null {
-    // One that is alone shares with nobody: each of its places is counted apart.
+    // One that is alone shares with nobody: each of its slots is counted apart.
     return this.#queue.takeNow(this.#alone() ? `alone ${++this.#taken}` : organizationId);
   }
 

@@ -42,13 +42,13 @@ export interface IssueNews {
   /** When a delivery first failed for good. */
   exhaustedAt: Date | null;
   /** The last change that the channel was notified of. Null: none. */
-  told: Change | null;
-  toldAt: Date | null;
-  toldExhausted: boolean;
+  announced: Change | null;
+  announcedAt: Date | null;
+  announcedExhausted: boolean;
 }
 
 /** A change that a message is about. */
-export interface ToldChange {
+export interface AnnouncedChange {
   issueId: string;
   change: Change;
   /** What the channel had been notified of before. */
@@ -60,7 +60,7 @@ export interface ToldChange {
 /** A message to be made. */
 export interface Announcement {
   channel: ChannelState;
-  changes: ToldChange[];
+  changes: AnnouncedChange[];
   /** Whether it is a digest, and one that leaves nothing out. */
   digest: 'whole' | 'part' | null;
 }
@@ -69,17 +69,18 @@ type Decision = { change: Change; at: Date } | 'forget' | null;
 
 /** @returns what the channel is notified of; `forget`: of nothing, but it does not know the issue any more */
 export function decideChange(channel: ChannelState, news: IssueNews, now: Date): Decision {
-  const { state, changedAt, exhaustedAt, told, toldAt, toldExhausted } = news;
-  const isKnown = told === 'opened' || told === 'acknowledged';
+  const { state, changedAt, exhaustedAt, announced, announcedAt, announcedExhausted } = news;
+  const isKnown = announced === 'opened' || announced === 'acknowledged';
   const isActive = state === 'open' || state === 'acknowledged';
   // Once, so it does not wait for the throttle.
-  if (isKnown && isActive && exhaustedAt !== null && !toldExhausted) return { change: 'exhausted', at: exhaustedAt };
-  if (toldAt !== null && !hasPassed(toldAt, channel.throttleMinutes * MINUTE_MS, now)) return null;
+  if (isKnown && isActive && exhaustedAt !== null && !announcedExhausted)
+    return { change: 'exhausted', at: exhaustedAt };
+  if (announcedAt !== null && !hasPassed(announcedAt, channel.throttleMinutes * MINUTE_MS, now)) return null;
   switch (state) {
     case 'open':
-      return told === 'opened' ? null : { change: 'opened', at: changedAt };
+      return announced === 'opened' ? null : { change: 'opened', at: changedAt };
     case 'acknowledged':
-      return told === 'opened' && channel.onAcknowledged ? { change: state, at: changedAt } : null;
+      return announced === 'opened' && channel.onAcknowledged ? { change: state, at: changedAt } : null;
     case 'ignored':
       return isKnown && channel.onResolved ? { change: state, at: changedAt } : null;
     case 'resolved':
@@ -107,8 +108,8 @@ export function announce(
     );
   const [oldest] = due;
   if (oldest === undefined) return { messages: [], forgotten };
-  const changes = due.map(({ change, news: { issueId, told, exhaustedAt } }) => ({
-    ...{ issueId, change, before: told, exhausted: exhaustedAt !== null },
+  const changes = due.map(({ change, news: { issueId, announced, exhaustedAt } }) => ({
+    ...{ issueId, change, before: announced, exhausted: exhaustedAt !== null },
   }));
   if (channel.digestMinutes !== null) {
     const isDue = isDigestDue(channel, oldest.at, channel.digestMinutes, now);
@@ -148,7 +149,8 @@ export function inTurn(perChannel: Announcement[][]): Announcement[] {
 }
 
 /** The change that the channel was notified of last, after this one: a delivery that failed for good is one more word about an issue. */
-export const toldAfter = ({ change, before }: ToldChange): Change | null => (change === 'exhausted' ? before : change);
+export const announcedAfter = ({ change, before }: AnnouncedChange): Change | null =>
+  change === 'exhausted' ? before : change;
 
 /** Whether a time is so long ago. One of the future is from before the clock was set back: it counts as past. */
 function hasPassed(at: Date, ms: number, now: Date): boolean {

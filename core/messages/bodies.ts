@@ -103,7 +103,7 @@ export const PAGERDUTY_URLS = {
 
 /** What an incident is known by. */
 function incidentKey({ content, channel }: AlertMessage): string {
-  if (content.kind === 'change') return content.told.issue.id;
+  if (content.kind === 'change') return content.issueChange.issue.id;
   return content.kind === 'failing' || content.kind === 'recovered' ? content.channel.id : `test-${channel.id}`;
 }
 
@@ -125,7 +125,7 @@ export function pagerDutyBody(
       source: `hookyard:${organization.slug}`,
       severity: content.kind === 'test' ? 'info' : severity,
       timestamp: message.at.toISOString(),
-      class: content.kind === 'change' ? content.told.issue.kind : content.kind,
+      class: content.kind === 'change' ? content.issueChange.issue.kind : content.kind,
       group: organization.slug,
       custom_details: Object.fromEntries(safeLines(message)),
     },
@@ -134,7 +134,7 @@ export function pagerDutyBody(
 
 function actionOf({ content }: AlertMessage): Action {
   if (content.kind === 'recovered') return 'resolve';
-  return content.kind === 'change' ? ACTIONS[content.told.change] : 'trigger';
+  return content.kind === 'change' ? ACTIONS[content.issueChange.change] : 'trigger';
 }
 
 // A message as a signed webhook (Standard Webhooks): our own types. The API's description has the schemas
@@ -146,14 +146,14 @@ export function webhookBody(message: AlertMessage): object {
   const event = (type: string, data: object) => ({ type, timestamp: at.toISOString(), data: { ...common, ...data } });
   switch (content.kind) {
     case 'change':
-      return event(eventType(content.told), shownChange(message, content.told));
+      return event(eventType(content.issueChange), shownChange(message, content.issueChange));
     case 'digest':
-      return event('digest', { changes: content.changes.map((told) => typedChange(message, told)) });
+      return event('digest', { changes: content.changes.map((change) => typedChange(message, change)) });
     case 'failing': {
       const { id, name, type, since, error } = content.channel;
       return event('channel.failing', {
         failingChannel: { id, name, type, failingSince: since.toISOString(), lastError: error },
-        changes: content.changes.map((told) => typedChange(message, told)),
+        changes: content.changes.map((change) => typedChange(message, change)),
       });
     }
     case 'recovered':
@@ -163,9 +163,9 @@ export function webhookBody(message: AlertMessage): object {
   }
 }
 
-const typedChange = (message: AlertMessage, told: IssueChange) => ({
-  type: eventType(told),
-  ...shownChange(message, told),
+const typedChange = (message: AlertMessage, change: IssueChange) => ({
+  type: eventType(change),
+  ...shownChange(message, change),
 });
 
 function shownChange({ apiBase }: AlertMessage, { change, issue }: IssueChange) {

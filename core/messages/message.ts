@@ -1,6 +1,7 @@
 // What a message to a channel says, before it is written in the form of its type.
-import type { IssueKind, IssueState } from './issues.ts';
+
 import type { Change, ChannelType } from './channel.ts';
+import type { IssueKind, IssueState } from './issues.ts';
 
 /** The addresses of an installation. */
 export interface PeopleLinks {
@@ -59,7 +60,7 @@ export interface FailingChannel {
 }
 
 export type AlertContent =
-  | { kind: 'change'; told: IssueChange }
+  | { kind: 'change'; issueChange: IssueChange }
   /** `changes` may be empty: what it told of is gone. */
   | { kind: 'digest'; changes: IssueChange[] }
   /** Another channel gave up a message; `changes` are what that told. */
@@ -103,10 +104,10 @@ const isExhausted = ({ change, issue, exhausted }: IssueChange): boolean =>
   change === 'exhausted' || (change === 'opened' && issue.kind === 'delivery_failing' && exhausted);
 
 /** The type of a change, as signed webhooks name it. */
-export function eventType(told: IssueChange): string {
-  const { change, issue } = told;
+export function eventType(issueChange: IssueChange): string {
+  const { change, issue } = issueChange;
   if (change === 'acknowledged' || change === 'ignored') return `issue.${change}`;
-  if (change === 'exhausted' || isExhausted(told)) return EXHAUSTED;
+  if (change === 'exhausted' || isExhausted(issueChange)) return EXHAUSTED;
   // A later release may know more kinds.
   return TYPES[issue.kind]?.[change] ?? `issue.${change}`;
 }
@@ -131,8 +132,8 @@ const PREFIX: Record<Change, string> = {
 };
 
 /** What a change is about, without the names. */
-const whatOf = (told: IssueChange): string =>
-  `${PREFIX[told.change]}${isExhausted(told) ? 'Deliveries failed for good' : (WORDS[told.issue.kind] ?? told.issue.kind)}`;
+const whatOf = (change: IssueChange): string =>
+  `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed for good' : (WORDS[change.issue.kind] ?? change.issue.kind)}`;
 
 /** What is affected, by its names. */
 function subjectOf({ source, route, destination }: AlertIssue): string {
@@ -144,7 +145,7 @@ function subjectOf({ source, route, destination }: AlertIssue): string {
 export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
   switch (content.kind) {
     case 'change':
-      return titleOfChange(content.told);
+      return titleOfChange(content.issueChange);
     case 'digest':
       return content.changes.length === 1 ? '1 change of issues' : `${content.changes.length} changes of issues`;
     case 'failing':
@@ -158,9 +159,9 @@ export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
   }
 }
 
-function titleOfChange(told: IssueChange): string {
-  const subject = subjectOf(told.issue);
-  return subject === '' ? whatOf(told) : `${whatOf(told)}: ${subject}`;
+function titleOfChange(change: IssueChange): string {
+  const subject = subjectOf(change.issue);
+  return subject === '' ? whatOf(change) : `${whatOf(change)}: ${subject}`;
 }
 
 /** Lines under the title, as names and values. */
@@ -169,7 +170,7 @@ function linesOf(message: AlertMessage): [string, string][] {
   const of: [string, string][] = [['Organization', organization.slug]];
   switch (content.kind) {
     case 'change':
-      return [...linesOfIssue(content.told.issue), ...of];
+      return [...linesOfIssue(content.issueChange.issue), ...of];
     case 'digest':
       return [...content.changes.map(shortLine), ...of];
     case 'failing':
@@ -188,9 +189,9 @@ function linesOf(message: AlertMessage): [string, string][] {
   }
 }
 
-const shortLine = (told: IssueChange): [string, string] => [
-  told.issue.id,
-  `${titleOfChange(told)} (${told.issue.cause}, ${told.issue.count})`,
+const shortLine = (change: IssueChange): [string, string] => [
+  change.issue.id,
+  `${titleOfChange(change)} (${change.issue.cause}, ${change.issue.count})`,
 ];
 
 function linesOfIssue(issue: AlertIssue): [string, string][] {
@@ -218,7 +219,9 @@ function linesOfIssue(issue: AlertIssue): [string, string][] {
 /** Where people see the issue of a message; null when there is none, or the address of the API is not known. */
 export function linkOf(message: AlertMessage): string | null {
   const { content, apiBase } = message;
-  return content.kind === 'change' && apiBase !== '' ? peopleLink(message, `/issues/${content.told.issue.id}`) : null;
+  return content.kind === 'change' && apiBase !== ''
+    ? peopleLink(message, `/issues/${content.issueChange.issue.id}`)
+    : null;
 }
 
 const MAX_TITLE = 140;

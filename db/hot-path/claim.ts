@@ -1,12 +1,13 @@
 // Claiming: which deliveries a relay starts next, and what their workflows start with.
-import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks, FIRST_WAREHOUSE, OPEN, outboxRow, pauseBlocks } from '../sql/rules.ts';
+
 import type { RetryPolicy } from '../../core/delivery/backoff.ts';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { circuitBlocks, FIRST_WAREHOUSE, OPEN, outboxRow, pauseBlocks } from '../sql/rules.ts';
 
 /**
  * A delivery whose first attempt has no result yet; or has one, but Temporal has no workflow for what is left (lane
- * `express`); or whose next attempt waits: for a slot of a rate limit, a place at its destination, its organization's
+ * `express`); or whose next attempt waits: for a slot of a rate limit, a slot at its destination, its organization's
  * turn or resumption.
  */
 export interface OutboxRow {

@@ -1,17 +1,17 @@
 // Makes the messages to alert channels that are due: compares what issues are with what each channel knows of them, so
 // nothing that a process forgot to say is lost.
 import {
-  announce,
   type Announcement,
+  announce,
+  announcedAfter,
   type ChannelState,
-  inTurn,
   type IssueNews,
+  inTurn,
   MAX_UNDER_WAY,
-  toldAfter,
 } from '../../core/messages/announcements.ts';
 import { newId } from '../../core/text/ids.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { lockRound } from './route-mails.ts';
 
 // What one round compares, at most: channels, and pairs of a channel and an issue.
@@ -42,21 +42,21 @@ from compared c where before < ${MAX_COMPARED} order by id`;
 // Issues that are not as a channel knows them, but for those whose message is on its way.
 const NEWS = `
 select c.id as "channelId", i.id as "issueId", i.state, i.changed_at as "changedAt", i.exhausted_at as "exhaustedAt",
-       a.told, a.told_at as "toldAt", coalesce(a.told_exhausted, false) as "toldExhausted"
+       a.announced, a.announced_at as "announcedAt", coalesce(a.announced_exhausted, false) as "announcedExhausted"
 from alert_channels c
 join issues i on i.organization_id = c.organization_id and i.state <> 'resolved'
 left join alert_announcements a on a.channel_id = c.id and a.issue_id = i.id
-where c.id = any($1::text[]) and a.message_id is null and case when a.told in ('opened', 'acknowledged')
-  then a.told <> case i.state when 'open' then 'opened' else i.state end
-    or (i.exhausted_at is not null and not a.told_exhausted)
+where c.id = any($1::text[]) and a.message_id is null and case when a.announced in ('opened', 'acknowledged')
+  then a.announced <> case i.state when 'open' then 'opened' else i.state end
+    or (i.exhausted_at is not null and not a.announced_exhausted)
   else i.state = 'open' and i.count >= c.after_count
     and (c.kinds is null or i.kind = any(c.kinds)) and (c.source_ids is null or i.source_id = any(c.source_ids))
     and (c.route_ids is null or i.route_id = any(c.route_ids))
     and (c.destination_ids is null or i.destination_id = any(c.destination_ids)) end
 union all
-select a.channel_id, i.id, i.state, i.changed_at, i.exhausted_at, a.told, a.told_at, a.told_exhausted
+select a.channel_id, i.id, i.state, i.changed_at, i.exhausted_at, a.announced, a.announced_at, a.announced_exhausted
 from alert_announcements a join issues i on i.id = a.issue_id and i.state = 'resolved'
-where a.channel_id = any($1::text[]) and a.told in ('opened', 'acknowledged') and a.message_id is null`;
+where a.channel_id = any($1::text[]) and a.announced in ('opened', 'acknowledged') and a.message_id is null`;
 
 interface Round {
   /** How many messages were made. */
@@ -94,7 +94,7 @@ export async function createAnnouncements(pool: Pool, after: string): Promise<Ro
 }
 
 const FORGET = `
-update alert_announcements a set told = 'resolved', told_exhausted = false
+update alert_announcements a set announced = 'resolved', announced_exhausted = false
 from json_to_recordset($1::json) as f(channel text, issue text) where a.channel_id = f.channel and a.issue_id = f.issue`;
 
 const INSERT = `
@@ -102,12 +102,12 @@ insert into messages (id, organization_id, channel_id, kind, content)
 select * from json_to_recordset($1::json) as m(id text, organization_id text, channel_id text, kind text, content jsonb)`;
 
 const ANNOUNCE = `
-insert into alert_announcements as a (channel_id, issue_id, organization_id, told, told_at, told_exhausted, message_id)
-select channel_id, issue_id, organization_id, told, now(), exhausted, message_id
+insert into alert_announcements as a (channel_id, issue_id, organization_id, announced, announced_at, announced_exhausted, message_id)
+select channel_id, issue_id, organization_id, announced, now(), exhausted, message_id
 from json_to_recordset($1::json)
-  as t(channel_id text, issue_id text, organization_id text, told text, exhausted boolean, message_id text)
+  as t(channel_id text, issue_id text, organization_id text, announced text, exhausted boolean, message_id text)
 on conflict (channel_id, issue_id) do update
-set told = excluded.told, told_at = excluded.told_at, told_exhausted = excluded.told_exhausted,
+set announced = excluded.announced, announced_at = excluded.announced_at, announced_exhausted = excluded.announced_exhausted,
     message_id = excluded.message_id`;
 
 // The rest of a digest that is not whole does not wait for the next.
@@ -123,8 +123,14 @@ async function store(db: Queryable, announcements: Announcement[]): Promise<void
     content: changes,
   }));
   const known = messages.flatMap(({ id, content, ...owner }) =>
-    content.map((told) => ({
-      ...{ ...owner, issue_id: told.issueId, told: toldAfter(told), exhausted: told.exhausted, message_id: id },
+    content.map((announcement) => ({
+      ...{
+        ...owner,
+        issue_id: announcement.issueId,
+        announced: announcedAfter(announcement),
+        exhausted: announcement.exhausted,
+        message_id: id,
+      },
     })),
   );
   await db.query(INSERT, [jsonParameter(messages)]);

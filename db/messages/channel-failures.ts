@@ -1,10 +1,10 @@
 // Alert channels that fail: another channel is notified of that, and again when the first one works or is gone. At
 // PagerDuty that ends the incident.
-import { chooseOther, type OtherChannel, type ToldChange } from '../../core/messages/announcements.ts';
+import { type AnnouncedChange, chooseOther, type OtherChannel } from '../../core/messages/announcements.ts';
 import type { ChannelType } from '../../core/messages/channel.ts';
 import { newId } from '../../core/text/ids.ts';
-import type { EntityManager } from '../records/orm.ts';
 import type { Queryable } from '../connections/pool.ts';
+import type { EntityManager } from '../records/orm.ts';
 import type { MessageKey } from './outbox.ts';
 
 interface ChannelKey {
@@ -82,7 +82,7 @@ values ($1, $2, $3, 'failing', $4::jsonb, $5, $6::text[])`;
 export async function notifyOther(
   db: Queryable,
   failing: ChannelKey,
-  changes: ToldChange[],
+  changes: AnnouncedChange[],
   tried: string[],
 ): Promise<string | null> {
   const { id, organizationId } = failing;

@@ -1,10 +1,10 @@
 // The outbox: messages are claimed when due, loaded to be sent, and ended: sent, not wanted any more, or given up.
-import type { ToldChange } from '../../core/messages/announcements.ts';
+import type { AnnouncedChange } from '../../core/messages/announcements.ts';
 import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/channel.ts';
 import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, ISSUE_NAMES } from '../sql/rules.ts';
 import { noteArrived, noteFailed, notifyLater, notifyOther } from './channel-failures.ts';
 
@@ -152,7 +152,7 @@ where m.organization_id = $1 and m.id = $2 and m.content is not null and m.sent_
 type MessageRow = Omit<LoadedMail, 'to' | 'route' | 'mail' | 'kind'> &
   LoadedAlert['channel'] & {
     kind: MailKind | AlertKind;
-    content: RouteMail | ToldChange[];
+    content: RouteMail | AnnouncedChange[];
     routeId: string | null;
     routeName: string | null;
     channelId: string;
@@ -176,18 +176,18 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
     return { ...common, to: 'route', kind, mail, route, sourceName, destinationName };
   }
   const { channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil } = row;
-  const told = row.content as ToldChange[];
+  const announced = row.content as AnnouncedChange[];
   const issues = await loadIssues(
     db,
     key.organizationId,
-    told.map(({ issueId }) => issueId),
+    announced.map(({ issueId }) => issueId),
   );
   return {
     ...common,
     to: 'channel',
     kind: row.kind as AlertKind,
     channel: { id: channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil },
-    changes: told.flatMap(({ issueId, change, exhausted }) => {
+    changes: announced.flatMap(({ issueId, change, exhausted }) => {
       const issue = issues.get(issueId);
       return issue ? [{ change, issue, exhausted }] : [];
     }),
@@ -236,7 +236,7 @@ interface Removed {
   /** Null: it was a mail of a route. */
   channelId: string | null;
   kind: AlertKind;
-  changes: ToldChange[];
+  changes: AnnouncedChange[];
   failingChannelId: string | null;
   triedChannelIds: string[];
   createdAt: Date;
@@ -291,7 +291,7 @@ export async function giveUpMessage(
 // time.
 const FORGET = `
 update alert_announcements a
-set told = t.before, told_at = now(), told_exhausted = a.told_exhausted and t.change not in ('opened', 'exhausted')
+set announced = t.before, announced_at = now(), announced_exhausted = a.announced_exhausted and t.change not in ('opened', 'exhausted')
 from json_to_recordset($3::json) as t("issueId" text, change text, before text)
 where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
 const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';

@@ -1,7 +1,7 @@
 // What workers find due in the database, all of it in one small statement: the only one that an idle worker repeats.
 // What is due is claimed by statements of its own.
 import type { Queryable } from '../connections/pool.ts';
-import { RESOLVABLE, RECOVERING } from '../issues/record-issues.ts';
+import { RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
 import { UNSTARTED_FLUSH } from '../warehouse/flushes.ts';
 
 /** How long until something of a kind is due, by the clock of the database, ms. */
@@ -17,7 +17,7 @@ const KINDS = {
   gains: inMs('select min(counted_at) + make_interval(secs => $2) from warehouse_flushes where counted_in is not null'),
   alerts: now(`exists (select from alert_channels where enabled) and (
     exists (select from issues where state <> 'resolved')
-    or exists (select from alert_announcements where told in ('opened', 'acknowledged')))`),
+    or exists (select from alert_announcements where announced in ('opened', 'acknowledged')))`),
   // Those of the future are from before the clock was set back.
   messages: `least(${now(`exists (select from messages where created_at > now() + interval '1 minute')`)},
     ${inMs('select min(due_at) from messages')})`,

@@ -106,7 +106,7 @@ create table messages (
   -- route is deleted at the same moment.
   route_id text collate "C", channel_id text collate "C" references alert_channels (id) on delete cascade,
   -- What it says, the same in every try: a RouteMail of core/messages/route-mails.ts; or the changes of issues, each a
-  -- ToldChange of core/messages/announcements.ts. Null: a draft.
+  -- AnnouncedChange of core/messages/announcements.ts. Null: a draft.
   content jsonb,
   -- Of a draft: deliveries (those of a recovery have failed), when the first and the last of them ended, and facts of
   -- the latest; of a recovery, of the latest that succeeded.
@@ -182,15 +182,15 @@ create table alert_announcements (
   organization_id text collate "C" not null,
   -- The last change that the channel was notified of: opened, acknowledged, resolved, ignored. Null: none, the message
   -- was given up.
-  told text, told_at timestamptz(3) not null,
+  announced text, announced_at timestamptz(3) not null,
   -- whether it was told that a delivery has failed for good (issues.exhausted_at)
-  told_exhausted boolean not null default false,
+  announced_exhausted boolean not null default false,
   -- The one on its way; there is no other until it has arrived or was given up, so they keep their order.
   message_id text collate "C" references messages (id) on delete set null,
   primary key (channel_id, issue_id)
 );
 -- Those whose end is still to be told.
-create index alert_announcements_live on alert_announcements (channel_id, issue_id) where told
+create index alert_announcements_live on alert_announcements (channel_id, issue_id) where announced
   in ('opened', 'acknowledged');
 create index alert_announcements_by_issue on alert_announcements (issue_id);
 create index alert_announcements_by_message on alert_announcements (message_id) where message_id is not null;

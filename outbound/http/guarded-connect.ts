@@ -233,7 +233,7 @@ export type LookUp = (hostname: string, organizationId: string) => Promise<Resol
 interface LookUpOptions {
   resolve: Resolve;
   /** How many may be under way. */
-  places?: number;
+  slots?: number;
   /** How long one waits for its turn and its answer. */
   waitMs?: number;
 }
@@ -249,11 +249,11 @@ interface Running {
 
 /** One serves a whole process. */
 export function createLookUps(options: LookUpOptions): LookUp {
-  const { resolve, places = lookUpPlaces(process.env.UV_THREADPOOL_SIZE), waitMs = WAIT_MS } = options;
-  const queue = new FairQueue(places);
+  const { resolve, slots = lookUpSlots(process.env.UV_THREADPOOL_SIZE), waitMs = WAIT_MS } = options;
+  const queue = new FairQueue(slots);
   const running = new Map<string, Running>();
 
-  // The place is that of a thread: it is given back when the resolver is done, however long others wait.
+  // The slot is that of a thread: it is given back when the resolver is done, however long others wait.
   function begin(hostname: string, leave: Leave): Running {
     const answer = ask(resolve, hostname).finally(() => {
       running.delete(hostname);
@@ -294,7 +294,7 @@ export function createLookUps(options: LookUpOptions): LookUp {
 }
 
 /** Of so many threads; libuv uses half of them for look-ups. @param threads as UV_THREADPOOL_SIZE says */
-export function lookUpPlaces(threads: string | undefined): number {
+export function lookUpSlots(threads: string | undefined): number {
   const atOnce = Math.floor(((Number(threads) || DEFAULT_THREADS) + 1) / 2);
   return Math.max(1, atOnce - KEPT_FREE);
 }

@@ -1,6 +1,8 @@
 // Messages of alerts: their forms hold, whatever tenants have written into names.
 import { expect } from 'chai';
-import { type Change, CHANGES } from '../../core/messages/channel.ts';
+import { pagerDutyBody, slackBody, teamsBody, webhookBody } from '../../core/messages/bodies.ts';
+import { CHANGES, type Change } from '../../core/messages/channel.ts';
+import { ISSUE_KINDS } from '../../core/messages/issues.ts';
 import { alertMail } from '../../core/messages/mail.ts';
 import {
   type AlertIssue,
@@ -10,9 +12,7 @@ import {
   type IssueChange,
   linkOf,
 } from '../../core/messages/message.ts';
-import { pagerDutyBody, slackBody, teamsBody, webhookBody } from '../../core/messages/bodies.ts';
 import { newId } from '../../core/text/ids.ts';
-import { ISSUE_KINDS } from '../../core/messages/issues.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
 
 const AT = new Date('2026-11-23T10:00:00.000Z');
@@ -55,7 +55,7 @@ function messagesWith(name: string): AlertMessage[] {
   const many = Array.from({ length: 100 }, () => changeOf('opened', issueOf(name)));
   const failing = { id: newId('alc'), name, type: 'slack' as const, since: AT, error: name };
   return [
-    ...CHANGES.map((change) => messageOf({ kind: 'change', told: changeOf(change, issueOf(name)) }, name)),
+    ...CHANGES.map((change) => messageOf({ kind: 'change', issueChange: changeOf(change, issueOf(name)) }, name)),
     messageOf({ kind: 'digest', changes: many }, name),
     messageOf({ kind: 'failing', channel: failing, changes: many.slice(0, 3) }, name),
     messageOf({ kind: 'recovered', channel: { id: newId('alc'), name } }, name),
@@ -112,7 +112,7 @@ describe('messages of alerts', () => {
 
   it('are known to PagerDuty by their issue, which they open, acknowledge and close', () => {
     const issue = issueOf('Orders');
-    const told = (change: Change) => messageOf({ kind: 'change', told: changeOf(change, issue) });
+    const told = (change: Change) => messageOf({ kind: 'change', issueChange: changeOf(change, issue) });
     const events = CHANGES.map((change) => pagerDutyBody(told(change), pagerduty) as Record<string, unknown>);
     expect(events.map(({ event_action }) => event_action)).to.deep.equal([
       'trigger',
@@ -142,7 +142,7 @@ describe('messages of alerts', () => {
 
   it('lead people to the console, and to the API where there is none', () => {
     const issue = issueOf('Orders');
-    const content = { kind: 'change' as const, told: changeOf('opened', issue) };
+    const content = { kind: 'change' as const, issueChange: changeOf('opened', issue) };
     expect(linkOf(messageOf(content))).to.equal(`https://hooks.example/console/issues/${issue.id}`);
     const withoutConsole = messageOf(content, 'On call', false);
     expect(linkOf(withoutConsole)).to.equal(`https://hooks.example/api/issues/${issue.id}`);

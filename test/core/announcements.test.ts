@@ -5,8 +5,8 @@ import {
   type ChannelState,
   chooseOther,
   decideChange,
-  inTurn,
   type IssueNews,
+  inTurn,
 } from '../../core/messages/announcements.ts';
 import { isQuiet } from '../../core/messages/channel.ts';
 import { MAX_DIGEST_CHANGES } from '../../core/messages/message.ts';
@@ -20,55 +20,55 @@ const channel: ChannelState = {
 };
 const news = (members: Partial<IssueNews> = {}): IssueNews => ({
   ...{ issueId: 'iss_1', state: 'open', changedAt: minutesAgo(1), exhaustedAt: null },
-  ...{ told: null, toldAt: null, toldExhausted: false },
+  ...{ announced: null, announcedAt: null, announcedExhausted: false },
   ...members,
 });
-const long = { toldAt: minutesAgo(16) };
-const lately = { toldAt: minutesAgo(14) };
+const long = { announcedAt: minutesAgo(16) };
+const lately = { announcedAt: minutesAgo(14) };
 const exhausted = { exhaustedAt: minutesAgo(2) };
 
 type Row = [name: string, issue: Partial<IssueNews>, rules: Partial<ChannelState>, expected: string | null];
 const ROWS: Row[] = [
   ['an open issue', {}, {}, 'opened'],
   ['not one that is acknowledged before anyone was notified', { state: 'acknowledged' }, {}, null],
-  ['not one that is known', { told: 'opened', ...long }, {}, null],
-  ['one that is opened again', { told: 'acknowledged', ...long }, {}, 'opened'],
-  ['one that is opened again after its end', { told: 'resolved', ...long }, {}, 'opened'],
-  ['not before the throttle has passed', { told: 'resolved', ...lately }, {}, null],
-  ['what was not delivered, after the throttle', { told: null, ...long }, {}, 'opened'],
-  ['an acknowledgement', { state: 'acknowledged', told: 'opened', ...long }, {}, 'acknowledged'],
+  ['not one that is known', { announced: 'opened', ...long }, {}, null],
+  ['one that is opened again', { announced: 'acknowledged', ...long }, {}, 'opened'],
+  ['one that is opened again after its end', { announced: 'resolved', ...long }, {}, 'opened'],
+  ['not before the throttle has passed', { announced: 'resolved', ...lately }, {}, null],
+  ['what was not delivered, after the throttle', { announced: null, ...long }, {}, 'opened'],
+  ['an acknowledgement', { state: 'acknowledged', announced: 'opened', ...long }, {}, 'acknowledged'],
   [
     'no acknowledgement where it is not wanted',
-    { state: 'acknowledged', told: 'opened', ...long },
+    { state: 'acknowledged', announced: 'opened', ...long },
     { onAcknowledged: false },
     null,
   ],
-  ['an end', { state: 'resolved', told: 'opened', ...long }, {}, 'resolved'],
-  ['an end after an acknowledgement', { state: 'ignored', told: 'acknowledged', ...long }, {}, 'ignored'],
-  ['no end within the throttle', { state: 'resolved', told: 'opened', ...lately }, {}, null],
-  ['an end that is not wanted', { state: 'resolved', told: 'opened', ...long }, { onResolved: false }, 'forget'],
+  ['an end', { state: 'resolved', announced: 'opened', ...long }, {}, 'resolved'],
+  ['an end after an acknowledgement', { state: 'ignored', announced: 'acknowledged', ...long }, {}, 'ignored'],
+  ['no end within the throttle', { state: 'resolved', announced: 'opened', ...lately }, {}, null],
+  ['an end that is not wanted', { state: 'resolved', announced: 'opened', ...long }, { onResolved: false }, 'forget'],
   [
     'no ignored issue where ends are not wanted',
-    { state: 'ignored', told: 'opened', ...long },
+    { state: 'ignored', announced: 'opened', ...long },
     { onResolved: false },
     null,
   ],
   [
     'a delivery that failed for good, within the throttle',
-    { told: 'opened', ...lately, ...exhausted },
+    { announced: 'opened', ...lately, ...exhausted },
     {},
     'exhausted',
   ],
-  ['it once', { told: 'opened', ...long, ...exhausted, toldExhausted: true }, {}, null],
+  ['it once', { announced: 'opened', ...long, ...exhausted, announcedExhausted: true }, {}, null],
   ['it with the first word', { ...exhausted }, {}, 'opened'],
   [
     'it of an acknowledged issue',
-    { state: 'acknowledged', told: 'acknowledged', ...lately, ...exhausted },
+    { state: 'acknowledged', announced: 'acknowledged', ...lately, ...exhausted },
     {},
     'exhausted',
   ],
-  ['not of one that has ended', { state: 'resolved', told: 'opened', ...lately, ...exhausted }, {}, null],
-  ['what a clock of the future would hold up', { told: 'resolved', toldAt: minutesAgo(-60) }, {}, 'opened'],
+  ['not of one that has ended', { state: 'resolved', announced: 'opened', ...lately, ...exhausted }, {}, null],
+  ['what a clock of the future would hold up', { announced: 'resolved', announcedAt: minutesAgo(-60) }, {}, 'opened'],
 ];
 
 const many = (count: number, changedAt = minutesAgo(30)) =>

@@ -1,10 +1,10 @@
-// How many attempts a worker may have under way at destinations: its share, and slots where there are fewer places than workers.
+// How many attempts a worker may have under way at destinations: its share, and slots where there are fewer slots than workers.
 import { expect } from 'chai';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('places at destinations', () => {
+describe('slots at destinations', () => {
   let now: number;
   let concurrency: DestinationConcurrency;
   beforeEach(() => {
@@ -189,7 +189,7 @@ describe('places at destinations', () => {
       expect(wanted()).to.deep.equal(['dst_1', 'dst_2']);
     });
 
-    it('is asked for what is under way when there are more workers than places now', () => {
+    it('is asked for what is under way when there are more workers than slots now', () => {
       concurrency.setMaximum('dst_3', 2);
       expect(fill('dst_3')).to.equal(1);
       expect(concurrency.slotsWanted()).to.deep.equal([]);

@@ -28,6 +28,6 @@ describe('searches in a process', () => {
     greedy.gate.resolve();
     second.gate.resolve();
     await Promise.all([...greedy.outcomes, ...second.outcomes]);
-    expect((await hold(run, 'greedy', 3)).refused, 'places come back').to.equal(1);
+    expect((await hold(run, 'greedy', 3)).refused, 'slots come back').to.equal(1);
   });
 });

@@ -21,7 +21,7 @@ describe('what organizations share', () => {
     expect(taken).to.deep.equal([300, 75, 18, 5]);
   });
 
-  it('is never all taken by fewer than there are places', () => {
+  it('is never all taken by fewer than there are slots', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 60 }), fc.array(fc.integer({ min: 0, max: 5 })), (limit, order) => {
         const queue = new FairQueue(limit);

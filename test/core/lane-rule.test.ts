@@ -1,4 +1,4 @@
-// The lane `adaptive` by the clock: 28 workflows a second, of which one organization may have twenty, and four places for those whose
+// The lane `adaptive` by the clock: 28 workflows a second, of which one organization may have twenty, and four slots for those whose
 // attempts have not begun.
 import { expect } from 'chai';
 import { LaneRule } from '../../core/delivery/lane-rule.ts';
@@ -16,11 +16,11 @@ class Clock {
   now = 0;
   readonly #begins: { at: number; begin: () => void }[] = [];
   readonly rule: LaneRule;
-  readonly turns: WorkflowPermits;
+  readonly permits: WorkflowPermits;
 
   constructor(alone = true) {
-    this.turns = new WorkflowPermits({ permits: 4, alone: () => alone });
-    this.rule = new LaneRule({ turns: this.turns, perSecond: 28, now: () => this.now });
+    this.permits = new WorkflowPermits({ permits: 4, alone: () => alone });
+    this.rule = new LaneRule({ permits: this.permits, perSecond: 28, now: () => this.now });
   }
 
   pass(ms: number): void {
@@ -38,10 +38,10 @@ class Clock {
     if (everyMs === 0) for (let n = 0; n < times; n += 1) this.rule.comes(name);
     for (let n = 0; n < times; n += 1) {
       if (everyMs > 0) this.rule.comes(name);
-      const place = this.rule.choose(name);
-      const what = typeof place === 'string' ? place : 'workflow';
+      const slot = this.rule.choose(name);
+      const what = typeof slot === 'string' ? slot : 'workflow';
       counts[what] = (counts[what] ?? 0) + 1;
-      if (typeof place !== 'string') this.#begins.push({ at: this.now + beginsMs, begin: place });
+      if (typeof slot !== 'string') this.#begins.push({ at: this.now + beginsMs, begin: slot });
       this.pass(everyMs);
     }
     return counts;
@@ -52,11 +52,7 @@ describe('the rule of the lane adaptive', () => {
   for (const [what, due, expected] of [
     ['all are workflows while they come slowly', { times: 100, everyMs: 51 }, { workflow: 100 }],
     ['a burst is the relay’s at once', { times: 1000, everyMs: 0 }, { rate: 1000 }],
-    [
-      'what is left of a few is the relay’s when no place is left',
-      { times: 9, everyMs: 0 },
-      { workflow: 4, behind: 5 },
-    ],
+    ['what is left of a few is the relay’s when no slot is left', { times: 9, everyMs: 0 }, { workflow: 4, behind: 5 }],
     ['none is a workflow at a high rate, after the first', { times: 500, everyMs: 20 }, { workflow: 10, rate: 490 }],
     ['workflows that begin late are few', { times: 80, everyMs: 60, beginsMs: 2000 }, { workflow: 8, behind: 72 }],
   ] as [string, Due, Record<string, number>][])
@@ -132,7 +128,7 @@ describe('the rule of the lane adaptive', () => {
     expect(clock.rule.pressure).to.equal('rate');
   });
 
-  it('leaves a place to the others when the workflows of one organization do not begin', () => {
+  it('leaves a slot to the others when the workflows of one organization do not begin', () => {
     const clock = new Clock(false);
     const hanging = { name: 'hangs', times: 8, everyMs: 200, beginsMs: 60_000 };
     expect(clock.due(hanging)).to.deep.equal({ workflow: 2, share: 6 });

@@ -19,13 +19,13 @@ describe('the use of an organization', () => {
   });
   /** How many more may be stored. */
   const room = (): number => {
-    const places = [];
+    const slots = [];
     try {
-      for (;;) places.push(use.take(0));
+      for (;;) slots.push(use.take(0));
     } catch {
-      for (const place of places) place(null);
+      for (const slot of slots) slot(null);
     }
-    return places.length;
+    return slots.length;
   };
 
   it('counts no webhook twice, whenever PostgreSQL has seen its commit', () => {

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { MAX_DIGEST_CHANGES } from '../../core/messages/message.ts';
 import { newId } from '../../core/text/ids.ts';
-import { createAnnouncements } from '../../db/messages/announcements.ts';
-import { type DueMessage, finishMessage } from '../../db/messages/outbox.ts';
-import { noteArrived } from '../../db/messages/channel-failures.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
+import { createAnnouncements } from '../../db/messages/announcements.ts';
+import { noteArrived } from '../../db/messages/channel-failures.ts';
+import { type DueMessage, finishMessage } from '../../db/messages/outbox.ts';
 import { LOCKS } from '../../db/sql/rules.ts';
 import { announcements } from '../../worker/loops/due-workflows.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';
@@ -89,15 +89,15 @@ describe('alerts that are due', () => {
     });
     await sent(both as DueMessage);
     await setState(id, 'acknowledged');
-    await pool.query(`update alert_announcements set told_at = now() - interval '16 minutes'`);
+    await pool.query(`update alert_announcements set announced_at = now() - interval '16 minutes'`);
     expect(await told()).to.deep.equal([`acknowledged ${id}`]);
     await setState(id, 'resolved');
-    await pool.query(`update alert_announcements set told_at = now() - interval '16 minutes'`);
+    await pool.query(`update alert_announcements set announced_at = now() - interval '16 minutes'`);
     expect(await told()).to.deep.equal([`resolved ${id}`, `resolved ${id}`]);
     // It opens again, and another delivery is given up.
     await pool.query('update issues set exhausted_at = null where id = $1', [id]);
     await setState(id, 'open');
-    await pool.query(`update alert_announcements set told_at = now() - interval '16 minutes'`);
+    await pool.query(`update alert_announcements set announced_at = now() - interval '16 minutes'`);
     expect(await told()).to.deep.equal([`opened ${id}`, `opened ${id}`]);
     await exhaust();
     expect(await told()).to.deep.equal([`exhausted ${id}`, `exhausted ${id}`]);
@@ -144,7 +144,7 @@ describe('alerts that are due', () => {
     await pool.query('update alert_channels set throttle_minutes = 5 where id = $1', [quiet.id]);
     await setState(id, 'resolved');
     expect(await told(), 'within five minutes').to.deep.equal([]);
-    await pool.query(`update alert_announcements set told_at = now() - interval '6 minutes'`);
+    await pool.query(`update alert_announcements set announced_at = now() - interval '6 minutes'`);
     expect(await told()).to.deep.equal([`resolved ${id}`]);
     await pool.query('delete from alert_channels');
     const digest = await channel({ digest_minutes: 10 }, owner);
@@ -269,7 +269,7 @@ describe('alerts that are due', () => {
     expect(first.map(({ channelId }) => channelId)).to.have.members([failed, digest, throttled.id]);
     await Promise.all(first.map(sent));
     await pool.query('delete from alert_channels where id <> $1', [throttled.id]);
-    await pool.query('update alert_announcements set told_at = $1', [inAnHour()]);
+    await pool.query('update alert_announcements set announced_at = $1', [inAnHour()]);
     await setState(id, 'resolved');
     await createAnnouncements(pool, '');
     await pool.query('update messages set created_at = $1, due_at = $1', [inAnHour()]);

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { ALPHABET, newId, shardOf } from '../../core/text/ids.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Held } from '../../worker/relay/shards.ts';
-import { addWorkers, aloneRelay, shareOut } from '../support/workflows/relays.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { addWorkers, aloneRelay, shareOut } from '../support/workflows/relays.ts';
 
 const RELAYS = 50;
 // With a number of their own they print what they read.
@@ -98,7 +98,7 @@ describe('claims of many relays', function () {
     expect(expected).to.have.length.greaterThan(20);
   });
 
-  it('find their own behind any number of rows of another relay, whose places may all be taken', async () => {
+  it('find their own behind any number of rows of another relay, whose slots may all be taken', async () => {
     await emptyOutbox(database.pool);
     const [idle, busy] = await shareOut(database.pool, ['idle', 'busy']);
     const insert = (id: string, priority: number, shard: number | undefined) =>

@@ -1,12 +1,13 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
-import { expect } from 'chai';
+
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
+import { expect } from 'chai';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { newId } from '../../core/text/ids.ts';
-import { createLog } from '../../core/process/log.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
+import { createLog } from '../../core/process/log.ts';
+import { newId } from '../../core/text/ids.ts';
 import {
   changeCircuits,
   countAttempts,
@@ -15,13 +16,13 @@ import {
   resetCircuit,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
-import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
-import { nextProbe, claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
+import { claimDueCircuits, nextProbe } from '../../db/circuits/wake-ups.ts';
+import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { holdOrFailOver } from '../../worker/relay/round.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -234,7 +235,7 @@ describe('held deliveries', () => {
   it('are signalled a few at a time, in the turns of their organization at Temporal, however high the rate', async () => {
     const released = 50;
     // Half of these are for one that waits alone.
-    const [places, heldMs] = [40, 500];
+    const [slots, heldMs] = [40, 500];
     const routeId = await openRoute();
     const ids = await Promise.all(Array.from({ length: released }, () => delivery(routeId)));
     await divertBlocked(
@@ -246,7 +247,7 @@ describe('held deliveries', () => {
 
     const { temporalAddress: address, namespace } = stackAddresses();
     const connection = Connection.lazy({ address });
-    const workflowPermits = new WorkflowPermits({ permits: places, heldMs, alone: () => false });
+    const workflowPermits = new WorkflowPermits({ permits: slots, heldMs, alone: () => false });
     let [underWay, most, signals] = [0, 0, 0];
     const counted: WorkflowClientInterceptor = {
       async signal(input, next) {
@@ -267,7 +268,7 @@ describe('held deliveries', () => {
       );
       expect(advice).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
       expect((performance.now() - began) / 1000).to.be.at.least(
-        (heldMs / 1000) * Math.floor((released - 1) / (places / 2)),
+        (heldMs / 1000) * Math.floor((released - 1) / (slots / 2)),
       );
       expect({ signals, isFew: most <= 10 }).to.deep.equal({ signals: released, isFew: true });
     } finally {
@@ -276,7 +277,7 @@ describe('held deliveries', () => {
     }
   });
 
-  describe('while the places of their organization are taken', () => {
+  describe('while the slots of their organization are taken', () => {
     let deps: CircuitDeps;
     let own: Pool;
     let connection: Connection;
@@ -305,7 +306,7 @@ describe('held deliveries', () => {
       return Number((error as { nextRetryDelay: number }).nextRetryDelay);
     };
 
-    it('are kept by a circuit that opens again after its reset, however long it waits for a place', async () => {
+    it('are kept by a circuit that opens again after its reset, however long it waits for a slot', async () => {
       const routeId = await openRoute();
       await hold(routeId);
       expect(await look(routeId, true), 'a look that ends: nothing repeats the reset').to.deep.equal({
@@ -324,7 +325,7 @@ describe('held deliveries', () => {
       expect(await wakeUps()).to.not.include(routeId);
     });
 
-    it('ask for a place less and less often', async () => {
+    it('ask for a slot less and less often', async () => {
       const routeId = await openRoute();
       await hold(routeId);
       await look(routeId, true);

@@ -1,4 +1,4 @@
-// Destinations that do not answer keep the places they have taken, and leave the others theirs.
+// Destinations that do not answer keep the slots they have taken, and leave the others theirs.
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -29,12 +29,12 @@ describe('destinations that do not answer', () => {
         Array.from({ length: IN_FLIGHT_PER_DESTINATION + 2 }, () => records.accepted(source, '{}')),
       );
       const underWay = () => hanging.reduce((sum, { requests }) => sum + requests.length, 0);
-      await until('most places to be taken', () => underWay() >= IN_FLIGHT / 2);
+      await until('most slots to be taken', () => underWay() >= IN_FLIGHT / 2);
 
       for (let number = 0; number < 10; number += 1) {
         await records.eventWith('delivered', await records.accepted(lively.source, '{}'));
       }
-      expect(underWay(), 'what hangs has left places free').to.be.lessThan(IN_FLIGHT);
+      expect(underWay(), 'what hangs has left slots free').to.be.lessThan(IN_FLIGHT);
       for (const eventId of backlog) expect(await records.event(eventId)).to.include({ deliveriesSucceeded: 0 });
 
       gate.resolve();

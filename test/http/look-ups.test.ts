@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLookUps, lookUpPlaces, type Resolve } from '../../outbound/http/guarded-connect.ts';
+import { createLookUps, lookUpSlots, type Resolve } from '../../outbound/http/guarded-connect.ts';
 import { until } from '../support/until.ts';
 import { asError, asResponse, closedAfterEach, request } from './senders.ts';
 import { httpServer } from './servers.ts';
@@ -20,9 +20,9 @@ function withHanging(prefix: string) {
 describe('look-ups of names', () => {
   const open = closedAfterEach();
 
-  it('of one organization that nothing answers leave places to others, and theirs are taken in turn', async () => {
+  it('of one organization that nothing answers leave slots to others, and theirs are taken in turn', async () => {
     const { asked, hanging, resolve } = withHanging('hanging');
-    const lookUp = createLookUps({ resolve, places: 6, waitMs: 60_000 });
+    const lookUp = createLookUps({ resolve, slots: 6, waitMs: 60_000 });
     const hung = Array.from({ length: 20 }, (_, n) => lookUp(`hanging-${n}.example`, 'org_many'));
     for (let n = 0; n < 10; n += 1) {
       expect(await lookUp(`quick-${n}.example`, 'org_few')).to.deep.equal([{ address: '127.0.0.1', family: 4 }]);
@@ -39,7 +39,7 @@ describe('look-ups of names', () => {
 
   it('of the same name are one, whoever asks', async () => {
     const { asked, hanging, resolve } = withHanging('hanging');
-    const lookUp = createLookUps({ resolve, places: 6, waitMs: 60_000 });
+    const lookUp = createLookUps({ resolve, slots: 6, waitMs: 60_000 });
     const all = Array.from({ length: 20 }, (_, n) => lookUp('hanging.example', `org_${n % 2}`));
     await until('the first', () => hanging.size === 1);
     const other = await lookUp('quick.example', 'org_1');
@@ -51,7 +51,7 @@ describe('look-ups of names', () => {
 
   it('end in time, and a name that was not answered in that time is not waited for again', async () => {
     const { asked, hanging, resolve } = withHanging('hanging');
-    const lookUp = createLookUps({ resolve, places: 6, waitMs: 200 });
+    const lookUp = createLookUps({ resolve, slots: 6, waitMs: 200 });
     const failure = (name: string) =>
       lookUp(name, 'org_1').then(
         () => null,
@@ -59,17 +59,17 @@ describe('look-ups of names', () => {
       );
     const codes = await Promise.all(Array.from({ length: 8 }, (_, n) => failure(`hanging-${n}.example`)));
     expect(new Set(codes)).to.deep.equal(new Set(['EAI_AGAIN']));
-    expect(asked, 'the places are taken until there is an answer').to.have.length(4);
+    expect(asked, 'the slots are taken until there is an answer').to.have.length(4);
     expect(await failure('hanging-0.example')).to.equal('EAI_AGAIN');
     expect(asked).to.have.length(4);
     hanging.get('hanging-0.example')?.();
-    expect(await failure('quick.example'), 'a place is free').to.equal(null);
+    expect(await failure('quick.example'), 'a slot is free').to.equal(null);
   });
 
-  it('that fail are told as the resolver does, and leave their place', async () => {
+  it('that fail are told as the resolver does, and leave their slot', async () => {
     const resolve: Resolve = (hostname, callback) =>
       callback(Object.assign(new Error(`no ${hostname}`), { code: 'ENOTFOUND' }), []);
-    const lookUp = createLookUps({ resolve, places: 1, waitMs: 60_000 });
+    const lookUp = createLookUps({ resolve, slots: 1, waitMs: 60_000 });
     for (let n = 0; n < 3; n += 1) {
       const error = await lookUp('gone.example', 'org_1').catch((thrown: unknown) => thrown);
       expect(error).to.include({ code: 'ENOTFOUND' });
@@ -79,7 +79,7 @@ describe('look-ups of names', () => {
   it('are those of the organization whose request it is', async () => {
     const { asked, resolve } = withHanging('hanging');
     const port = await httpServer((_req, res) => res.end('ok'));
-    const lookUp = createLookUps({ resolve, places: 2, waitMs: 1000 });
+    const lookUp = createLookUps({ resolve, slots: 2, waitMs: 1000 });
     const sender = open({ lookUp });
     const sent = (organizationId: string, host: string, timeoutMs = 10_000) =>
       sender.send(request(`http://${host}:${port}`, { organizationId, poolKey: host, timeoutMs }));
@@ -91,9 +91,9 @@ describe('look-ups of names', () => {
     expect(late.code).to.equal('TIMEOUT');
   });
 
-  it('have as many places as there are threads for them, but for two', () => {
+  it('have as many slots as there are threads for them, but for two', () => {
     // libuv: half of the threads, rounded up.
-    for (const [threads, places] of [
+    for (const [threads, slots] of [
       [undefined, 1],
       ['1', 1],
       ['4', 1],
@@ -101,7 +101,7 @@ describe('look-ups of names', () => {
       ['16', 6],
       ['many', 1],
     ] as const) {
-      expect(lookUpPlaces(threads), String(threads)).to.equal(places);
+      expect(lookUpSlots(threads), String(threads)).to.equal(slots);
     }
   });
 });

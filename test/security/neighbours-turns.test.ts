@@ -1,10 +1,11 @@
 // An organization whose deliveries fail by the dozen asks Temporal for no more than its turns (core/fairness/workflow-permits.ts) while
 // another one has something to deliver.
-import { expect } from 'chai';
+
 import { availableParallelism } from 'node:os';
-import { freePorts } from '../../local/ports.ts';
+import { expect } from 'chai';
 import { WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
 import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
+import { freePorts } from '../../local/ports.ts';
 import { addNeighbour, type Neighbour } from '../support/attacks/neighbours.ts';
 import { onceMore } from '../support/records.ts';
 import { scrape } from '../support/telemetry/scrape.ts';
@@ -13,7 +14,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
 
 const FAILING = 80;
 const HOUR_MS = 3_600_000;
-// What an organization gets in a second when it waits alone: half of the places.
+// What an organization gets in a second when it waits alone: half of the slots.
 const PER_SECOND = (PERMITS_PER_PROCESSOR * availableParallelism()) / 2;
 // First attempts that are workflows: three quarters of what there may be.
 const FIRST_PER_SECOND = (WORKFLOWS_PER_PROCESSOR * availableParallelism() * 3) / 4;
@@ -96,7 +97,7 @@ describe('an organization whose deliveries fail', () => {
     expect(Math.min(...queued), 'more than each may have in flight').to.be.at.least(total / 2);
   });
 
-  /** One that has more failing deliveries than the relay has places. */
+  /** One that has more failing deliveries than the relay has slots. */
   async function flood(neighbour: Neighbour): Promise<Neighbour> {
     const source = await neighbour.records.source();
     for (let number = 0; number < 3; number += 1) {

@@ -2,20 +2,20 @@
 import { Client } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newId } from '../../core/text/ids.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../core/delivery/delivery.ts';
-import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
+import { newId } from '../../core/text/ids.ts';
+import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { lookAfterOverdue, signalTurn } from '../../worker/relay/overdue.ts';
 import { cancel, status } from '../../workflows/messages.ts';
-import { insertSource } from '../support/database/own-database.ts';
 import { queueDelivery } from '../support/database/outbox.ts';
-import { failed, inQueue, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { insertSource } from '../support/database/own-database.ts';
+import { emptyOutbox } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
-import { emptyOutbox } from '../support/rows.ts';
+import { failed, inQueue, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 
 describe('deliveries that a relay has not heard of', () => {
   const { database } = useDatabase('overdue');
@@ -47,8 +47,8 @@ describe('deliveries that a relay has not heard of', () => {
 
   const deps = () => ({ pool: database.pool, client: worker.client, log: pino({ level: 'silent' }) });
   const look = (isRunning: (deliveryId: string) => boolean = () => false) =>
-    lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning, freePlace });
-  const freePlace = (deliveryId: string) => void inFlight.delete(deliveryId);
+    lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning, freeSlot });
+  const freeSlot = (deliveryId: string) => void inFlight.delete(deliveryId);
   const queued = async () =>
     (await database.pool.query<{ id: string; resume: Resume | null }>('select delivery_id as id, resume from outbox'))
       .rows;
@@ -135,7 +135,7 @@ describe('deliveries that a relay has not heard of', () => {
       hotPool: database.pool,
       inFlight,
       isRunning: () => false,
-      freePlace,
+      freeSlot,
     });
     expect(inFlight.deliveryIds()).to.deep.equal([first.deliveryId, last.deliveryId]);
     now += 5000;

@@ -2,27 +2,27 @@
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
-import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
+import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import { pause } from '../../db/circuits/pauses.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
-import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choice.ts';
-import { startRelay } from '../../worker/relay/relay.ts';
-import { repairs } from '../../worker/relay/overdue.ts';
-import { Shards } from '../../worker/relay/shards.ts';
-import { insertSource } from '../support/database/own-database.ts';
-import { queuedDeliveries } from '../support/database/outbox.ts';
-import { closed } from '../support/workflows/scripted-attempts.ts';
-import { stackAddresses } from '../support/stack.ts';
-import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
-import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choice.ts';
+import { repairs } from '../../worker/relay/overdue.ts';
+import { startRelay } from '../../worker/relay/relay.ts';
+import { Shards } from '../../worker/relay/shards.ts';
+import { queuedDeliveries } from '../support/database/outbox.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { closed } from '../support/workflows/scripted-attempts.ts';
 
 const MOST_WORKFLOWS = 20;
 // Three quarters of them: what an organization may have while others have none.
@@ -127,7 +127,7 @@ describe('a relay', () => {
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
     const workflowPermits = new WorkflowPermits({ permits: 200, alone: () => true });
-    const lanes = createLaneChoice({ lane: 'express', turns: workflowPermits, log });
+    const lanes = createLaneChoice({ lane: 'express', permits: workflowPermits, log });
     observe(lanes, client);
     const relay = startRelay({
       pool: database.pool,

@@ -1,8 +1,8 @@
 // Retries beyond their organization's share of a worker: where they wait, and what is kept for them meanwhile.
 import { expect } from 'chai';
-import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
+import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 
 describe('turns of retries', () => {
@@ -44,7 +44,7 @@ describe('turns of retries', () => {
     expect(await inOutbox()).to.deep.equal(['waiting']);
 
     const signalled = await turns.inTurn({ ...request, queued: true }, made);
-    expect(signalled).to.include({ status: 'deferred', for: 'places' }).and.not.have.property('queued');
+    expect(signalled).to.include({ status: 'deferred', for: 'slots' }).and.not.have.property('queued');
     expect(await inOutbox()).to.deep.equal([]);
 
     const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };

@@ -2,23 +2,24 @@
 // workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
 // After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
 //
-// A workflow is started in its organization's turn (core/fairness/workflow-permits.ts). Until then the delivery waits here, with its place and its
+// A workflow is started in its organization's turn (core/fairness/workflow-permits.ts). Until then the delivery waits here, with its slot and its
 // row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal stays free for others.
+
+import { LRUCache } from 'lru-cache';
+import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { retryDelay } from '../../core/delivery/backoff.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { LRUCache } from 'lru-cache';
-import { ResultsFullError } from '../../activities/attempt/results.ts';
-import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import { type OutboxRow, removeQueued, type StartPolicy } from '../../db/hot-path/claim.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { type OutboxRow, removeQueued, type StartPolicy } from '../../db/hot-path/claim.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
 
 // Pause after an attempt that could not be made: while the database is down, another one would fail too.
 const ERROR_REST_MS = 1000;
-// Failed tries of one delivery while the database is up; it blocks a place that others need.
+// Failed tries of one delivery while the database is up; it blocks a slot that others need.
 const MOST_TRIES = 3;
 // Maximum number of remembered deliveries; the least recently used are dropped, which costs one more try at most.
 const MOST_REMEMBERED = 10_000;
@@ -36,7 +37,7 @@ export interface ExpressDeps {
   startWorkflow: (row: OutboxRow, policy: StartPolicy, first: FirstAttempt | undefined) => Promise<boolean>;
   /** Ends a delivery whose workflow was terminated by an operator. @returns whether its workflow runs */
   lookAfter: (row: OutboxRow) => Promise<boolean>;
-  /** Called when a delivery no longer needs its place. */
+  /** Called when a delivery no longer needs its slot. */
   done: (deliveryId: string) => void;
   /** How long running attempts get at the end, ms. */
   drainMs: number;
@@ -73,7 +74,7 @@ export function createExpress(deps: ExpressDeps): Express {
 
   /**
    * Retries while the database is down, which affects all deliveries. Problems of a single delivery (its credentials cannot be
-   * decrypted, its code fails) are left to its workflow, which retries with backoff and holds no place here.
+   * decrypted, its code fails) are left to its workflow, which retries with backoff and holds no slot here.
    */
   async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
     const { deliveryId } = row;
@@ -81,7 +82,7 @@ export function createExpress(deps: ExpressDeps): Express {
     if (before === 'handed over') {
       throttled(deps.log).warn(
         { deliveryId, cause: causeOf(error) },
-        'its workflow continues, and its place in the queue is to be removed',
+        'its workflow continues, and its position in the queue is to be removed',
       );
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
       throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt to be made again');

@@ -1,15 +1,15 @@
 // Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
 // slots.
 //
-// Organizations share the places first, by the rule of core/fairness/fair-queue.ts: a delivery counts for its organization until its result is
+// Organizations share the slots first, by the rule of core/fairness/fair-queue.ts: a delivery counts for its organization until its result is
 // recorded, also while it waits for its organization's turn at Temporal. A destination's unanswered attempts may then not exceed half of
 // what its organization may still take, nor what it copes with (core/delivery/destination-concurrency.ts, which retries count for too). Answered
 // attempts that are being recorded do not count there, else a quick destination would wait for commits. With them a destination has at
 // most 50 more than its limit in flight; this is how many a killed relay may have to send again.
 //
-// So slow destinations leave room for others, however many there are: the more places are taken, the fewer each may take, and the
+// So slow destinations leave room for others, however many there are: the more slots are taken, the fewer each may take, and the
 // last ones go to organizations and destinations that have none. With a fixed limit alone, total / limit slow destinations would
-// block all others. And all slow ones together get half of the places, so that the others never share what they leave.
+// block all others. And all slow ones together get half of the slots, so that the others never share what they leave.
 //
 // What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
 // any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
@@ -36,9 +36,9 @@ const FIRST_LOOK_MS = 300;
 const CHECK_AGAIN_MS = 30_000;
 // How many a destination may have in flight beyond its limit, answered and not recorded.
 const MOST_UNRECORDED = 50;
-// The part of all places that slow destinations share.
+// The part of all slots that slow destinations share.
 const MOST_OF_SLOW = 1 / 2;
-// How long the count of their places is used, ms: each row of a claim asks for it.
+// How long the count of their slots is used, ms: each row of a claim asks for it.
 const COUNTED_FOR_MS = 20;
 
 interface Limits {
@@ -64,7 +64,7 @@ export class InFlight {
   readonly #perDestination = new Map<string, number>();
   /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
-  readonly #places: FairQueue;
+  readonly #slots: FairQueue;
   readonly #workflows: FairQueue;
   readonly #limits: Limits;
   readonly #now: () => number;
@@ -77,7 +77,7 @@ export class InFlight {
   constructor(limits: Limits, options: InFlightOptions = {}) {
     const { now = () => performance.now(), isSlow = () => false } = options;
     this.#limits = limits;
-    this.#places = new FairQueue(limits.total);
+    this.#slots = new FairQueue(limits.total);
     this.#workflows = new FairQueue(limits.workflows ?? limits.total);
     this.#now = now;
     this.#isSlow = isSlow;
@@ -91,14 +91,14 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
-  /** How many more places an organization may take; without one: an organization that has none. */
+  /** How many more slots an organization may take; without one: an organization that has none. */
   roomFor(organizationId = ''): number {
-    return this.#places.roomFor(organizationId);
+    return this.#slots.roomFor(organizationId);
   }
 
-  /** Organizations with places, and how many more each may take. */
+  /** Organizations with slots, and how many more each may take. */
   organizations(): { id: string; left: number }[] {
-    return this.#places.holders.map((id) => ({ id, left: this.roomFor(id) }));
+    return this.#slots.holders.map((id) => ({ id, left: this.roomFor(id) }));
   }
 
   /** Half of what its organization may still take: so there is room for its next destination. */
@@ -126,7 +126,7 @@ export class InFlight {
   }
 
   /**
-   * Whether others wait for this delivery to be recorded: all places, or all of its organization's or its destination's, are
+   * Whether others wait for this delivery to be recorded: all slots, or all of its organization's or its destination's, are
    * taken.
    */
   isAwaited(deliveryId: string): boolean {
@@ -161,12 +161,12 @@ export class InFlight {
     return [...this.#entries.keys()];
   }
 
-  /** Whether a delivery has a place at its destination here. */
+  /** Whether a delivery has a slot at its destination here. */
   hasPermit(deliveryId: string): boolean {
     return this.#entries.get(deliveryId)?.answered === false;
   }
 
-  /** Whether this row holds a place; a later one of the same delivery may. */
+  /** Whether this row holds a slot; a later one of the same delivery may. */
   holds(row: OutboxRow): boolean {
     return this.#entries.get(row.deliveryId)?.row === row;
   }
@@ -187,7 +187,7 @@ export class InFlight {
     change(this.#perDestination, row.destinationId, 1);
     change(this.#unrecorded, row.destinationId, 1);
     // `hasRoom` has allowed it, when it was claimed.
-    this.#places.enter(row.organizationId);
+    this.#slots.enter(row.organizationId);
   }
 
   /** Whether one more of this organization may be a workflow where the relay could make the attempt itself. */
@@ -208,7 +208,7 @@ export class InFlight {
 
   /**
    * Its destination has answered, or never will.
-   * @returns whether the destination had no place left before, or when the last claim began: its limit may have grown since
+   * @returns whether the destination had no slot left before, or when the last claim began: its limit may have grown since
    */
   answered(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
@@ -227,11 +227,11 @@ export class InFlight {
     this.answered(deliveryId);
     entry.endWorkflow?.();
     change(this.#unrecorded, entry.row.destinationId, -1);
-    this.#places.release(entry.row.organizationId);
+    this.#slots.release(entry.row.organizationId);
     return this.#entries.delete(deliveryId);
   }
 
-  /** Not the places of later rows of the same deliveries. */
+  /** Not the slots of later rows of the same deliveries. */
   deleteAll(rows: OutboxRow[]): void {
     for (const row of rows) if (this.holds(row)) this.delete(row.deliveryId);
   }

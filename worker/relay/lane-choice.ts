@@ -1,17 +1,17 @@
 // Which lane a delivery takes: what its route or the service names, or the rule of the lane `adaptive` (core/delivery/lane-rule.ts).
 import { availableParallelism } from 'node:os';
 import type { Lane, LaneSetting } from '../../core/delivery/delivery.ts';
-import type { Leave } from '../../core/fairness/fair-queue.ts';
 import { LaneRule, type ReasonForRelay, WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
-import type { Log } from '../../core/process/log.ts';
-import { laneChanges, leftToRelay } from '../../core/metrics/deliveries.ts';
+import type { Leave } from '../../core/fairness/fair-queue.ts';
 import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
+import { laneChanges, leftToRelay } from '../../core/metrics/deliveries.ts';
+import type { Log } from '../../core/process/log.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 export interface LaneChoiceDeps {
   /** For routes without one. */
   lane: LaneSetting;
-  turns: WorkflowPermits;
+  permits: WorkflowPermits;
   log: Pick<Log, 'info'>;
 }
 
@@ -40,11 +40,11 @@ export interface LaneChoice {
   refused(): void;
 }
 
-export function createLaneChoice({ lane: setting, turns, log }: LaneChoiceDeps): LaneChoice {
+export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps): LaneChoice {
   const perSecond = WORKFLOWS_PER_PROCESSOR * availableParallelism();
-  const rule = new LaneRule({ turns, perSecond, now: () => performance.now() });
+  const rule = new LaneRule({ permits, perSecond, now: () => performance.now() });
   /** Of the workflows whose first attempts have not begun, by delivery. */
-  const places = new Map<string, Leave>();
+  const held = new Map<string, Leave>();
   let shown: Lane = 'workflow';
 
   function show(pressure: ReasonForRelay | null): void {
@@ -57,20 +57,20 @@ export function createLaneChoice({ lane: setting, turns, log }: LaneChoiceDeps):
   }
 
   function byRule({ deliveryId, organizationId }: Belongings, hasSlot: boolean): Choice {
-    const place = hasSlot ? rule.choose(organizationId) : 'share';
-    if (place !== 'share') show(rule.pressure);
-    if (typeof place === 'string') {
-      leftToRelay.add({ reason: place });
+    const choice = hasSlot ? rule.choose(organizationId) : 'share';
+    if (choice !== 'share') show(rule.pressure);
+    if (typeof choice === 'string') {
+      leftToRelay.add({ reason: choice });
       return { lane: 'express', adapts: true };
     }
     begun(deliveryId);
-    places.set(deliveryId, place);
+    held.set(deliveryId, choice);
     return { lane: 'workflow', adapts: true };
   }
 
   function begun(deliveryId: string): void {
-    places.get(deliveryId)?.();
-    places.delete(deliveryId);
+    held.get(deliveryId)?.();
+    held.delete(deliveryId);
   }
 
   // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as there is room for.

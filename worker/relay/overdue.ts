@@ -1,20 +1,20 @@
 // Deliveries that the relay has started or signalled and that have no result yet, and those that continue from recorded attempts because
 // their workflow was lost, or has ended and the database does not know it (restored from a backup).
 import type { Client } from '@temporalio/client';
+import { ATTEMPT_TIMEOUT_MS, type ResumedDelivery } from '../../core/delivery/delivery.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { resumePoints } from '../../db/delivery/reconciliation.ts';
+import { type OutboxRow, type Resume, removeQueued, stillQueued } from '../../db/hot-path/claim.ts';
 import {
   type DeliveryRepair,
   lookAfterQueued,
   type RepairDeps,
   repairOverdue,
 } from '../../temporal-config/open-deliveries.ts';
-import { ATTEMPT_TIMEOUT_MS, type ResumedDelivery } from '../../core/delivery/delivery.ts';
-import { type Log, throttled } from '../../core/process/log.ts';
-import { causeOf } from '../../core/process/log-cause.ts';
-import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../../db/hot-path/claim.ts';
-import type { Pool } from '../../db/connections/pool.ts';
-import type { InFlight } from './in-flight.ts';
 import { isRefusal, signalWorkflow } from '../../temporal-config/workflows.ts';
-import { resumePoints } from '../../db/delivery/reconciliation.ts';
+import type { InFlight } from './in-flight.ts';
 
 export interface OverdueDeps {
   hotPool: Pool;
@@ -23,8 +23,8 @@ export interface OverdueDeps {
   inFlight: InFlight;
   /** Whether this process makes an attempt of a delivery at the moment. */
   isRunning: (deliveryId: string) => boolean;
-  /** Called with a delivery that needs its place no more. It may still be in the outbox. */
-  freePlace: (deliveryId: string) => void;
+  /** Called with a delivery that needs its slot no more. It may still be in the outbox. */
+  freeSlot: (deliveryId: string) => void;
   log: Log;
 }
 
@@ -34,9 +34,9 @@ type Overdue = ReturnType<InFlight['takeOverdue']>[number];
  * Checks deliveries whose result is overdue. One that left the outbox is done (another worker recorded it). One that Temporal
  * does not know is started again. One whose workflow was terminated in the Temporal UI would wait for ever, so it is ended
  * visibly. One whose workflow has run for longer than an attempt can take has a problem of its own (its credentials cannot be
- * decrypted, for example): its workflow retries without holding a place here, and the reconciliation repairs it if the workflow
+ * decrypted, for example): its workflow retries without holding a slot here, and the reconciliation repairs it if the workflow
  * is lost. One that was signalled its turn is signalled again.
- * Failure policy: while Temporal is away, what may have a workflow keeps its place, and the relay continues with others.
+ * Failure policy: while Temporal is away, what may have a workflow keeps its slot, and the relay continues with others.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const { inFlight } = deps;
@@ -50,14 +50,14 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
     const resume = queued.get(deliveryId);
     // It may have begun here meanwhile, and left the outbox.
     if (deps.isRunning(deliveryId) || (each.isEarly && resume !== undefined)) continue;
-    if (resume === undefined) deps.freePlace(deliveryId);
+    if (resume === undefined) deps.freeSlot(deliveryId);
     // Each would wait as long for an answer.
     else if (isAway) inFlight.checkSoon(deliveryId);
     else isAway = !(await check(deps, each, resume));
   }
 }
 
-/** Checks one that is still in the outbox. @returns false when Temporal or the database did not answer: it keeps its place */
+/** Checks one that is still in the outbox. @returns false when Temporal or the database did not answer: it keeps its slot */
 async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume | null): Promise<boolean> {
   const { deliveryId } = row;
   try {
@@ -70,7 +70,7 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
         'its workflow has not recorded a first attempt; the relay leaves the delivery to it',
       );
     }
-    deps.freePlace(deliveryId);
+    deps.freeSlot(deliveryId);
     return true;
   } catch (error) {
     const facts = { deliveryId, cause: causeOf(error) };
@@ -87,7 +87,7 @@ async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | nul
 }
 
 /**
- * Signals a workflow that waits, in the outbox, for its turn: for its destination's rate limit or a place there (activities/attempt/limits.ts),
+ * Signals a workflow that waits, in the outbox, for its turn: for its destination's rate limit or a slot there (activities/attempt/limits.ts),
  * among the retries of its organization (activities/attempt/retry-slots.ts), or until that is resumed. A delivery without a workflow is repaired and
  * claimed again.
  * @returns whether to check the delivery again if no result comes
@@ -118,7 +118,7 @@ async function repair(deps: RepairDeps, row: OutboxRow): Promise<DeliveryRepair 
   return repaired;
 }
 
-/** A delivery whose signal Temporal refuses keeps its place for a while; others are still signalled. */
+/** A delivery whose signal Temporal refuses keeps its slot for a while; others are still signalled. */
 async function unlessRefused(
   { log }: RepairDeps,
   { deliveryId }: OutboxRow,

@@ -5,20 +5,20 @@
 // background.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
-import { type OutboxRow, vacuumOutbox, type StartPolicy } from '../../db/hot-path/claim.ts';
-import { type Pool, withShortLocks } from '../../db/connections/pool.ts';
-import { type BackgroundTasks, oneAtATime } from './loop.ts';
-import type { InFlight } from './in-flight.ts';
-import type { Pacing } from './pacing.ts';
-import type { Repairs } from './overdue.ts';
-import type { Starts } from './start.ts';
-import type { Claims } from './claim.ts';
-import type { Shards } from './shards.ts';
 import { electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { nextProbe, oldestOpen } from '../../db/circuits/wake-ups.ts';
-import { isLockTimeout } from '../../db/connections/database-errors.ts';
 import { actingFor, NoTurnError } from '../../db/connections/by-organization.ts';
+import { isLockTimeout } from '../../db/connections/database-errors.ts';
+import { type Pool, withShortLocks } from '../../db/connections/pool.ts';
+import { type OutboxRow, type StartPolicy, vacuumOutbox } from '../../db/hot-path/claim.ts';
+import type { Claims } from './claim.ts';
+import type { InFlight } from './in-flight.ts';
+import { type BackgroundTasks, oneAtATime } from './loop.ts';
+import type { Repairs } from './overdue.ts';
+import type { Pacing } from './pacing.ts';
+import type { Shards } from './shards.ts';
+import type { Starts } from './start.ts';
 
 interface RoundDeps {
   /** Runs the rare commands. */
@@ -67,7 +67,7 @@ interface Chosen {
 }
 
 /**
- * Which of the claimed rows are to be started now. The others stay in the outbox and hold no place.
+ * Which of the claimed rows are to be started now. The others stay in the outbox and hold no slot.
  * @throws when the database does not answer: then none of them holds one, because nobody would work on it
  */
 async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
@@ -115,7 +115,7 @@ async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
 
 /**
  * Before its policy is read, the maximum of a destination is not known, or an old one.
- * @returns deliveries within the maxima of their destinations. The others stay in the outbox and hold no place
+ * @returns deliveries within the maxima of their destinations. The others stay in the outbox and hold no slot
  */
 function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
   for (const row of rows) concurrency.setMaximum(row.destinationId, policyOf(row).maxConcurrency);
@@ -137,7 +137,7 @@ function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], p
   for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
 }
 
-/** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no place. */
+/** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no slot. */
 async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<OutboxRow[]> {
   const near = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
   const starting = new Set(near);

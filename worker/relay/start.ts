@@ -3,32 +3,32 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
+import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
+import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
-import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
-import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
-import type { BackgroundTasks } from './loop.ts';
 import { createExpress, type Express } from './attempt.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
+import type { BackgroundTasks } from './loop.ts';
 import type { Repairs } from './overdue.ts';
-import { startDelivery, type Started } from './workflow-start.ts';
+import { type Started, startDelivery } from './workflow-start.ts';
 
-// A delivery whose start or signal failed keeps its place for this time: claimed again at once, it would fail again.
+// A delivery whose start or signal failed keeps its slot for this time: claimed again at once, it would fail again.
 const ERROR_REST_MS = 1000;
 // Maximum number of remembered failed starts; the least recently used are dropped.
 const MOST_REMEMBERED = 10_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
-  /** Called with a delivery that no longer needs its place. */
-  freePlace: (deliveryId: string) => void;
+  /** Called with a delivery that no longer needs its slot. */
+  freeSlot: (deliveryId: string) => void;
   background: BackgroundTasks;
   /** Runs the rare commands. */
   pool: Pool;
@@ -64,7 +64,7 @@ export class Starts {
       inTurn: (row) => this.#inTurn(row),
       startWorkflow: async (row, policy, first) => (await this.#startWorkflow(row, policy, { first })) !== 'before',
       lookAfter: (row) => deps.repairs.lookAfterQueued(deps, row),
-      done: deps.freePlace,
+      done: deps.freeSlot,
     });
   }
 
@@ -73,11 +73,11 @@ export class Starts {
     for (const row of rows) this.#deps.lanes.comes(row, policyOf(row).lane);
   }
 
-  /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
+  /** Starts a delivery that has no workflow; it keeps its slot until its first result is recorded. */
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
     const choice = this.#choose(row, policy);
     if (choice === undefined) return this.#deps.background.run(this.#restBeforeNextTry(row));
-    // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
+    // However slow its destination: an attempt under way needs a socket and a slot, and slots are limited (in-flight.ts).
     if (choice.lane === 'express') this.#express.run(row, policy);
     // While Temporal does not answer, the relay continues with the other lane.
     else if (choice.adapts) this.#deps.background.run(this.#startWatched(row, policy, choice));
@@ -91,7 +91,7 @@ export class Starts {
     try {
       if (point === undefined || (await this.#inTurn(row)))
         await this.#deps.repairs.resumeDelivery(this.#deps, row, point, start);
-      this.#deps.freePlace(row.deliveryId);
+      this.#deps.freeSlot(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
     }
@@ -101,7 +101,7 @@ export class Starts {
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
       const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
-      if (!isSignalled) this.#deps.freePlace(row.deliveryId);
+      if (!isSignalled) this.#deps.freeSlot(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
     }
@@ -185,9 +185,9 @@ export class Starts {
   }
 
   async #restBeforeNextTry(row: OutboxRow): Promise<void> {
-    const { inFlight, freePlace } = this.#deps;
+    const { inFlight, freeSlot } = this.#deps;
     await delay(ERROR_REST_MS);
-    if (inFlight.holds(row)) freePlace(row.deliveryId);
+    if (inFlight.holds(row)) freeSlot(row.deliveryId);
   }
 
   /** Undefined: only its workflow may make the attempt, and there is no room for one now. */

@@ -1,28 +1,29 @@
 // The Temporal workers of this process: the main one for workflows and the activities that deliver, and those for mails, alerts, replays and
 // files of warehouses. Each of these has few slots of its own, so that a slow mail server or store never takes resources that deliveries
 // need. What is due for them is claimed by loops/due-workflows.ts.
-import { type ActivityDeps, createActivities } from '../../activities/index.ts';
+
 import { PendingOpenings } from '../../activities/attempt/admission.ts';
 import { createContextLoader } from '../../activities/attempt/results.ts';
-import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { createWorker, run, type RunningWorker } from './connect.ts';
-import { ACTIVITY_SLOTS, type RelayLink, type WorkerContext, type WorkerParts, version } from '../worker-parts.ts';
+import { type ActivityDeps, createActivities } from '../../activities/index.ts';
+import { createMessageActivities } from '../../activities/messages.ts';
 import { createReplayActivities } from '../../activities/replay.ts';
 import { createWarehouseActivities } from '../../activities/warehouse-flush/index.ts';
 import { publicUrl, type Settings } from '../../core/config/config.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
+import type { PeopleLinks } from '../../core/messages/message.ts';
+import { recipientRule } from '../../core/messages/recipients.ts';
+import { messageTaskQueue, replayTaskQueue, warehouseTaskQueue } from '../../core/temporal/names.ts';
 import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
-import { messageTaskQueue, replayTaskQueue, warehouseTaskQueue } from '../../core/temporal/names.ts';
+import { createStopLink } from '../../db/messages/recipients.ts';
 import { smtpOf } from '../../outbound/mail.ts';
+import { createAlertSender } from '../../outbound/messages.ts';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { dueConfirmations } from '../loops/confirmations.ts';
 import { sharedRest } from '../loops/due.ts';
 import { dueFlushes, dueMessages, dueReplays } from '../loops/due-workflows.ts';
-import { createMessageActivities } from '../../activities/messages.ts';
-import type { PeopleLinks } from '../../core/messages/message.ts';
-import { recipientRule } from '../../core/messages/recipients.ts';
-import { createStopLink } from '../../db/messages/recipients.ts';
-import { createAlertSender } from '../../outbound/messages.ts';
+import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from '../worker-parts.ts';
+import { createWorker, type RunningWorker, run } from './connect.ts';
 
 // Slots are fixed. Of workflow tasks, there are as many as an organization may have workflows in flight (worker/worker.ts): an eager start
 // without a free slot becomes an ordinary one. More would not make them faster. When many workflows start at once, every task would wait here for its turn, longer than Temporal
@@ -34,7 +35,7 @@ const CACHED_WORKFLOWS = 5000;
 const CIRCUIT_RELEASES = 43;
 // The large payloads of all attempts together. An organization may hold as much as it leaves free, so one that is alone has half.
 const LARGE_BODY_BYTES = 256 * 1024 * 1024;
-// How long an attempt waits for room among them, with its place in flight. Then it waits outside of this process.
+// How long an attempt waits for room among them, with its slot in flight. Then it waits outside of this process.
 const BODY_WAIT_MS = 5000;
 // How long an activity waits for its result to be recorded. Less than the margin the workflow leaves for it.
 const AWAIT_RECORD_MS = 30_000;
@@ -158,8 +159,8 @@ function startReplays({ settings, log }: WorkerContext, parts: WorkerParts): Pro
 
 function startFlushes({ settings, env, log }: WorkerContext, parts: WorkerParts): Promise<RunningWorker> {
   const warehouses = createWarehouses({ ...parts.reach, access: operatorAccess(settings, env) });
-  const places = new FairQueue(FLUSH_SLOTS);
-  const deps = { ...parts, pool: parts.warehousePool, settings, log, warehouses, places };
+  const slots = new FairQueue(FLUSH_SLOTS);
+  const deps = { ...parts, pool: parts.warehousePool, settings, log, warehouses, slots };
   return startSideWorker(
     parts,
     warehouseTaskQueue(parts.common.taskQueue),

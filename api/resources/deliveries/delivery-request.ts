@@ -12,7 +12,7 @@ import {
   type RecordVersion,
 } from '../../../db/history/deliveries.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
+import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
 import { invalid, unavailable } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
@@ -21,9 +21,9 @@ import { component, count, headers, idOf, text, timestamp, withExample } from '.
 import { requireDelivery } from './deliveries.ts';
 import {
   maskedHeaders,
+  PROBLEMS,
   type Problem,
   type ProblemCode,
-  PROBLEMS,
   recompute,
   requestUrl,
 } from './recomputed-request.ts';
@@ -138,18 +138,18 @@ export const deliveryRequestOperation: Operation = {
 };
 
 /** Of everything that makes requests to look at. */
-export const places = new FairQueue(MAX_AT_ONCE, 1);
+export const slots = new FairQueue(MAX_AT_ONCE, 1);
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const { attempt, includeBody = true } = parseQuery(ctx, querySchema);
   const delivery = await requireDelivery(ctx, deps);
   if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
   const asked = await askedAttempt(deps, delivery, attempt);
-  if (!places.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
+  if (!slots.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
   try {
     ctx.body = await show(ctx, deps, delivery, { ...asked, includeBody });
   } finally {
-    places.release(organizationId(ctx));
+    slots.release(organizationId(ctx));
   }
 }
 

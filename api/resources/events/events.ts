@@ -18,7 +18,7 @@ import {
 import { SEARCH_MS, SearchTooBroadError } from '../../../db/history/search.ts';
 import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
+import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
 import { ApiError, invalid, notFound, unavailable } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
 import {
@@ -56,13 +56,13 @@ const MAX_AT_ONCE = 4;
 type RunSearch = <T>(organizationId: string, filter: string, search: () => Promise<T>) => Promise<T>;
 
 export function boundedSearches(): RunSearch {
-  const places = new FairQueue(MAX_AT_ONCE, 1);
+  const slots = new FairQueue(MAX_AT_ONCE, 1);
   return async (organizationId, filter, search) => {
-    if (!places.hold(organizationId)) throw unavailable('Other searches are running');
+    if (!slots.hold(organizationId)) throw unavailable('Other searches are running');
     try {
       return await orTooBroad(filter, search);
     } finally {
-      places.release(organizationId);
+      slots.release(organizationId);
     }
   };
 }

@@ -3,26 +3,26 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
-import { isId, newId } from '../../../core/text/ids.ts';
 import type { SchemaError, StoredSchema } from '../../../core/schemas/schema.ts';
-import { Destination, Filter, type Route, Schema, Source } from '../../../db/records/entities.ts';
+import { isId, newId } from '../../../core/text/ids.ts';
 import { type EventRecord, findEvent } from '../../../db/history/events.ts';
-import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
+import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
+import { Destination, Filter, type Route, Schema, Source } from '../../../db/records/entities.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import type { GateSet } from '../../../outbound/threads/index.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { invalid, notFound, unavailable } from '../../request/errors.ts';
-import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
-import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
-import { findRoute, requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { invalid, notFound, unavailable } from '../../request/errors.ts';
+import type { Operation } from '../../request/operation.ts';
 import { inThreads } from '../../request/threads.ts';
 import { parseBody } from '../../request/validation.ts';
-import { places, problemAnswer, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
+import { problemAnswer, requestMembers, shownBody, shownUrl, slots } from '../deliveries/delivery-request.ts';
+import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
 import { payloadExpired } from '../events/events.ts';
+import { findRoute, requireId } from '../records.ts';
+import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
 
 // What is shown of a body: answers to POSTs are kept for repeats.
 const MOST_SHOWN = 64 * 1024;
@@ -90,7 +90,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
   const event = await requireEventOf(ctx, deps, route, eventId);
   // Whose payload was read: otherwise reads of many events by one route would count as the same.
   noteRecords(ctx, [event.id]);
-  if (!places.hold(organizationId(ctx))) throw unavailable('Other previews are running');
+  if (!slots.hold(organizationId(ctx))) throw unavailable('Other previews are running');
   try {
     const body = await loadPayload(deps.pool, event.id);
     if (body === null) throw payloadExpired(event.id);
@@ -106,7 +106,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
         : { content: null, requests: [] }),
     };
   } finally {
-    places.release(organizationId(ctx));
+    slots.release(organizationId(ctx));
   }
 }
 

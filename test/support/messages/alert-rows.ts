@@ -1,13 +1,14 @@
 // Channels of alerts and issues as rows of a database that no worker looks at.
+
+import type { AnnouncedChange } from '../../../core/messages/announcements.ts';
 import { newId } from '../../../core/text/ids.ts';
-import type { ToldChange } from '../../../core/messages/announcements.ts';
+import type { Pool } from '../../../db/connections/pool.ts';
 import { createAnnouncements } from '../../../db/messages/announcements.ts';
 import { claimMessages, type DueMessage, finishMessage } from '../../../db/messages/outbox.ts';
-import type { Pool } from '../../../db/connections/pool.ts';
 
 /** A message that was claimed, with the changes that it is about. */
 export interface ClaimedMessage extends DueMessage {
-  changes: ToldChange[];
+  changes: AnnouncedChange[];
 }
 
 export interface ChannelRow {
@@ -69,7 +70,7 @@ export const alertRows = (pool: () => Pool) => {
 
   async function claim(limit: number): Promise<ClaimedMessage[]> {
     const { due } = await claimMessages(pool(), limit);
-    const { rows } = await pool().query<{ id: string; content: ToldChange[] }>(
+    const { rows } = await pool().query<{ id: string; content: AnnouncedChange[] }>(
       'select id, content from messages where id = any($1::text[])',
       [due.map(({ messageId }) => messageId)],
     );
