@@ -11,7 +11,7 @@ import { actingFor, shareConnections } from '../../db/connections/by-organizatio
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-const turnsOf = (pool: Pool) =>
+const retrySlotsOf = (pool: Pool) =>
   createRetrySlots({
     pool,
     slots: 4,
@@ -41,7 +41,7 @@ describe('first attempts as local activities', () => {
     const deps = {
       contexts: { submit },
       results: { underWay: () => undefined },
-      turns: turnsOf(pool),
+      retrySlots: retrySlotsOf(pool),
       onBegun: () => {},
       onRecorded: () => {},
       log: { error: () => {} },
@@ -71,7 +71,7 @@ describe('first attempts as local activities', () => {
     const deps = {
       contexts: { submit },
       results: { underWay: () => undefined },
-      turns: turnsOf(pool),
+      retrySlots: retrySlotsOf(pool),
       onBegun: () => {},
       onRecorded: () => {},
     } as unknown as ActivityDeps;
