@@ -157,8 +157,8 @@ describe('an attempt whose result the database does not take', () => {
     const { endpoint, request } = await delivery({ after: gate.promise });
     const never = 3_600_000;
     const workflowPermits = new WorkflowPermits({ permits: 1, alone: () => true });
-    const turns = createRetrySlots({ pool, slots: 4, workflowPermits });
-    const deps = { ...worker(never), turns, onBegun: () => {}, onRecorded: () => {} } as unknown as ActivityDeps;
+    const retrySlots = createRetrySlots({ pool, slots: 4, workflowPermits });
+    const deps = { ...worker(never), retrySlots, onBegun: () => {}, onRecorded: () => {} } as unknown as ActivityDeps;
     const info = { isLocal: true, startToCloseTimeoutMs: never };
     const context = { info, cancellationSignal: new AbortController().signal } as Context;
     const attempt = asyncLocalStorage.run(context, () => createActivities(deps).attemptDelivery(request));
