@@ -1,7 +1,7 @@
 // Nothing is changed over the API without its record. What a record holds: audit-log-contents.test.ts.
 import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
-import { targets } from '../contract/malformed/targets.ts';
+import { targets } from '../support/requests/right-bodies.ts';
 import type { Json } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/organizations/audit-log.ts';
@@ -227,7 +227,7 @@ const named = (kind: string) => ({ name: `New ${kind}`, slug: `new-${kind}` });
 const described = () => ({ description: 'changed' });
 const url = 'https://new.example/';
 
-/** Bodies that do it; for the other operations those of the malformed requests do. */
+/** Bodies that do it; for the other operations their examples do. */
 const BODIES: Record<string, (own: TenantRecords) => unknown> = {
   'POST /api/organizations/{orgId}/sources': () => named('source'),
   'PATCH /api/organizations/{orgId}/sources/{id}': described,

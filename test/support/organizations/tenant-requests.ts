@@ -1,7 +1,7 @@
 // Requests of one organization that name records of another: made of the API's description, so that a new operation, parameter or
 // member that takes an id cannot be forgotten. One that this file does not know how to fill is an error.
 import { apiDocument } from '../../../api/openapi/document.ts';
-import { targets } from '../../contract/malformed/targets.ts';
+import { targets } from '../requests/right-bodies.ts';
 import type { TenantRecords } from './tenant-records.ts';
 
 /** What a member or parameter refers to, by its name, or by path and name; `id` and `ids` depend on the path. */
@@ -224,7 +224,8 @@ function bodyOf(method: string, path: string, { requestBody }: Described, own: T
   if (path.startsWith('/ingest/')) return {};
   const endpoint = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const body = targets.find((target) => target.method === method && target.path === endpoint)?.body ?? undefined;
-  if (requestBody && !body) throw new Error(`${method} ${path}: the malformed requests must be told a right body`);
+  if (requestBody && !body)
+    throw new Error(`${method} ${path}: test/support/requests/right-bodies.ts must have a right body`);
   if (path.endsWith('/events/replay'))
     return { sourceId: own.source[0], destinationIds: [own.destination[0]], dryRun: true };
   const named = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) =>

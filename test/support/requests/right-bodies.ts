@@ -1,16 +1,15 @@
-// What malformed requests are aimed at: every endpoint, with a body that would be right.
+// Every operation of the management API with a body that it takes: its largest example.
 import { managementOperations } from '../../../api/request/operations.ts';
-import { managementEndpoints } from '../../support/requests/endpoints.ts';
+import { managementEndpoints } from './endpoints.ts';
 
 export interface Target {
   method: string;
   /** With `:orgId` and `:id` to be filled in. */
   path: string;
-  /** A body of the right form; null for endpoints that read none. */
+  /** Null for endpoints that read none. */
   body: Record<string, unknown> | null;
 }
 
-/** The example of the operation that has most members. */
 function exampleOf(method: string, path: string): Record<string, unknown> | null {
   const operation = managementOperations.find(
     (each) => each.method === method.toLowerCase() && each.path.replaceAll(/\{(\w+)\}/g, ':$1') === path,
@@ -20,21 +19,10 @@ function exampleOf(method: string, path: string): Record<string, unknown> | null
   return largest;
 }
 
-/** Members in which hardly anything is a mistake. */
-export const ANYTHING = ['payload', 'query', 'schema'];
-
 /** It makes a key and takes none, so it is not among those behind one. The code is right in form only. */
 const signIn: Target = { method: 'POST', path: '/api/auth/sign-in', body: { code: 'A'.repeat(43) } };
 
 export const targets: Target[] = [
-  ...managementEndpoints().map(({ method, path }) => ({
-    ...{ method, path },
-    body: exampleOf(method, path),
-  })),
+  ...managementEndpoints().map(({ method, path }) => ({ ...{ method, path }, body: exampleOf(method, path) })),
   signIn,
 ];
-
-/** Endpoints that read a body. */
-export const writing = targets.filter(
-  (target): target is Target & { body: Record<string, unknown> } => target.body !== null,
-);
