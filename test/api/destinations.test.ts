@@ -2,9 +2,6 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { holdOrganization, waitingFor } from '../support/database/row-lock.ts';
-import { testPool } from '../support/service.ts';
-import { until } from '../support/until.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const url = 'https://receiver.example/hooks';
@@ -131,21 +128,6 @@ describe('Destinations', () => {
         409,
         'DUPLICATE_SLUG',
       );
-    });
-
-    it('takes a change while another with its slug is created: each gets its answer, though they wait for each other', async () => {
-      const { id, slug } = await organization.api.create('/api/destinations', { name: 'Wanted', url });
-      const held = await holdOrganization(testPool(), organization.id);
-      const created = post({ name: 'Wanted too', url, slug });
-      const [creating] = await until('it to wait', async () => {
-        const waiting = await held.waiting();
-        return waiting.length === 1 && waiting;
-      });
-      const changed = organization.api.request('PATCH', `/api/destinations/${id}`, { name: 'Changed' });
-      await until('the change to wait behind it', async () => (await waitingFor(testPool(), creating)).length === 1);
-      await held.release();
-      expectError(await created, 409, 'DUPLICATE_SLUG');
-      expect((await changed).body).to.include({ name: 'Changed', slug });
     });
 
     it('removes itself from all routes when it is deleted', async () => {

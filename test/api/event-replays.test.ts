@@ -1,8 +1,7 @@
 // Replays of events chosen by the filters of the event list: what the API accepts, counts and shows.
 import { expect } from 'chai';
 import { REPLAY_RATE } from '../../core/delivery/event-replay.ts';
-import { setLimits } from '../../db/organizations/organizations.ts';
-import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { expectInvalid, type Json } from '../support/api-client.ts';
 import {
   deliveryOf,
   expirePayload,
@@ -208,26 +207,5 @@ describe('Replays by filter', () => {
     expect(page.data.map(({ id }) => id)).to.deep.equal([made[0]]);
     expect(page.pagination).to.deep.equal({ total: 3, page: 2, pageSize: 2 });
     expectInvalid(await own.api.request('GET', `${own.base}/events/replays?page=0`), 'page');
-  });
-
-  it('refuses a replay beyond the limit of the organization, and says what to do', async () => {
-    await setLimits(testPool(), organization.id, { runningReplays: 3 });
-    // Slow ones, so that a worker that may run beside this test does not end them.
-    for (let n = 0; n < 30; n += 1) await ingest(organization, pipeline.source, '{}');
-    const slow = { sourceId: pipeline.source.id, ratePerSecond: 1 };
-    const made = [await post(slow), await post(slow), await post(slow)];
-    expect(made.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
-    expectError(await post(slow), 429, 'LIMIT_EXCEEDED', /3 replays are under way.*cancel one/);
-    expect((await post({ ...slow, dryRun: true })).status).to.equal(200);
-    const cancelled = await organization.api.post(`${replays}/${made[0]?.body.id}/cancel`);
-    expect(cancelled).to.include({ id: made[0]?.body.id, status: 'cancelled' });
-    expect(cancelled.finishedAt).to.match(ISO_MS);
-    expect((await post(slow)).status).to.equal(200);
-    expectError(
-      await organization.api.request('POST', `${replays}/${made[0]?.body.id}/cancel`),
-      409,
-      'INVALID_STATE',
-      /is cancelled/,
-    );
   });
 });

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import {
-  deliveriesOf,
   deliveryOf,
   forgetQueued,
   ingest,
@@ -63,25 +62,6 @@ describe('Lists', () => {
         const { total } = (await own.api.list(path)).pagination;
         expect((await part(path, 'cursor=first&withTotal=true')).pagination.total).to.equal(total);
         expect((await part(path, 'cursor=first&withTotal=false')).pagination).to.not.have.property('total');
-      }
-    });
-
-    it('go with filters, and through the deliveries of an event', async () => {
-      const source = await makeSource(own);
-      const destinations = [await makeDestination(own), await makeDestination(own), await makeDestination(own)];
-      await makeRoute(
-        own,
-        source.id,
-        destinations.map(({ id }) => id),
-      );
-      const eventId = await ingest(own, source, '{}');
-      const all = (await deliveriesOf(own, eventId)).map(({ id }) => id).toReversed();
-      for (const filter of [`eventId=${eventId}`, `sourceId=${source.id}`]) {
-        const first = await part('/api/deliveries', `${filter}&pageSize=2&cursor=first&withTotal=true`);
-        expect(first.pagination.total).to.equal(3);
-        const second = await part('/api/deliveries', `${filter}&pageSize=2&cursor=${first.pagination.nextCursor}`);
-        expect([...first.data, ...second.data].map(({ id }) => id)).to.deep.equal(all);
-        expect(second.pagination.nextCursor).to.equal(null);
       }
     });
 

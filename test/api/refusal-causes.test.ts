@@ -27,9 +27,6 @@ interface RefusalCase {
 
 describe('Webhooks that are refused', () => {
   const { testInstance } = useHookyard({ settings: { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) } });
-  before(async () => {
-    // Without a worker: nothing is delivered.
-  });
 
   const newOrganization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
   const here = ({ webhookUrl }: SourceRecord) => testInstance.api.url + new URL(webhookUrl).pathname;

@@ -46,27 +46,11 @@ describe('Sources', () => {
       prefix: 'v1=',
     };
 
-    for (const type of ['github', 'stripe', 'slack']) {
-      it(`never shows the secret of ${type}`, async () => {
-        const created = await makeSource(organization, { verificationConfig: { type, secret } });
-        expect(created).to.deep.include({ verificationConfig: { type } });
-        const shown = await organization.api.get(`${base}/${created.id}`);
-        expect(shown.verificationConfig).to.deep.equal({ type });
-      });
-    }
-
     it('shows only the type after a create, and all but the secret later', async () => {
       const created = await makeSource(organization, { verificationConfig: hmac });
       expect(created).to.deep.include({ verificationConfig: { type: 'hmac' } });
       const { secret: _secret, ...shown } = hmac;
       expect((await organization.api.get(`${base}/${created.id}`)).verificationConfig).to.deep.equal(shown);
-    });
-
-    it('keeps the secret encrypted in the database', async () => {
-      const { id } = await makeSource(organization, { verificationConfig: hmac });
-      const { rows } = await testPool().query('select * from sources where id = $1', [id]);
-      expect(rows[0].verification_secret).to.match(/^v1\./);
-      expect(JSON.stringify(rows[0])).to.not.include(secret);
     });
 
     const keeps: [string, object][] = [

@@ -45,19 +45,6 @@ describe('Imports of destinations that meet others', () => {
       expect(await bySlug(organization, 'all-of-it')).to.deep.equal(before_);
     });
 
-    it('rename keeps slugs within their length', async () => {
-      const slug = 'a'.repeat(63);
-      const result = await importInto(
-        organization,
-        [
-          { name: 'A', slug, url },
-          { name: 'B', slug, url },
-        ],
-        'rename',
-      );
-      expect(result.destinations.map((destination) => destination.slug)).to.deep.equal([slug, `${'a'.repeat(61)}-2`]);
-    });
-
     it('overwrite updates the existing one and keeps what the file does not say', async () => {
       const before_ = await bySlug(organization, 'all-of-it');
       const result = await importInto(organization, [incoming], 'overwrite');
@@ -156,15 +143,5 @@ describe('Imports of destinations that meet others', () => {
     await Promise.all([importInto(organization, items, 'rename'), importInto(organization, items, 'rename')]);
     const slugs = (await exported(organization)).destinations.map(({ slug }) => String(slug));
     expect(slugs.toSorted()).to.deep.equal(items.flatMap(({ slug }) => [slug, `${slug}-2`, `${slug}-3`]).toSorted());
-  });
-
-  it('continues beside creates that take its slugs', async () => {
-    const items = Array.from({ length: 30 }, (_, index) => ({ name: `R${index}`, slug: `r-${index}`, url }));
-    const creates = items.toReversed().map((item) => organization.api.request('POST', '/api/destinations', item));
-    const result = await importInto(organization, items);
-    const created = (await Promise.all(creates)).filter(({ status }) => status === 201).length;
-    expect(result.summary.imported + created).to.equal(30);
-    expect(result.summary.skipped).to.equal(created);
-    expect((await exported(organization)).destinations).to.have.length(30);
   });
 });

@@ -18,7 +18,7 @@ export interface ImportResult {
   routes: { id: string | null; name: string; status: string }[];
 }
 
-export const url = 'https://receiver.example/hooks';
+const url = 'https://receiver.example/hooks';
 export const conditions = [
   { field: 'payload.kind', operator: 'equals', value: 'paid' },
   { field: 'a', operator: 'in', value: ['x', 1] },
