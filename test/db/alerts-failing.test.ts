@@ -1,13 +1,6 @@
 // What becomes of messages that no channel takes, or that nobody wants any more.
 import { expect } from 'chai';
-import {
-  claimMessages,
-  type DueMessage,
-  finishMessage,
-  giveUpMessage,
-  noteFailedTry,
-  noteStarted,
-} from '../../db/messages/outbox.ts';
+import { claimMessages, type DueMessage, finishMessage, giveUpMessage, noteStarted } from '../../db/messages/outbox.ts';
 import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
@@ -18,9 +11,6 @@ const REASON = 'The channel answered 410';
 describe('alerts that do not arrive', () => {
   const { pool } = useDatabase('alerts_failing', { connections: 8 });
   const { organization, channel, issue, setState, round, sent, told } = alertRows(() => pool);
-  before(async () => {
-    // Of its own, so that no worker takes what is due.
-  });
   afterEach(() => pool.query('with gone as (delete from organizations) delete from issues'));
 
   const giveUp = (message: DueMessage | undefined) => giveUpMessage(pool, keyOf(message), REASON);
@@ -115,49 +105,6 @@ describe('alerts that do not arrive', () => {
     expect(await round()).to.deep.equal([]);
   });
 
-  it('are told in both ways when the channel that passes them on begins to fail with it', async () => {
-    const owner = await organization();
-    const broken = await channel({}, owner);
-    const second = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(2) }, owner);
-    const third = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(1) }, owner);
-    await issue(owner);
-    await giveUp((await round())[0]);
-    expect(await giveUp((await round())[0])).to.include({ channelId: second.id, notifiedChannelId: third.id });
-    const due = await round();
-    expect(due.map(({ channelId }) => channelId)).to.deep.equal([third.id, third.id]);
-    expect(await Promise.all(due.map(about))).to.have.members([broken.id, second.id]);
-  });
-
-  it('are over for one that fails itself, or is disabled, when it works again, within a week', async () => {
-    const owner = await organization();
-    const broken = await channel({}, owner);
-    const pager = await channel({ type: 'pagerduty', kinds: ['circuit_open'] }, owner);
-    await issue(owner);
-    await giveUp((await round())[0]);
-    const [failing] = await round();
-    await noteNotifying(pool, keyOf(failing));
-    await sent(failing as DueMessage);
-    await noteArrived(pool, { id: broken.id, organizationId: owner });
-    const recovered = async () => (await round()).filter(({ kind }) => kind === 'recovered');
-    const letDue = () => pool.query(`update messages set due_at = now() - interval '1 second'`);
-    const [first] = await recovered();
-    expect(await giveUp(first)).to.include({ channelId: pager.id });
-    expect(await recovered(), 'it is left alone for a while').to.deep.equal([]);
-    await letDue();
-    const [second] = await recovered();
-    expect(await about(second)).to.equal(broken.id);
-    await setEnabled(pager.id, false);
-    await finishMessage(pool, keyOf(second), 'unwanted');
-    await setEnabled(pager.id, true);
-    await letDue();
-    const [third] = await recovered();
-    expect(third).to.include({ channelId: pager.id });
-    await pool.query(`update messages set created_at = now() - interval '8 days' where kind = 'recovered'`);
-    await giveUp(third);
-    await letDue();
-    expect(await recovered(), 'nobody waits for ever').to.deep.equal([]);
-  });
-
   it('are over when the channel works again: anyone who was told that it fails is told so, in this order', async () => {
     const owner = await organization();
     const broken = await channel({}, owner);
@@ -185,24 +132,6 @@ describe('alerts that do not arrive', () => {
     expect(await toPager(), 'once').to.deep.equal([]);
   });
 
-  it('wait for the end of the quiet hours of the only channel that can be told', async () => {
-    const owner = await organization();
-    await channel({}, owner);
-    await issue(owner);
-    const [message] = await round();
-    const always = { from: '00:00', to: '24:00', timeZone: 'UTC' };
-    await channel({ kinds: ['circuit_open'], quiet_hours: always, created_at: hoursAgo(1) }, owner);
-    const awake = await channel({ kinds: ['circuit_open'] }, owner);
-    expect(await giveUp(message)).to.include({ notifiedChannelId: awake.id });
-    const [failing] = await round();
-    await setEnabled(awake.id, false);
-    await finishMessage(pool, keyOf(failing), 'unwanted');
-    expect(await round(), 'it is quiet').to.deep.equal([]);
-    await pool.query('update alert_channels set quiet_hours = null');
-    await pool.query(`update messages set due_at = now() - interval '1 second'`);
-    expect(await round()).to.have.length(1);
-  });
-
   it('are one at a time while their channel fails', async () => {
     const { organizationId } = await channel({ last_sent_at: new Date() });
     for (let n = 0; n < 10; n += 1) await issue(organizationId);
@@ -227,17 +156,6 @@ describe('alerts that do not arrive', () => {
     );
     expect(rows).to.deep.equal([{ later: true }]);
     expect((await claimMessages(pool, 10)).due).to.deep.equal([]);
-  });
-
-  it('are tried for an hour since the first try', async () => {
-    const { organizationId } = await channel();
-    await issue(organizationId);
-    const [message] = await round();
-    // As long as it had to wait for its turn.
-    await pool.query(`update messages set created_at = now() - interval '2 hours'`);
-    expect(await noteFailedTry(pool, keyOf(message))).to.equal(false);
-    await pool.query(`update messages set tried_at = tried_at - interval '61 minutes'`);
-    expect(await noteFailedTry(pool, keyOf(message))).to.equal(true);
   });
 
   async function about(message: DueMessage | undefined): Promise<string | undefined> {

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { MAX_DIGEST_CHANGES } from '../../core/messages/message.ts';
 import { newId } from '../../core/text/ids.ts';
+import { createAnnouncements } from '../../db/messages/announcements.ts';
+import type { DueMessage } from '../../db/messages/outbox.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createAnnouncements } from '../../db/messages/announcements.ts';
 import { noteArrived } from '../../db/messages/channel-failures.ts';
@@ -16,9 +18,6 @@ const inAnHour = () => new Date(Date.now() + 3_600_000);
 describe('alerts that are due', () => {
   const { pool } = useDatabase('alerts', { connections: 8 });
   const { organization, channel, issue, setState, round, claim, sent, told } = alertRows(() => pool);
-  before(async () => {
-    // Of its own, so that no worker takes what is due.
-  });
   afterEach(() => pool.query('with gone as (delete from organizations) delete from issues'));
 
   it('are one for each change of state, in its order, and none for a change that was undone', async () => {
@@ -38,70 +37,6 @@ describe('alerts that are due', () => {
     const brief = await issue(organizationId);
     await setState(brief, 'resolved');
     expect(await told()).to.deep.equal([]);
-  });
-
-  it('tell a channel that does not want to hear of ends when an issue has ended and opens again', async () => {
-    const owner = await organization();
-    const { id: channelId } = await channel({ on_resolved: false }, owner);
-    const id = await issue(owner);
-    const exhaust = () => pool.query('update issues set exhausted_at = now() where id = $1', [id]);
-    expect(await told()).to.deep.equal([`opened ${id}`]);
-    await exhaust();
-    const [given] = await round();
-    await setState(id, 'resolved');
-    expect(await told(), 'a message is on its way').to.deep.equal([]);
-    await sent(given as DueMessage);
-    expect(await told()).to.deep.equal([]);
-    await pool.query('update issues set exhausted_at = null where id = $1', [id]);
-    await setState(id, 'open');
-    expect(await told()).to.deep.equal([`opened ${id}`]);
-    await exhaust();
-    expect(await told()).to.deep.equal([`exhausted ${id}`]);
-    // Undone before the next message might have been sent.
-    await pool.query('update alert_channels set throttle_minutes = 15 where id = $1', [channelId]);
-    await setState(id, 'resolved');
-    expect(await told()).to.deep.equal([]);
-    await setState(id, 'open');
-    expect(await told()).to.deep.equal([]);
-  });
-
-  it('tell once more that a delivery has failed for good, without waiting for the throttle', async () => {
-    const owner = await organization();
-    const first = await channel({ throttle_minutes: 15, on_acknowledged: true }, owner);
-    const id = await issue(owner);
-    expect(await told()).to.deep.equal([`opened ${id}`]);
-    const exhaust = () => pool.query('update issues set exhausted_at = now() where id = $1', [id]);
-    await exhaust();
-    const [given] = await round();
-    expect(given?.changes).to.deep.equal([{ issueId: id, change: 'exhausted', before: 'opened', exhausted: true }]);
-    // It did not arrive.
-    const { organizationId, messageId } = given as DueMessage;
-    await finishMessage(pool, { organizationId, messageId }, 'unwanted');
-    expect(await told()).to.deep.equal([`exhausted ${id}`]);
-    await exhaust();
-    expect(await told(), 'told already').to.deep.equal([]);
-
-    const late = await channel({}, owner);
-    const [both, ...others] = await round();
-    expect(others).to.deep.equal([]);
-    expect(both).to.deep.include({
-      ...{ channelId: late.id, changes: [{ issueId: id, change: 'opened', before: null, exhausted: true }] },
-    });
-    await sent(both as DueMessage);
-    await setState(id, 'acknowledged');
-    await pool.query(`update alert_announcements set announced_at = now() - interval '16 minutes'`);
-    expect(await told()).to.deep.equal([`acknowledged ${id}`]);
-    await setState(id, 'resolved');
-    await pool.query(`update alert_announcements set announced_at = now() - interval '16 minutes'`);
-    expect(await told()).to.deep.equal([`resolved ${id}`, `resolved ${id}`]);
-    // It opens again, and another delivery is given up.
-    await pool.query('update issues set exhausted_at = null where id = $1', [id]);
-    await setState(id, 'open');
-    await pool.query(`update alert_announcements set announced_at = now() - interval '16 minutes'`);
-    expect(await told()).to.deep.equal([`opened ${id}`, `opened ${id}`]);
-    await exhaust();
-    expect(await told()).to.deep.equal([`exhausted ${id}`, `exhausted ${id}`]);
-    expect(first.organizationId).to.equal(owner);
   });
 
   it('follow the rules of their channel: kinds, records, count', async () => {
@@ -133,35 +68,6 @@ describe('alerts that are due', () => {
     expect(await told()).to.deep.equal([`resolved ${named}`]);
   });
 
-  it('wait for the end of the quiet hours, of the throttle, and for the time of a digest', async () => {
-    const owner = await organization();
-    const quiet = await channel({ quiet_hours: { from: '00:00', to: '24:00', timeZone: 'UTC' } }, owner);
-    const quietPassed = () => pool.query('update alert_channels set quiet_hours = null where id = $1', [quiet.id]);
-    const id = await issue(owner);
-    expect(await told()).to.deep.equal([]);
-    await quietPassed();
-    expect(await told()).to.deep.equal([`opened ${id}`]);
-    await pool.query('update alert_channels set throttle_minutes = 5 where id = $1', [quiet.id]);
-    await setState(id, 'resolved');
-    expect(await told(), 'within five minutes').to.deep.equal([]);
-    await pool.query(`update alert_announcements set announced_at = now() - interval '6 minutes'`);
-    expect(await told()).to.deep.equal([`resolved ${id}`]);
-    await pool.query('delete from alert_channels');
-    const digest = await channel({ digest_minutes: 10 }, owner);
-    const both = [await issue(owner), await issue(owner)];
-    expect(await told(), 'the digest is not due').to.deep.equal([]);
-    await pool.query(`update issues set changed_at = now() - interval '11 minutes' where id = $1`, [both[0]]);
-    const [message, ...others] = await round();
-    expect(others).to.deep.equal([]);
-    expect(message).to.include({ kind: 'digest', channelId: digest.id });
-    expect(message?.changes.map(({ issueId }) => issueId)).to.have.members(both);
-    await sent(message as DueMessage);
-    await pool.query(`update issues set state = 'resolved', changed_at = now() - interval '1 hour'`);
-    expect(await told(), 'ten minutes after the one before').to.deep.equal([]);
-    await pool.query(`update alert_channels set last_digest_at = now() - interval '11 minutes'`);
-    expect(await told()).to.have.length(2);
-  });
-
   it('are in a digest as many as it can show, and the rest in the next, which does not wait', async () => {
     const owner = await organization();
     const old = new Date(Date.now() - 600_000);
@@ -179,13 +85,6 @@ describe('alerts that are due', () => {
     expect(sizes.flat().filter((size) => size === 5)).to.have.length(20);
     await issue(owner, { changed_at: old });
     expect(await round(), 'this one does').to.deep.equal([]);
-  });
-
-  it('are not put off in a digest by a test that has arrived', async () => {
-    const { id, organizationId } = await channel({ digest_minutes: 5 });
-    await issue(organizationId, { changed_at: new Date(Date.now() - 600_000) });
-    await noteArrived(pool, { id, organizationId });
-    expect(await round()).to.have.length(1);
   });
 
   it('are made once, also by several workers at a time', async () => {

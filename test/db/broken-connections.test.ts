@@ -1,17 +1,10 @@
 // Connections that PostgreSQL ends at any moment.
 import { expect } from 'chai';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, usePool } from '../support/use-hookyard.ts';
 
 describe('a connection that breaks', () => {
   const { database } = useDatabase('broken_connections');
-  let pool: Pool;
-  before(async () => {
-    pool = createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => undefined });
-  });
-  after(async () => {
-    await pool?.end();
-  });
+  const pool = usePool(database, { max: 1 });
 
   it('after it was handed out, and before it is used, ends nothing but itself', async () => {
     const client = await pool.connect();

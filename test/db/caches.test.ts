@@ -37,33 +37,6 @@ describe('of more than a process keeps', () => {
     }
   });
 
-  async function organizationOf(slug: string): Promise<string> {
-    const { rows } = await database.pool.query<{ id: string }>(
-      `insert into organizations (id, slug, name, plan) values ($1, $2, $2, 'business')
-       on conflict (slug) do update set name = excluded.name returning id`,
-      [newId('org'), slug],
-    );
-    return rows[0]?.id ?? expect.fail();
-  }
-
-  /** Stores a record of an organization. @returns its id */
-  async function stored(organization: string, table: string, id: string, columns: Record<string, unknown>) {
-    const all = Object.entries({ id, organization_id: await organizationOf(organization), name: id, ...columns });
-    const places = all.map((_, index) => `$${index + 1}`).join(', ');
-    const statement = `insert into ${table} (${all.map(([name]) => name).join(', ')}) values (${places})`;
-    await database.pool.query(
-      statement,
-      all.map(([, value]) => value),
-    );
-    return id;
-  }
-  const sourceOf = (organization: string, slug: string) => stored(organization, 'sources', newId('src'), { slug });
-  const storedOf = (organization: string, table: 'schemas' | 'filters', columns: object) => {
-    const id = newId(table === 'schemas' ? 'sch' : 'flt');
-    return stored(organization, table, id, { slug: id.replace('_', '-'), ...columns });
-  };
-  const routeOf = (organization: string, sourceId: string, columns: object) =>
-    stored(organization, 'routes', newId('rte'), { source_id: sourceId, destination_ids: [], ...columns });
   const others = Array.from({ length: OTHERS }, (_, n) => `other-${n}`);
 
   it('the configuration that attempts use most stays', async () => {
@@ -88,39 +61,6 @@ describe('of more than a process keeps', () => {
     await pool.query('update sources set enabled = false');
     expect(await isEnabled('busy')).to.equal(true);
     expect(await isEnabled('other-0'), 'the one used longest ago').to.equal(false);
-  });
-
-  it('routes share one copy of a schema and of a filter', async () => {
-    const { pool } = database;
-    const sourceId = await sourceOf('sharing', 'orders');
-    const schemaId = await storedOf('sharing', 'schemas', { schema: '{"maximum":9007199254740993}' });
-    const filterId = await storedOf('sharing', 'filters', {
-      conditions: '[{"field":"a","operator":"equals","value":1}]',
-      logic: 'OR',
-    });
-    const both = { schema_id: schemaId, filter_id: filterId };
-    for (const priority of ['3', '2']) await routeOf('sharing', sourceId, { priority, ...both });
-    await routeOf('sharing', sourceId, {
-      priority: '1',
-      filter_conditions: '[{"field":"b","operator":"exists"}]',
-    });
-    await routeOf('sharing', sourceId, { priority: '0' });
-    const routes = (await createRoutingCache(pool, reader).get('sharing', 'orders'))?.routes ?? [];
-    const [first, second, third] = routes.map(({ gate }) => gate?.definition);
-    expect(routes.map(({ priority, gate }) => [priority, gate === null])).to.deep.equal([
-      ...[3, 2, 1].map((priority) => [priority, false]),
-      [0, true],
-    ]);
-    expect(first?.schema).to.equal(second?.schema).and.not.equal(undefined);
-    expect(first?.filter).to.equal(second?.filter).and.not.equal(undefined);
-    const { id, name, version, schema } = first?.schema ?? expect.fail();
-    expect({ id, name, version }).to.deep.equal({ id: schemaId, name: schemaId, version: 1 });
-    expect(JSON.stringify(schema)).to.equal('{"maximum":9007199254740993}');
-    expect([first?.filter?.conditions, first?.filter?.logic]).to.deep.equal([
-      [{ field: 'a', operator: 'equals', value: 1 }],
-      'OR',
-    ]);
-    expect([third?.schema, third?.filter?.conditions]).to.deep.equal([null, [{ field: 'b', operator: 'exists' }]]);
   });
 
   it('a source that is known does not wait behind the names that strangers try', async () => {

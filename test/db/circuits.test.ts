@@ -12,7 +12,6 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { changeIssue } from '../../db/issues/list-issues.ts';
-import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
@@ -186,34 +185,5 @@ describe('circuits in the database', () => {
         state,
       ).to.include(made.id);
     }
-  });
-
-  it('wakes, when its organization is resumed, what is under way or releases, and no circuit that has nothing to do', async () => {
-    const own = newId('org');
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'other', 'Other', 'business')`, [
-      own,
-    ]);
-    const wakeTimes = {
-      'half_open null': null,
-      'open later': 'tomorrow',
-      'closed later': 'tomorrow',
-      'closed null': null,
-    };
-    const names = new Map<string, string>();
-    for (const [name, wakeAt] of Object.entries(wakeTimes)) {
-      const id = newId('rte');
-      names.set(id, name);
-      await pool.query(
-        `insert into circuits (route_id, organization_id, state, version, wake_at) values ($1, $2, $3, 1, $4::timestamptz)`,
-        [id, own, name.split(' ')[0], wakeAt],
-      );
-    }
-    await suspendOrganization(pool, own);
-    await resumeOrganization(pool, own);
-    const { rows } = await pool.query<{ id: string }>(
-      'select route_id as id from circuits where organization_id = $1 and version = 2 and wake_at <= now()',
-      [own],
-    );
-    expect(rows.map(({ id }) => names.get(id))).to.have.members(['half_open null', 'open later', 'closed later']);
   });
 });

@@ -3,29 +3,18 @@ import { expect } from 'chai';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { Claims } from '../../worker/relay/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { aloneRelay, shareOut } from '../support/workflows/relays.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 
 const LIMITS = { total: 200, perDestination: 50 };
 
 describe('relays that claim', () => {
   const { database } = useDatabase('rounds');
-  let hotPool: Pool;
-  before(async () => {
-    hotPool = createPool(database.databaseUrl, {
-      max: 1,
-      statementTimeoutMs: 20_000,
-      onError: () => {},
-      hotPath: true,
-    });
-  });
-  after(async () => {
-    await hotPool.end();
-  });
+  const hotPool = usePool(database, { hotPath: true });
+  before(async () => {});
   beforeEach(async () => {
     await emptyOutbox(database.pool);
   });
@@ -150,13 +139,6 @@ describe('relays that claim', () => {
     expect(served.get(quick)).to.equal(3);
     for (let claim = 0; claim < 200 && served.size <= 500; claim += 1) await serve(await relay.claims.next());
     expect(served.size, 'every busy one has had its turn, too').to.equal(501);
-  });
-
-  it('look at few destinations of an organization at a time: others wait for each look', async () => {
-    await enqueue(makeDestinations(250), 1, 'org_a');
-    const [relay] = await startRelays(1, { total: 4000, perDestination: 50 });
-    const rows = (await relay?.claims.next()) ?? [];
-    expect(new Set(rows.map(({ destinationId }) => destinationId)).size).to.equal(40);
   });
 
   it('start what another organization sends while all that one may have hangs', async () => {

@@ -3,12 +3,10 @@ import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { deliveriesFinished, circuitTransitions } from '../../core/metrics/deliveries.ts';
 import { resetCircuit } from '../../db/circuits/circuits.ts';
-import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
+import { type HistoryOwner, makeOwner, storeEvent, firstRoute } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
-import { setFailover } from '../support/rows.ts';
 
 const REASON = openError(ownWords`a test`);
 
@@ -24,8 +22,7 @@ describe('Counters', () => {
   });
 
   async function openDelivery(): Promise<{ id: string; routeId: string }> {
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
+    const route = firstRoute(owner);
     const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
     return { id: event.deliveries[0]?.id ?? '', routeId: route.id };
   }
@@ -47,18 +44,6 @@ describe('Counters', () => {
           const { id } = await openDelivery();
           const { organizationId } = owner;
           return (db) => cancelDeliveries(db, { organizationId, deliveryIds: [id], reason: REASON });
-        },
-      ],
-      [
-        'a delivery that another destination takes over',
-        () => finished('failed_over'),
-        async () => {
-          const { id, routeId } = await openDelivery();
-          const [route] = owner.routes;
-          await setFailover(pool, routeId, route?.failoverId);
-          await openCircuit(routeId);
-          return (db) =>
-            divertBlocked(db, [{ deliveryId: id, routeId, destinationId: '', inCircuit: true, hasWorkflow: false }]);
         },
       ],
       [

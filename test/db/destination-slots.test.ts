@@ -44,15 +44,6 @@ describe('slots of destinations', () => {
     expect(await take(open(), 3, 'dst_2'), 'of another destination').to.deep.equal(['dst_2']);
   });
 
-  it('are for the next one when they are given back', async () => {
-    const [one, other] = [open(), open()];
-    await take(one, 1);
-    expect(await one.exchange(['dst_unknown'], [])).to.deep.equal([]);
-    expect(await take(other, 1)).to.deep.equal([]);
-    await one.exchange([ID], []);
-    expect(await take(other, 1)).to.deep.equal([ID]);
-  });
-
   it('go with the session of a worker that dies, which is told so if it lives', async () => {
     const [one, other] = [open(), open()];
     await take(one, 1);

@@ -56,25 +56,6 @@ describe('what is due', () => {
     );
   });
 
-  it('is an owner who is to be asked, but none who is not', async () => {
-    const { pool } = database;
-    const organizationId = newId('org');
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'asked', 'Asked', 'pro')`, [
-      organizationId,
-    ]);
-    const ask = (address: string, at: string, confirmed = 'null') =>
-      pool.query(
-        `insert into notification_recipients (organization_id, address, ask_at, confirmed_at) values ($1, $2, ${at}, ${confirmed})`,
-        [organizationId, address],
-      );
-    await ask('never@example.com', `'infinity'`);
-    await ask('confirmed@example.com', 'now()', 'now()');
-    expect((await look()).inMs.recipients).to.equal(null);
-    await ask('due@example.com', `now() - interval '1 second'`);
-    expect(await kinds()).to.deep.equal(['recipients']);
-    await pool.query('truncate notification_recipients');
-  });
-
   it('is a warehouse with its first delivery, one whose destination has changed, and one that fills', async () => {
     const { pool } = database;
     const { deliveryId } = await queueDelivery(pool);

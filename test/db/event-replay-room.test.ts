@@ -5,7 +5,7 @@ import { newId } from '../../core/text/ids.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { setLimits, setPlan } from '../../db/organizations/organizations.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
-import { type EventReplayKey, endEventReplay } from '../../db/replay/event-replays.ts';
+import type { EventReplayKey } from '../../db/replay/event-replays.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
@@ -92,14 +92,6 @@ describe('the pages of a replay and the backlog', () => {
     expect(progress).to.include({ status: 'running', pages: 0, waitsFor });
     await db.pool.query('update outbox set organization_id = $1', [newId('org')]);
     expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 3 });
-  });
-
-  it('wait while the database is full', async () => {
-    await db.storeEvents({});
-    const key = await db.startReplay({}, 100);
-    const { progress } = await page(key, 1, { ...LIMITS, HOOKYARD_MAX_DATABASE_BYTES: 1 });
-    expect(progress).to.include({ pages: 0, waitsFor: 'The database is as large as it may be' });
-    expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 1 });
   });
 
   it('wait while their organization holds its share of a database that is nearly full', async () => {
@@ -190,34 +182,5 @@ describe('the pages of a replay and the backlog', () => {
       await impatient.end();
     }
     expect((await page(key, 2)).progress).to.include({ pages: 2, deliveriesCreated: 2 });
-  });
-
-  it('wait while none may be made (LIMIT-20)', async () => {
-    await db.storeEvents({});
-    const key = await db.startReplay({}, 100);
-    await limit({ replayedPerSecond: 0 });
-    const { progress } = await page(key, 1);
-    expect(progress).to.include({ status: 'running', pages: 0 });
-    expect(progress.waitsFor).to.include('limit replayedPerSecond');
-    await limit({ replayedPerSecond: 1 });
-    await db.pool.query(`update organizations set replays_planned_until = now() + interval '1 hour' where id = $1`, [
-      db.organizationId,
-    ]);
-    expect((await page(key, 1)).progress).to.include({ status: 'running', pages: 0 });
-    expect(await waitsFor(key), 'but for its turn').to.equal(null);
-    await limit({ replayedPerSecond: 2 });
-    expect((await page(key, 1)).progress).to.include({ status: 'completed', deliveriesCreated: 1 });
-  });
-
-  it('are not waited for any more when the replay was cancelled', async () => {
-    await db.storeEvents({});
-    const key = await db.startReplay();
-    await limit({ waitingDeliveries: 0 });
-    expect((await page(key, 1)).progress.waitsFor).to.be.a('string');
-    await endEventReplay(db.pool, key, 'cancelled');
-    expect(await waitsFor(key)).to.equal(null);
-    const { progress } = await page(key, 1);
-    expect(progress.status).to.equal('cancelled');
-    expect(progress.waitsFor).to.equal(undefined);
   });
 });

@@ -1,6 +1,6 @@
 // Which events a replay takes, how many of them at a time, and how many replays there may be.
 import { expect } from 'chai';
-import { idFloor, newId } from '../../core/text/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import {
   countMatching,
@@ -29,37 +29,6 @@ describe('pages of a replay', () => {
     await db.storeEvents({ receivedAgo: 60_000 }, { receivedAgo: 1000 }, { receivedAgo: 0 });
     await db.run(key);
     expect(await db.replayedEvents()).to.deep.equal(ids);
-  });
-
-  it('go to the destinations that were asked for', async () => {
-    await db.storeEvents(...many(2));
-    const [asked] = await db.run(await db.startReplay({}, 5, [db.destinationId]));
-    expect(asked).to.include({ eventsReplayed: 2, eventsUnroutable: 0 });
-    const [other] = await db.run(await db.startReplay({}, 5, [newId('dst')]));
-    expect(other).to.include({ eventsReplayed: 0, eventsUnroutable: 2, status: 'completed' });
-  });
-
-  it('take what no route took, or the others, when asked for', async () => {
-    const [taken, ...notTaken] = await db.storeEvents({}, { routed: false }, { routed: false });
-    await db.run(await db.startReplay({ routed: false }));
-    expect(await db.replayedEvents()).to.deep.equal(notTaken);
-    expect(await countMatching(db.pool, await selectEvents(db.pool, db.organizationId, { routed: false }))).to.equal(0);
-    await db.run(await db.startReplay({ routed: true, status: 'delivered' }));
-    expect((await db.replayedEvents()).at(-1)).to.equal(taken);
-  });
-
-  it('begin where the time range begins', async () => {
-    const times = [5000, 3000, 1000].map((ago) => Date.now() - ago);
-    for (const at of times) await db.storeEvents({ receivedAgo: Date.now() - at });
-    const [, middle = 0] = times;
-    const { lowId, endId } = await selectEvents(db.pool, db.organizationId, {
-      from: new Date(middle),
-      to: new Date(middle),
-    });
-    expect(lowId).to.equal(idFloor('evt', middle));
-    expect(endId > lowId).to.equal(true);
-    await db.run(await db.startReplay({ from: new Date(middle), to: new Date(middle) }));
-    expect(await db.replayedEvents()).to.have.length(1);
   });
 
   it('look for their events in steps, and say how far they are', async () => {

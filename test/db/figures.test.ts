@@ -2,18 +2,15 @@
 import { expect } from 'chai';
 import { type Steps, stepsOf } from '../../core/metrics/figure-steps.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { deleteDestinations, deleteSource } from '../../db/delivery/deletions.ts';
 import { type FigureQuestion, type Grouping, type Metric, readFigures } from '../../db/ledger/figures.ts';
 import { inSnapshot, type Queryable } from '../../db/connections/pool.ts';
-import { recordRefusals } from '../../db/history/refusals.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { recount, type Refusal, told } from '../support/database/figure-recount.ts';
 import { type HistoryOwner, makeOwner, recordOutcome, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
-import { setFailover } from '../support/rows.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -205,34 +202,6 @@ describe('Figures of organizations', () => {
     ]);
   });
 
-  it('count what an open circuit hands to a failover destination', async () => {
-    const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
-    await setFailover(pool, route.id, route.failoverId);
-    await pool.query(
-      `insert into circuits (route_id, organization_id, state, opened_at, version) values ($1, $2, 'open', now(), 1)`,
-      [route.id, owner.organizationId],
-    );
-    const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending', 'pending'] });
-    const ids = event.deliveries.map(({ id }) => id);
-    const blocked = ids.map((deliveryId) => ({
-      deliveryId,
-      routeId: route.id,
-      destinationId: '',
-      inCircuit: true,
-      hasWorkflow: false,
-    }));
-    const diverted = await divertBlocked(pool, blocked);
-    expect(ids.map((id) => diverted.get(id)?.status)).to.deep.equal(['failed_over', 'failed_over']);
-    const [steps] = timesOf(Date.now());
-    if (!steps) throw new Error('there are no steps');
-    const question = asked(owner, steps, 'deliveries', 'destination');
-    const answer = told(await readFigures(pool, question));
-    expect(answer).to.deep.equal(await recount(pool, question, []));
-    expect(answer[route.destinationIds[0] ?? '']?.total).to.include({ failedOver: 2, delivered: 0 });
-  });
-
   it('keep what went to a deleted destination, and lose what came from a deleted source', async () => {
     const { owner, refusals } = await makeHistory();
     const [route, other] = owner.routes;
@@ -271,62 +240,6 @@ describe('Figures of organizations', () => {
       route.sourceId,
     ]);
     expect(rows).to.deep.equal([]);
-  });
-
-  it('count refused webhooks as often as they were refused', async () => {
-    const owners = [await makeOwner(pool, 2, 1), await makeOwner(pool, 1, 1)];
-    const causes = ['signature', 'limit', 'too_large'] as const;
-    const ages = [0, HOUR, 26 * HOUR, 10 * DAY, 10 * DAY + 2 * HOUR];
-    const all = await Promise.all(
-      owners.map(async ({ organizationId, routes }, which) => {
-        const refusals: Refusal[] = [];
-        for (const [index, { sourceId }] of routes.entries()) {
-          for (const [of, age] of ages.entries()) {
-            const at = Date.now() - age;
-            // Of one cause there may be several limits of the organization, and more come in an hour that is known.
-            const counts = causes.flatMap((cause, nth) =>
-              ([null, 'eventsPerSecond'] as const).map((limit) => ({
-                ...{ organizationId, sourceId, cause, limit, hour: at - (at % HOUR), lastAt: at },
-                count: 1 + which + index + of + nth,
-              })),
-            );
-            for (let again = 0; again < 2; again += 1) {
-              await recordRefusals(pool, counts, []);
-              for (const { cause, count } of counts) {
-                for (let number = 0; number < count; number += 1)
-                  refusals.push({ at: new Date(at), source: sourceId, kind: cause });
-              }
-            }
-          }
-        }
-        return refusals;
-      }),
-    );
-    for (const [which, owner] of owners.entries()) {
-      const [route] = owner.routes;
-      for (const steps of timesOf(Date.now()).filter(({ step }) => step % 3600 === 0)) {
-        for (const groupBy of [null, 'source'] as const) {
-          for (const where of [{}, { sourceId: route?.sourceId ?? '' }]) {
-            const question = { ...asked(owner, steps, 'refused', groupBy), where };
-            const expected = await recount(pool, question, all[which] ?? []);
-            expect(expected).to.not.deep.equal({});
-            expect(told(await readFigures(pool, question)), JSON.stringify(question)).to.deep.equal(expected);
-          }
-        }
-      }
-    }
-  });
-
-  it('show the groups with most, and say how many there are', async () => {
-    const { owner } = await makeHistory();
-    const [, , , , steps] = timesOf(Date.now());
-    if (!steps) throw new Error('there are no steps');
-    for (const metric of ['deliveries', 'attempts', 'latency'] as const) {
-      const all = await readFigures(pool, asked(owner, steps, metric, 'destination'));
-      const some = await readFigures(pool, { ...asked(owner, steps, metric, 'destination'), mostGroups: 2 });
-      expect(all.groups).to.equal(all.series.length).and.to.equal(6);
-      expect(some).to.deep.equal({ series: all.series.slice(0, 2), groups: 6 });
-    }
   });
 
   it('are read by ranges of an index, of the organization and the time that were asked for', async () => {

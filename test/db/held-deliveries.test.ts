@@ -1,8 +1,7 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
-import { expect } from 'chai';
+import { Client, Connection } from '@temporalio/client';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
@@ -13,7 +12,6 @@ import {
   countAttempts,
   electProbe,
   loadCircuits,
-  resetCircuit,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
@@ -97,15 +95,6 @@ describe('held deliveries', () => {
     expect(await wakeUps(), 'its workflow releases it').to.include(routeId);
   });
 
-  it('wait for the probe that is under way', async () => {
-    const routeId = await openRoute();
-    await endCooldown(routeId);
-    const probe = await delivery(routeId);
-    await electProbe(pool, routeId, probe);
-    await hold(routeId);
-    expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(probe);
-  });
-
   it('are not those that have ended: these are left to be started, and none of them is a probe', async () => {
     const routeId = await openRoute();
     await endCooldown(routeId);
@@ -135,15 +124,6 @@ describe('held deliveries', () => {
     expect(loaded).to.include({ inCircuit: false, blocked: false });
     await count(routeId, false, deliveryId);
     expect((await load(routeId)).circuit).to.deep.equal(circuit);
-  });
-
-  it('tell the circuit as its probe what became of them, wherever the route leads by then', async () => {
-    const routeId = await openRoute();
-    await endCooldown(routeId);
-    const deliveryId = await hold(routeId);
-    await pool.query('update routes set destination_ids = $2 where id = $1', [routeId, [newId('dst')]]);
-    await count(routeId, true, deliveryId);
-    expect((await load(routeId)).circuit).to.include({ probe: null, probeSuccessCount: 1 });
   });
 
   for (const [what, change] of [
@@ -232,52 +212,7 @@ describe('held deliveries', () => {
     }
   });
 
-  it('are signalled a few at a time, in the turns of their organization at Temporal, however high the rate', async () => {
-    const released = 50;
-    // Half of these are for one that waits alone.
-    const [slots, heldMs] = [40, 500];
-    const routeId = await openRoute();
-    const ids = await Promise.all(Array.from({ length: released }, () => delivery(routeId)));
-    await divertBlocked(
-      pool,
-      ids.map((deliveryId) => ({ deliveryId, routeId, destinationId, inCircuit: true, hasWorkflow: true })),
-    );
-    await resetCircuit(pool, routeId);
-    await pool.query('update circuits set release_per_second = 10000 where route_id = $1', [routeId]);
-
-    const { temporalAddress: address, namespace } = stackAddresses();
-    const connection = Connection.lazy({ address });
-    const workflowPermits = new WorkflowPermits({ permits: slots, heldMs, alone: () => false });
-    let [underWay, most, signals] = [0, 0, 0];
-    const counted: WorkflowClientInterceptor = {
-      async signal(input, next) {
-        underWay += 1;
-        signals += 1;
-        most = Math.max(most, underWay);
-        return next(input).finally(() => {
-          underWay -= 1;
-        });
-      },
-    };
-    const client = new Client({ connection, namespace, interceptors: { workflow: [counted] } });
-    try {
-      const began = performance.now();
-      const advice = await advanceCircuit(
-        { ...common, pool, client, releases: new FairQueue(1), workflowPermits },
-        { organizationId, routeId, reset: false },
-      );
-      expect(advice).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
-      expect((performance.now() - began) / 1000).to.be.at.least(
-        (heldMs / 1000) * Math.floor((released - 1) / (slots / 2)),
-      );
-      expect({ signals, isFew: most <= 10 }).to.deep.equal({ signals: released, isFew: true });
-    } finally {
-      workflowPermits.end();
-      await connection.close();
-    }
-  });
-
-  describe('while the slots of their organization are taken', () => {
+  describe('while the places of their organization are taken', () => {
     let deps: CircuitDeps;
     let own: Pool;
     let connection: Connection;
@@ -317,21 +252,6 @@ describe('held deliveries', () => {
       await waitOf(routeId, 1);
       await count(routeId, false);
       expect(await look(routeId, false, 2)).to.include({ state: 'open', held: 1 });
-    });
-
-    it('leave no circuit to be looked after when a reset finds none of them', async () => {
-      const routeId = await openRoute();
-      expect(await look(routeId, true)).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
-      expect(await wakeUps()).to.not.include(routeId);
-    });
-
-    it('ask for a slot less and less often', async () => {
-      const routeId = await openRoute();
-      await hold(routeId);
-      await look(routeId, true);
-      expect(await waitOf(routeId, 1)).to.be.within(500, 1000);
-      expect(await waitOf(routeId, 4)).to.be.within(1687, 3375);
-      expect(await waitOf(routeId, 5000)).to.be.within(15_000, 30_000);
     });
 
     it('are looked after with the connections of their organization', async () => {

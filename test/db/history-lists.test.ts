@@ -11,9 +11,8 @@ import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { eventSelection, listEvents } from '../../db/history/events.ts';
-import { listDeliveries, type DeliveryFilter, deliverySelection } from '../../db/history/deliveries.ts';
-import { findPart, SearchTooBroadError, searchPage } from '../../db/history/search.ts';
-import type { Selection } from '../../db/history/selection.ts';
+import { type DeliveryFilter, deliverySelection } from '../../db/history/deliveries.ts';
+import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
 import { DAY_MS, dropPartitionsBefore } from '../../db/sql/partitions.ts';
 import { inSnapshot } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
@@ -69,24 +68,6 @@ describe('Lists of history', () => {
   it('agree after changes of old rows', async () => {
     for (const entry of events.filter((_, n) => n % 5 === 0)) await changeOne(entry, 1);
     await agreesInAll();
-  });
-
-  it('show what was found, with names', async () => {
-    const { ids, total } = await inSnapshot(pool, (db) =>
-      findPart(db, { kind: 'event', organizationId: owner.organizationId, where: {} }, { limit: 5, offset: 50 }, 0),
-    );
-    const list = await listEvents(pool, owner.organizationId, {}, { limit: 5, offset: 50 });
-    expect(list.total).to.equal(total);
-    expect(list.events.map(({ id }) => id)).to.deep.equal(ids);
-    const [route] = owner.routes;
-    const deliveries = await listDeliveries(
-      pool,
-      owner.organizationId,
-      { routeId: route?.id },
-      { limit: 3, offset: 10 },
-    );
-    expect(deliveries.deliveries).to.have.length(3);
-    for (const { routeId } of deliveries.deliveries) expect(routeId).to.equal(route?.id);
   });
 
   it('search payloads exactly, or say how far they came', async () => {
@@ -209,33 +190,6 @@ describe('Lists of history', () => {
     const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
     while (await maintain({ pool, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log }));
     await agreesInAll();
-  });
-
-  it('find a rare status among many destinations, and among few', async () => {
-    const busy = await makeOwner(pool, 1, 30);
-    const [route] = busy.routes;
-    if (!route) throw new Error('there is no route');
-    for (const [hoursAgo, failures] of [
-      [40, 30],
-      [30, 2],
-      [29, 25],
-      [20, 30],
-    ] as const) {
-      const statuses = Array.from({ length: 30 }, (_, n) =>
-        n < failures ? ('schema_failed' as const) : ('skipped' as const),
-      );
-      const receivedAt = new Date(Date.now() - hoursAgo * HOUR);
-      for (let n = 0; n < 2; n += 1) await storeEvent(pool, busy, route, { receivedAt, statuses });
-    }
-    const failed: Selection = {
-      kind: 'delivery',
-      organizationId: busy.organizationId,
-      where: { status: 'schema_failed' },
-    };
-    for (let offset = 0; offset < 180; offset += 13) {
-      await inSnapshot(pool, (db) => agrees(db, failed, { limit: 13, offset }));
-      await inSnapshot(pool, (db) => agrees(db, failed, { limit: 100, offset }));
-    }
   });
 
   it('agree after the retention dropped a day', async () => {

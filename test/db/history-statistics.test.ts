@@ -1,14 +1,10 @@
 // The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';
 import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/ledger/statistics.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
-import { createReplays } from '../../db/replay/replay.ts';
-import { makeOwner, recordOutcome, storeEvent } from '../support/database/history.ts';
+import { makeOwner, recordOutcome, storeEvent, firstRoute } from '../support/database/history.ts';
 import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
@@ -19,112 +15,9 @@ const MONTH_HOURS = 720;
 describe('Statistics of history', () => {
   const { pool } = useHistoryDatabase(6);
 
-  /** What the rows say: finished deliveries by status, of a route or of a destination. */
-  async function recount(column: 'route_id' | 'destination_id', id: string): Promise<Record<string, number>> {
-    const { rows } = await pool.query<{ status: string; total: number }>(
-      `select case when status = 'failed' and not exists (select from attempts a where a.delivery_id = d.id) then 'unsent' else status end as status,
-              count(*) as total
-       from deliveries d where ${column} = $1 group by 1`,
-      [id],
-    );
-    return Object.fromEntries(rows.map(({ status, total }) => [status, total]));
-  }
-
-  it('equal the rows after replays, cancels, failovers, refusals by a schema and ends without an attempt', async () => {
-    const owner = await makeOwner(pool, 2, 2);
-    const { organizationId } = owner;
-    const load = owner.routes.map(async (route) => {
-      for (let n = 0; n < 36; n += 1) {
-        const statuses = n % 6 === 0 ? (['schema_failed', 'pending'] as const) : (['pending', 'pending'] as const);
-        const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: [...statuses] });
-        const [first, second] = event.deliveries;
-        if (!first || !second) throw new Error('two deliveries were asked for');
-        if (n % 6 === 1) {
-          const id = await recordOutcome(pool, event, first, { status: 'failed', failoverId: route.failoverId });
-          const taken = { id: id ?? '', destinationId: route.failoverId };
-          await recordOutcome(pool, event, taken, { status: n % 4 === 1 ? 'delivered' : 'failed' });
-        } else if (n % 6 === 2) {
-          await recordOutcome(pool, event, first, { status: 'retrying', latency: 500 });
-          await endDeliveries(pool, 'failed', {
-            organizationId,
-            deliveryIds: [second.id],
-            reason: openError(ownWords`The transform failed`),
-          });
-          continue;
-        } else if (n % 6 === 3) {
-          await cancelDeliveries(pool, {
-            organizationId,
-            deliveryIds: [first.id],
-            reason: openError(ownWords`a test`),
-          });
-        } else if (n % 6 === 4) {
-          await recordOutcome(pool, event, first, { status: 'failed' });
-          await createReplays(pool, { organizationId, eventIds: [event.id], destinationIds: [first.destinationId] });
-        } else if (n % 6 === 5) {
-          await recordOutcome(pool, event, first, { status: 'delivered' });
-        }
-        await recordOutcome(pool, event, second, { status: n % 5 === 0 ? 'failed' : 'delivered' });
-      }
-    });
-    await Promise.all(load);
-    for (const route of owner.routes) {
-      const rows = await recount('route_id', route.id);
-      const figures = await routeStatistics(pool, route.id, 1);
-      expect(rows).to.have.all.keys(
-        'delivered',
-        'failed',
-        'unsent',
-        'failed_over',
-        'schema_failed',
-        'cancelled',
-        'retrying',
-        'pending',
-      );
-      expect(figures).to.include({
-        eventsRouted: 36,
-        deliveriesSucceeded: rows.delivered,
-        deliveriesFailed: (rows.failed ?? 0) + (rows.schema_failed ?? 0) + (rows.unsent ?? 0),
-      });
-      for (const destinationId of [...route.destinationIds, route.failoverId]) {
-        const seen = await recount('destination_id', destinationId);
-        // A schema, a transform or a person kept the others from the destination.
-        const failed = (seen.failed ?? 0) + (seen.failed_over ?? 0);
-        const succeeded = seen.delivered ?? 0;
-        expect(await destinationHealth(pool, destinationId, 1)).to.include({
-          successfulDeliveries: succeeded,
-          failedDeliveries: failed,
-          totalDeliveries: succeeded + failed,
-        });
-        const totals = await destinationTotals(pool, [destinationId], 1);
-        expect(totals.get(destinationId)).to.include({ deliveriesCount: succeeded + failed });
-      }
-    }
-  });
-
-  it('leave a destination that never got anything unknown, whatever its route refused', async () => {
-    const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
-    await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['schema_failed'] });
-    const destinationId = route.destinationIds[0] ?? '';
-    expect(await destinationHealth(pool, destinationId, 24)).to.include({
-      status: 'unknown',
-      lastFailureAt: null,
-      lastDeliveryAt: null,
-    });
-    expect((await destinationTotals(pool, [destinationId], 24)).get(destinationId)).to.deep.equal({
-      successRate: null,
-      avgLatency: null,
-      deliveriesCount: 0,
-      lastDeliveryAt: null,
-    });
-    expect(await routeStatistics(pool, route.id, 1)).to.include({ deliveriesFailed: 1, deliveriesSucceeded: 0 });
-  });
-
   it('count what happened, also when its event is deleted later, and those of a destination when the source is', async () => {
     const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
+    const route = firstRoute(owner);
     const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
     const [delivery] = event.deliveries;
     if (delivery) await recordOutcome(pool, event, delivery, { status: 'delivered' });
@@ -142,8 +35,7 @@ describe('Statistics of history', () => {
 
   it('are exact while events are counted and rolled up', async () => {
     const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
+    const route = firstRoute(owner);
     const receivedAt = new Date(Date.now() - HOUR);
     let storing = true;
     const routed = () => ingestTotals(pool, owner.organizationId, 'route', [route.id]).then((all) => all.get(route.id));
@@ -179,32 +71,9 @@ describe('Statistics of history', () => {
     expect(rows).to.deep.equal([{ rolledUp: 3 }]);
   });
 
-  it('leave what is being counted to the next roll-up, which waits for nobody', async () => {
-    const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
-    await rollUpAll(pool);
-    const total = async () =>
-      (await ingestTotals(pool, owner.organizationId, 'source', [route.sourceId])).get(route.sourceId).events;
-    const db = await pool.connect();
-    try {
-      await db.query('begin');
-      await storeEvent(db as unknown as Pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
-      await rollUp(pool);
-      expect(await total()).to.equal(0);
-      await db.query('commit');
-    } finally {
-      db.release();
-    }
-    expect(await total()).to.equal(1);
-    await rollUpAll(pool);
-    expect(await total()).to.equal(1);
-  });
-
   it('stay what they are when they are rolled up, and old buckets are merged', async () => {
     const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
+    const route = firstRoute(owner);
     const destinationId = route.destinationIds[0] ?? '';
     const deliver = async (ageMs: number, status: 'delivered' | 'failed', latency: number) => {
       const at = new Date(Date.now() - ageMs);

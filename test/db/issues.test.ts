@@ -15,7 +15,6 @@ import {
 import { CountedIssues } from '../../db/issues/counted.ts';
 import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.ts';
 import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';
-import { takeFigures } from '../../db/operations/figures.ts';
 import { createPool, inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/database/new-events.ts';
@@ -24,7 +23,6 @@ import { useDatabase } from '../support/use-hookyard.ts';
 import { removeDestination } from '../support/rows.ts';
 
 const HOUR = 3600;
-const RETENTION = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
 
 describe('issues in PostgreSQL', () => {
   const { database, pool } = useDatabase('issues', { connections: 12 });
@@ -107,19 +105,6 @@ describe('issues in PostgreSQL', () => {
     expect((await only()).count).to.equal(5);
   });
 
-  it('open at once for what is final, and for kinds without a retry', async () => {
-    const [destination] = await destinations(1);
-    await fail(destination, 1, 'HTTP_410', true);
-    await stored((counts) => {
-      counts.failed(issueSubjects.schema(owner.organizationId, routeId), {
-        ...{ cause: 'SCHEMA_MISMATCH', at: Date.now(), eventId: newId('evt') },
-      });
-      counts.worked(issueSubjects.schema(owner.organizationId, routeId));
-    });
-    const found = (await issues()).map(({ kind, cause, count }) => `${kind} ${cause} ${count}`).toSorted();
-    expect(found).to.deep.equal(['delivery_failing HTTP_410 1', 'schema_refusing SCHEMA_MISMATCH 1']);
-  });
-
   it('are one for each failure, however many processes count it at the same moment', async () => {
     const ids = await destinations(3);
     await Promise.all(
@@ -194,40 +179,6 @@ describe('issues in PostgreSQL', () => {
     expect(await findIssue(pool, owner.organizationId, first.id)).to.include({ state: 'resolved', count: 8 });
   });
 
-  it('note when the first delivery failed for good, and once more when they open again', async () => {
-    const [destination] = await destinations(1);
-    const exhaustedAt = async () => {
-      const { rows } = await pool.query<{ at: Date | null }>(
-        'select exhausted_at as at from issues where organization_id = $1',
-        [owner.organizationId],
-      );
-      return rows.map(({ at }) => at?.getTime() ?? null);
-    };
-    await fail(destination, 5);
-    expect(await exhaustedAt(), 'retries follow').to.deep.equal([null]);
-    await fail(destination, 1, 'HTTP_500', true);
-    const [first] = await exhaustedAt();
-    expect(first).to.be.a('number');
-    await fail(destination, 1, 'HTTP_500', true);
-    expect(await exhaustedAt(), 'it is that of the first').to.deep.equal([first]);
-    await work(destination);
-    await resolveRecovered(pool, 0);
-    await fail(destination, 5);
-    expect(await only()).to.include({ state: 'open' });
-    expect(await exhaustedAt(), 'it has opened again').to.deep.equal([null]);
-    await stored((counts) =>
-      counts.failed(subjectOf(destination), { cause: 'HTTP_500', at: Date.now(), isFinal: true }),
-    );
-    expect((await exhaustedAt())[0]).to.be.above(first ?? 0);
-    await stored((counts) =>
-      counts.failed(issueSubjects.quota(owner.organizationId), { cause: 'sources', at: Date.now(), isFinal: true }),
-    );
-    expect(
-      (await exhaustedAt()).filter((at) => at !== null),
-      'only deliveries',
-    ).to.have.length(1);
-  });
-
   it('that are ignored count on and stay, acknowledged ones resolve themselves', async () => {
     const [first, second] = await destinations(2);
     await fail(first, 1, 'HTTP_500', true);
@@ -249,31 +200,6 @@ describe('issues in PostgreSQL', () => {
     await work(first);
     await resolveRecovered(pool, 0);
     expect(await states()).to.deep.equal(['resolved 3', 'resolved 3']);
-  });
-
-  it('of limits end when the time of the limit has passed, the others when something is accepted', async () => {
-    const subject = issueSubjects.quota(owner.organizationId);
-    const causes = ['eventsPerSecond', 'eventsPerMonth', 'storedBytes'];
-    await stored((counts) => {
-      for (const cause of causes) counts.failed(subject, { cause, at: Date.now(), isFinal: true });
-    });
-    const open = async () =>
-      (await listIssues(pool, owner.organizationId, { state: 'open' }, { limit: 9, offset: 0 })).issues
-        .map(({ cause }) => cause)
-        .toSorted();
-    await resolveRecovered(pool, HOUR);
-    expect(await open()).to.deep.equal(causes.toSorted());
-    await resolveRecovered(pool, 0);
-    expect(await open()).to.deep.equal(['eventsPerMonth', 'storedBytes']);
-    await pool.query(
-      `update issues set last_seen_at = last_seen_at - interval '1 month' where organization_id = $1 and state = 'open'`,
-      [owner.organizationId],
-    );
-    await resolveRecovered(pool, HOUR);
-    expect(await open()).to.deep.equal(['storedBytes']);
-    await stored((counts) => counts.worked(subject));
-    await resolveRecovered(pool, HOUR);
-    expect(await open()).to.deep.equal([]);
   });
 
   it('are bounded by causes and by organization, and lose no count', async () => {
@@ -359,18 +285,6 @@ describe('issues in PostgreSQL', () => {
     expect(await issues()).to.have.length(MAX_ISSUES + 1);
   });
 
-  it('are of one organization only', async () => {
-    const [destination] = await destinations(1);
-    await fail(destination, 1, 'HTTP_500', true);
-    const issue = await only();
-    const other = await addOwner(pool);
-    expect(await issues(other)).to.deep.equal([]);
-    expect(await findIssue(pool, other.organizationId, issue.id)).to.equal(null);
-    await stored((counts) => counts.worked(subjectOf(destination, other)));
-    await resolveRecovered(pool, 0);
-    expect((await only()).state).to.equal('open');
-  });
-
   it('are not opened of what was deleted, and those that there are resolve', async () => {
     const [destination, gone] = await destinations(2);
     await fail(destination, 1, 'HTTP_500', true);
@@ -428,19 +342,6 @@ describe('issues in PostgreSQL', () => {
       'schema_refusing open',
       'transform_failing open',
     ]);
-  });
-
-  it('are counted by kind for the metrics', async () => {
-    const before = (await takeFigures(pool, RETENTION, () => {})).issues?.delivery_failing ?? 0;
-    const [first, second] = await destinations(2);
-    await fail(first, 1, 'HTTP_500', true);
-    await fail(second, 1, 'HTTP_500', true);
-    const [issue] = await issues();
-    await changeIssue(pool, owner.organizationId, issue?.id ?? '', 'acknowledged');
-    const now = async () => (await takeFigures(pool, RETENTION, () => {})).issues?.delivery_failing;
-    expect(await now()).to.equal(before + 2);
-    await changeIssue(pool, owner.organizationId, issue?.id ?? '', 'ignored');
-    expect(await now()).to.equal(before + 1);
   });
 
   describe('when they are stored', () => {

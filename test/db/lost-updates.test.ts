@@ -10,7 +10,7 @@ import { divertBlocked, endHold, oldestHeld } from '../../db/circuits/held-deliv
 import { removeQueued } from '../../db/hot-path/claim.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { DAY_MS } from '../../db/sql/partitions.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { makeDue, requeueDeliveries } from '../../db/delivery/reconciliation.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/operations/retention.ts';
@@ -24,9 +24,10 @@ import {
   recordOutcome,
   type StoredEvent,
   storeEvent,
+  firstRoute,
 } from '../support/database/history.ts';
 import { until } from '../support/until.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
 
 // What is pruned must come first among the partitions: then those that are left have other numbers than before.
 const OLDER_DAYS = 3;
@@ -171,14 +172,9 @@ const cases: Record<string, Case> = {
 
 describe('changes that had to wait', () => {
   const { database, pool } = useHistoryDatabase(OLDER_DAYS + 1);
-  let acting: Pool;
+  const acting = usePool(database, { hotPath: true });
   before(async () => {
     await planAsIfLarge(pool, new URL(database.databaseUrl).pathname.slice(1));
-    // As for the hot path: one plan for all values.
-    acting = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
-  });
-  after(async () => {
-    await acting.end();
   });
 
   for (const [name, { tables, prepare, act, afterwards }] of Object.entries(cases)) {
@@ -257,8 +253,7 @@ async function someoneWaits(pool: Pool): Promise<boolean> {
 
 async function makeWorld(pool: Pool): Promise<World> {
   const owner = await makeOwner(pool, 1, 1);
-  const [route] = owner.routes;
-  if (!route) throw new Error('a route was asked for');
+  const route = firstRoute(owner);
   const events: StoredEvent[] = [];
   for (const receivedAt of [new Date(Date.now() - DAY_MS), new Date()]) {
     events.push(await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending'] }));

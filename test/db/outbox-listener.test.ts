@@ -79,15 +79,6 @@ describe('news of the outbox', () => {
     await until('the delivery', () => endpoint.requests.length === 1);
   });
 
-  it('comes once for several commits that come together', async () => {
-    const { source } = await records.pipe(receiver.endpoint(200).url);
-    const before = news;
-    const count = 60;
-    await Promise.all(Array.from({ length: count }, () => records.accepted(source, '{}')));
-    await until('news', () => news > before);
-    expect(news - before).to.be.below(count);
-  });
-
   it('comes again after the connection was lost', async () => {
     const { rows } = await testInstance.pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where query like 'set synchronous_commit = off; listen%' and pg_terminate_backend(pid)`,

@@ -10,12 +10,12 @@ import {
   oldestHeld,
   releaseState,
 } from '../../db/circuits/held-deliveries.ts';
-import { isBlocked, outlastPause, pause, pausesOf, resume } from '../../db/circuits/pauses.ts';
-import { claimDueCircuits, endRelease, forgetCircuit } from '../../db/circuits/wake-ups.ts';
+import { isBlocked, pause, resume } from '../../db/circuits/pauses.ts';
+import { claimDueCircuits, endRelease } from '../../db/circuits/wake-ups.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
-import { circuitRows, removeDestination, removeRoute, setFailover } from '../support/rows.ts';
+import { setFailover } from '../support/rows.ts';
 
 const LASTING = { until: null, reason: null };
 
@@ -59,22 +59,6 @@ describe('pauses in the database', () => {
   };
   const pauseRoute = (id: string) => pause(pool, 'routes', { organizationId, id }, LASTING);
   const pauseDestination = (id: string) => pause(pool, 'destinations', { organizationId, id }, LASTING);
-
-  it('are of records of the organization only', async () => {
-    const { routeId, destinationId } = await made();
-    const others = newId('org');
-    expect(await pause(pool, 'routes', { organizationId: others, id: routeId }, LASTING)).to.equal(undefined);
-    expect(await pause(pool, 'routes', { organizationId, id: newId('rte') }, LASTING)).to.equal(undefined);
-    expect(await pause(pool, 'destinations', { organizationId, id: routeId }, LASTING)).to.equal(undefined);
-    await pauseRoute(routeId);
-    await pauseDestination(destinationId);
-    await resume(pool, { organizationId: others, id: routeId }, 5);
-    expect([...(await pausesOf(pool, organizationId, [routeId, destinationId])).keys()]).to.have.members([
-      routeId,
-      destinationId,
-    ]);
-    expect((await pausesOf(pool, others, [routeId, destinationId])).size).to.equal(0);
-  });
 
   it('have their workflow woken at their beginning and their end', async () => {
     const { routeId } = await made();
@@ -214,28 +198,6 @@ describe('pauses in the database', () => {
     ]);
   });
 
-  it('of a failover destination leave the deliveries to the next one, if there is one', async () => {
-    const { routeId, destinationId } = await made();
-    const [first, second] = [await destination(), await destination()];
-    const divert = async () => {
-      const deliveryId = await delivery(routeId, destinationId);
-      await divertBlocked(pool, [{ deliveryId, routeId, destinationId, inCircuit: true, hasWorkflow: false }]);
-      const { rows } = await pool.query('select destination_id as id from deliveries where failover_of = $1', [
-        deliveryId,
-      ]);
-      return rows[0]?.id;
-    };
-    await pool.query('update routes set failover_destination_ids = $2 where id = $1', [routeId, [first, second]]);
-    await changeCircuits(pool, [routeId], () =>
-      Array.from({ length: 5 }, () => ({ type: 'failed', deliveryId: 'dlv_failed', at: Date.now() }) as const),
-    );
-    expect(await divert()).to.equal(first);
-    await pauseDestination(first);
-    expect(await divert()).to.equal(second);
-    await pauseDestination(second);
-    expect(await divert()).to.equal(first);
-  });
-
   it('stop a release that is under way, and are released at their own rate once', async () => {
     const { routeId } = await made();
     expect(await releaseState(pool, routeId, 50)).to.deep.equal({ stopped: false, perSecond: 50, onTheWay: 0 });
@@ -246,44 +208,6 @@ describe('pauses in the database', () => {
     const version = (await loadCircuits(pool, [routeId])).get(routeId)?.version ?? 0;
     await endRelease(pool, routeId, version);
     expect(await releaseState(pool, routeId, 50)).to.include({ perSecond: 50 });
-  });
-
-  it('end at their time, once', async () => {
-    const { routeId } = await made();
-    const subject = { organizationId, id: routeId };
-    await pause(pool, 'routes', subject, { reason: null, until: new Date(Date.now() + 3_600_000) });
-    expect((await outlastPause(pool, routeId))?.until).to.be.greaterThan(new Date());
-    await pause(pool, 'routes', subject, { reason: null, until: new Date(Date.now() - 60_000) });
-    expect(await outlastPause(pool, routeId)).to.equal(undefined);
-    expect((await pausesOf(pool, organizationId, [routeId])).size).to.equal(0);
-  });
-
-  it('of a destination leave no row behind, and are not forgotten while they last', async () => {
-    const { destinationId } = await made();
-    const rows = async () => (await circuitRows(pool, destinationId)).length;
-    await pauseDestination(destinationId);
-    await forgetCircuit(pool, destinationId);
-    expect(await rows()).to.equal(1);
-    await resume(pool, { organizationId, id: destinationId }, null);
-    await forgetCircuit(pool, destinationId);
-    expect(await rows()).to.equal(0);
-  });
-
-  it('end with their record', async () => {
-    const { routeId, destinationId } = await made();
-    await pauseRoute(routeId);
-    await pauseDestination(destinationId);
-    const held = await delivery(routeId, destinationId);
-    await divertBlocked(pool, [
-      { deliveryId: held, routeId: null, destinationId, inCircuit: true, hasWorkflow: false },
-    ]);
-    await removeRoute(pool, routeId);
-    await removeDestination(pool, destinationId);
-    const { rows } = await pool.query(
-      'select route_id as id, paused_since is not null as paused, wake_at is not null as wakes from circuits where route_id = any($1)',
-      [[routeId, destinationId]],
-    );
-    expect(rows, 'what it holds is to be released').to.deep.equal([{ id: destinationId, paused: false, wakes: true }]);
   });
 
   it('are not lost to a writer of the circuit that read it before', async () => {

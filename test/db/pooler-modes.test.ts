@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { readSettings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
 import { findDatabase } from '../../db/connections/client.ts';
-import { migrate } from '../../db/schema/migrate.ts';
 import { commandLine } from '../support/programs/cli.ts';
 import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';
@@ -45,10 +44,6 @@ describe('a pooler before PostgreSQL', () => {
     const error = await find(url.href).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(ConfigError);
     expect(String(error)).to.match(/refuses a start parameter of DATABASE_URL.*options/);
-  });
-
-  it('lets migrations through in session mode', async () => {
-    expect(await migrate(session.databaseUrl)).to.deep.equal([]);
   });
 
   it('does not stand before the commands of an operator, which use the direct URL', async () => {

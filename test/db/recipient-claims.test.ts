@@ -1,13 +1,7 @@
 // Whom to ask next, and forgetting, when one organization has very many addresses.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { askAgain, noteAsked } from '../../db/messages/recipients.ts';
-import {
-  claimRecipients,
-  forgetUnnamed,
-  waitingRecipients,
-  withNeverAsked,
-} from '../../db/messages/recipient-claims.ts';
+import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipient-claims.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
@@ -43,14 +37,6 @@ describe('claiming recipients of notifications', () => {
     expect(claims.filter(({ organizationId }) => organizationId === quiet)).to.have.length(1);
   });
 
-  it('asks others while one with 25,000 addresses has sent its share', async () => {
-    await add(flooding.organizationId, numbered(25_000), 60);
-    for (let round = 0; round < 3; round++) await claimRecipients(pool, 10);
-    await add(quiet, ['late@friends.example'], 1);
-    const claims = await claimRecipients(pool, 10);
-    expect(claims.map(({ address }) => address)).to.deep.equal(['late@friends.example']);
-  });
-
   it('puts off addresses that were asked often, and asks others meanwhile', async () => {
     const often = numbered(10);
     for (let count = 0; count < 5; count++) {
@@ -74,27 +60,6 @@ describe('claiming recipients of notifications', () => {
       [flooding.organizationId],
     );
     expect(rows).to.have.length(10);
-  });
-
-  it('puts off an address that few organizations have asked for again and again', async () => {
-    const address = 'tired@friends.example';
-    const owners = [flooding.organizationId, quiet];
-    for (const organizationId of owners) await add(organizationId, [address], 60);
-    let mails = 0;
-    for (let times = 0; times < 4; times++) {
-      const claims = await claimRecipients(pool, 10);
-      for (const claim of claims) await noteAsked(pool, claim);
-      mails += claims.length;
-      for (const organizationId of owners) await askAgain(pool, organizationId, address);
-      await letAllBeDue();
-    }
-    // Two that are claimed at once are judged at once.
-    expect(mails).to.be.within(5, 6);
-    await pool.query(
-      `update notification_recipients set asked_at = asked_at - interval '1 day', asked_times = '{}' where organization_id = $1`,
-      [quiet],
-    );
-    expect(await claimRecipients(pool, 10)).to.have.length(2);
   });
 
   it('counts mails of which it is not known whether they were sent', async () => {
@@ -136,13 +101,5 @@ describe('claiming recipients of notifications', () => {
     const other = { ...claim, askedAt: new Date(0) };
     expect(await forgetUnnamed(pool, organizationId, [other])).to.deep.equal([]);
     expect(await forgetUnnamed(pool, organizationId, [claim])).to.deep.equal(['gone@friends.example']);
-  });
-
-  it('counts what waits up to the limit, and what would be new', async () => {
-    const { organizationId } = flooding;
-    await add(organizationId, numbered(30), 1);
-    const given = [...numbered(2), 'new@friends.example'];
-    expect(await waitingRecipients(pool, organizationId, given, 20)).to.deep.equal({ waiting: 20, added: 1 });
-    expect(await waitingRecipients(pool, quiet, given, 20)).to.deep.equal({ waiting: 0, added: 3 });
   });
 });

@@ -71,17 +71,6 @@ describe('what the reconciliation reads', () => {
     return found;
   }
 
-  it('are open deliveries whose time has passed, however old', async () => {
-    const young = await delivery(5 * MINUTE_MS);
-    const old = await delivery(3 * HOUR_MS);
-    await delivery(3 * HOUR_MS, { status: 'delivered' });
-    expect(await overdue()).to.include.members([young, old]);
-    await pool.query(`update deliveries set status = 'delivered' where id = $1`, [old]);
-    expect(await overdue())
-      .to.include(young)
-      .and.not.to.include(old);
-  });
-
   it('are found also when the clock of anyone who made them is ahead or behind', async () => {
     const ahead = await delivery(-HOUR_MS);
     const waiting = await delivery(-HOUR_MS, { nextInMs: MINUTE_MS });

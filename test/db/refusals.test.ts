@@ -1,5 +1,4 @@
 // How refused webhooks are stored: in one statement, bounded for each source, and nothing of sources that are gone.
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ApiError } from '../../api/request/errors.ts';
@@ -9,7 +8,6 @@ import { newId } from '../../core/text/ids.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { RefusalCount, RefusedWebhook } from '../../core/ingest/refusal.ts';
 import { deleteSource } from '../../db/delivery/deletions.ts';
-import { removeOfOrganization } from '../../db/organizations/deletion.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { readRefusals, recordRefusals } from '../../db/history/refusals.ts';
 import { forgetRefusals } from '../../db/operations/expired.ts';
@@ -121,15 +119,6 @@ describe('refused webhooks in PostgreSQL', () => {
     });
   });
 
-  it('go with their organization', async () => {
-    await recordRefusals(pool, [countOf(owner, 9)], samples(owner, 9));
-    await pool.query('update organizations set suspended_at = now(), deleted_at = now() where id = $1', [
-      owner.organizationId,
-    ]);
-    while (await removeOfOrganization(pool, owner.organizationId));
-    expect([await rowsOf('refused_webhooks'), await rowsOf('refusal_counts')]).to.deep.equal([0, 0]);
-  });
-
   it('go after 30 days, or with the payloads of their time', async () => {
     const store = async (days: number) => {
       const at = Date.now() - days * DAY_MS;
@@ -168,25 +157,6 @@ describe('refused webhooks in PostgreSQL', () => {
       expect([await counted(), await counted(other)]).to.deep.equal([2500, 2500]);
       expect(await rowsOf('refused_webhooks')).to.be.within(1, 20);
       expect(lines).to.deep.equal([]);
-    });
-
-    it('are none when nothing was refused, or the source is not known', async () => {
-      const unused = { query: () => Promise.reject(new Error('a statement')) } as unknown as Queryable;
-      const refusals = new Refusals({ issues, pool: unused, log, everyMs: 10 });
-      refusals.note({ ...arrivalTo(owner), source: null }, REFUSED);
-      await turn();
-      await refusals.close();
-      expect(lines).to.deep.equal([]);
-    });
-
-    it('hold on to no large payload', async () => {
-      const refusals = new Refusals({ issues, pool, log, ...HOURLY });
-      const body = Buffer.alloc(100_000, 'ä');
-      refusals.note({ ...arrivalTo(owner), body }, REFUSED);
-      await refusals.close();
-      const [refusal] = (await listed()).refusals;
-      expect(refusal).to.include({ payloadSize: 100_000, cause: 'signature', status: 401 });
-      expect(refusal?.payloadStart?.equals(body.subarray(0, 1024))).to.equal(true);
     });
 
     it('are kept while they cannot be stored, and counted once', async () => {

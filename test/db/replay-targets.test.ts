@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/connections/pool.ts';
 import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
 import { cannotValidate, EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
 import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql/rules.ts';
-import { makeOwner, storeEvent } from '../support/database/history.ts';
+import { firstRoute, makeOwner, storeEvent } from '../support/database/history.ts';
 import { copyDelivery } from '../support/workflows/many-deliveries.ts';
 import { rowsRead } from '../support/database/rows-read.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
@@ -19,9 +19,8 @@ describe('the targets of a replay', () => {
   it('are found by reading the deliveries of the events once, however often they were replayed', async () => {
     const { pool } = database;
     const owner = await makeOwner(pool, 1, DESTINATIONS);
-    const { organizationId, routes } = owner;
-    const [route] = routes;
-    if (!route) throw new Error('there is no route');
+    const { organizationId } = owner;
+    const route = firstRoute(owner);
     const statuses = Array.from({ length: DESTINATIONS }, () => 'pending' as const);
     const eventIds: string[] = [];
     for (let n = 0; n < EVENTS; n += 1)
@@ -53,9 +52,8 @@ describe('the targets of a replay', () => {
   it('are found by reading the newest deliveries of an event that was replayed very often', async () => {
     const { pool } = database;
     const owner = await makeOwner(pool, 1, 1);
-    const { organizationId, routes } = owner;
-    const [route] = routes;
-    if (!route) throw new Error('there is no route');
+    const { organizationId } = owner;
+    const route = firstRoute(owner);
     const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
     // As autovacuum does at any time. PostgreSQL then expects few deliveries of any event, and would read all of the day's.
     await pool.query('analyze deliveries');
@@ -72,9 +70,8 @@ describe('the targets of a replay', () => {
   it('are those of older deliveries too, when these are the ones to be delivered again', async () => {
     const { pool } = database;
     const owner = await makeOwner(pool, 1, 2);
-    const { organizationId, routes } = owner;
-    const [route] = routes;
-    if (!route) throw new Error('there is no route');
+    const { organizationId } = owner;
+    const route = firstRoute(owner);
     const receivedAt = new Date(Date.now() - 60_000);
     const event = await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending', 'pending'] });
     const [often = '', once = ''] = event.deliveries.map(({ id }) => id);

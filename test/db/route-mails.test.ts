@@ -87,14 +87,6 @@ describe('mails of routes', () => {
     expect(await drafts(failed)).to.deep.equal({ recovery: 2 });
   });
 
-  it('keep the destinations of a route apart', async () => {
-    const routeId = await makeRoute();
-    await note(pool, outcome(routeId, 'failed', 1, 'dst_1'), outcome(routeId, 'failed', 1, 'dst_2'));
-    await note(pool, outcome(routeId, 'failed', 2, 'dst_2'), outcome(routeId, 'delivered', 2, 'dst_1'));
-    expect((await mails(routeId)).recovery).to.deep.include({ count: 1 });
-    expect(await drafts(routeId)).to.deep.equal({ recovery: 2 });
-  });
-
   it('hold the facts of the latest delivery, and what went before a recovery', async () => {
     const routeId = await makeRoute();
     await note(pool, outcome(routeId, 'failed', 1), outcome(routeId, 'failed', 3));
@@ -181,17 +173,6 @@ describe('mails of routes', () => {
       `update messages set sent_at = sent_at - interval '5 minutes', due_at = now() - interval '1 second'`,
     );
     expect((await mails(routeId)).failure).to.include({ count: 2 });
-  });
-
-  it('are forgotten with what the route does not notify of any more', async () => {
-    const routeId = await makeRoute();
-    await note(pool, outcome(routeId, 'failed', 1));
-    await pool.query('update routes set notify_on_recovery = false, notify_on_failure = false where id = $1', [
-      routeId,
-    ]);
-    expect(await drafts(routeId)).to.deep.equal({ failure: 1 });
-    expect(await mails(routeId)).to.deep.equal({});
-    expect(await drafts(routeId)).to.deep.equal({});
   });
 });
 

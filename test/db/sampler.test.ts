@@ -3,10 +3,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { databaseLimit, databaseUp, SNAPSHOT_GAUGES } from '../../core/metrics/snapshot.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { freePorts } from '../../local/ports.ts';
-import { startMetrics } from '../../telemetry/index.ts';
 import { startSampler } from '../../telemetry/sampler.ts';
-import { nextScrape, scrape } from '../support/telemetry/scrape.ts';
 import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
@@ -30,33 +27,6 @@ describe('the sampler of a process', () => {
   after(async () => {
     await pool.end();
     await network.close();
-  });
-
-  it('asks PostgreSQL every five seconds at most, however many scrapes come', async () => {
-    const [port = 0] = await freePorts(1);
-    let taken = 0;
-    const count = () => {
-      taken += 1;
-    };
-    pool.on('acquire', count);
-    const metrics = await startMetrics({
-      role: 'worker',
-      ...{ version: '0', env: {}, pool, pools: { warehouses: pool }, log: pino({ level: 'silent' }) },
-      settings: { ...settings, OTEL_EXPORTER_PROMETHEUS_PORT: port, OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1' },
-    });
-    try {
-      await until('the first figures', async () => (await scrape(port)).value('hookyard_deliveries_waiting') === 0);
-      expect(taken).to.be.above(0);
-      // Some come without a look between them, unless this machine is very slow.
-      await until('scrapes between two looks', async () => {
-        const before = taken;
-        for (let seen = 0; seen < 2; seen += 1) await nextScrape(port);
-        return taken === before;
-      });
-    } finally {
-      await metrics.stop();
-      pool.off('acquire', count);
-    }
   });
 
   it('tells when the database is away, keeps the last figures, and tells when it is back', async () => {

@@ -20,9 +20,6 @@ describe('shards', () => {
   const { pool } = useDatabase('shards', { connections: 4 });
   let first: string;
   let second: string;
-  before(async () => {
-    // Of its own: no worker is there.
-  });
   beforeEach(async () => {
     [first, second] = [newId('req'), newId('req')].toSorted() as [string, string];
     await forgetWorkers(pool);

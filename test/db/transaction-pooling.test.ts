@@ -8,7 +8,6 @@ import { actingFor } from '../../db/connections/by-organization.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { findDatabase } from '../../db/connections/client.ts';
 import { isStatementTimeout, isUniqueViolation } from '../../db/connections/database-errors.ts';
-import { vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createOrm, type MikroORM } from '../../db/records/orm.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
@@ -173,21 +172,6 @@ describe('pooling by transaction', () => {
     const alone = await plain.query('insert into deferred values (1), (1)').catch((error: unknown) => error);
     expect(isUniqueViolation(alone)).to.equal(true);
     expect((await plain.query('select from deferred')).rowCount).to.equal(0);
-  });
-
-  it('keeps the deadline of a single question', async () => {
-    const began = performance.now();
-    const question = { text: 'select pg_sleep(20)', query_timeout: 300 };
-    expect(await hot.query(question).catch(String)).to.include('Query read timeout');
-    expect(performance.now() - began).to.be.below(5000);
-  });
-
-  it('cleans parameters', async () => {
-    expect((await plain.query('select $1::text as text', ['a\0b'])).rows).to.deep.equal([{ text: 'a\ufffdb' }]);
-  });
-
-  it('vacuums outside of any transaction', async () => {
-    await vacuumOutbox(plain);
   });
 
   it('gives each request the rows of its organization only, on whatever session', async () => {

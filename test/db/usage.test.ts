@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { dailyUse, loadUse } from '../../db/organizations/usage.ts';
-import { createReplays } from '../../db/replay/replay.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import {
   type HistoryOwner,
@@ -13,7 +12,6 @@ import {
 } from '../support/database/history.ts';
 import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
-import { removeOrganization } from '../support/rows.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -86,33 +84,5 @@ describe('Usage of organizations', () => {
     await rollUpAll(pool);
     expect(await days()).to.deep.equal(before);
     expect((await loadUse(pool, [owner.organizationId], 1))[0]?.storedBytes, 'payloads have expired').to.equal(0);
-  });
-
-  it('counts what a failover and a replay make, and nothing of an organization that is gone', async () => {
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
-    const event = await store(new Date(), '{}');
-    const [first] = event.deliveries;
-    if (first) await recordOutcome(pool, event, first, { status: 'failed', failoverId: route.failoverId });
-    const { organizationId } = owner;
-    await createReplays(pool, { organizationId, eventIds: [event.id], destinationIds: [route.failoverId] });
-    const { rows } = await pool.query<{ made: number }>(
-      'select count(*)::int as made from deliveries where organization_id = $1',
-      [organizationId],
-    );
-    const made = rows[0]?.made ?? 0;
-    expect(made).to.be.above(2);
-    expect((await days())[0]).to.include({ events: 1, deliveries: made, attempts: 1 });
-    await rollUpAll(pool);
-    expect((await days())[0]).to.include({ events: 1, deliveries: made, attempts: 1 });
-    await removeOrganization(pool, organizationId);
-    await store(new Date(), '{}').catch(() => {});
-    await pool.query('delete from rollups where organization_id = $1', [organizationId]);
-    await pool.query(
-      `insert into ledger_entries (organization_id, bucket, source_id, events) values ($1, now(), $2, 1)`,
-      [organizationId, route.sourceId],
-    );
-    await rollUpAll(pool);
-    expect(await days()).to.deep.equal([]);
   });
 });

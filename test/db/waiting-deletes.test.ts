@@ -2,7 +2,7 @@
 // nothing waited.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
+import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
 import { noLongerWaiting } from '../../db/sql/rules.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
@@ -12,8 +12,9 @@ import {
   makeOwner,
   type StoredEvent,
   storeEvent,
+  firstRoute,
 } from '../support/database/history.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 
 const WAITING = 3000;
@@ -21,27 +22,20 @@ const GROUP = 20;
 
 describe('deliveries that wait no longer', () => {
   const { database } = useHistoryDatabase(1);
-  let hotPool: Pool;
-  let oncePool: Pool;
+  const hotPool = usePool(database, { max: 1, hotPath: true });
+  const oncePool = usePool(database, { max: 1 });
   let owner: HistoryOwner;
   before(async () => {
-    const { databaseUrl, pool } = database;
+    const { pool } = database;
     // What it knows of an empty outbox must not be corrected by chance.
     for (const table of ['outbox', 'held_deliveries'])
       await pool.query(`alter table ${table} set (autovacuum_enabled = off)`);
-    oncePool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
     await oncePool.query('set plan_cache_mode = force_generic_plan');
-    hotPool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
     owner = await makeOwner(pool, 1, 1);
-  });
-  after(async () => {
-    await hotPool.end();
-    await oncePool.end();
   });
 
   const store = async (count: number): Promise<StoredEvent[]> => {
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
+    const route = firstRoute(owner);
     const events: StoredEvent[] = [];
     for (let n = 0; n < count; n += 1)
       events.push(await storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] }));

@@ -1,27 +1,20 @@
 // Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate database.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
-import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { deleteEvent } from '../../db/delivery/deletions.ts';
-import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
-import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import {
   beginUpload,
   endBatch,
   findBatch,
   findBatchUnderWay,
-  noteUploaded,
-  noteUploadFailed,
   openBatches,
   waitingDeliveries,
 } from '../../db/warehouse/batches.ts';
 import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
-import { batchContent, openMembers } from '../../db/warehouse/members.ts';
+import { batchContent } from '../../db/warehouse/members.ts';
 import { type HistoryOwner, storeEvent } from '../support/database/history.ts';
-import { aloneRelay } from '../support/workflows/relays.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { removeDestination } from '../support/rows.ts';
 
@@ -29,20 +22,10 @@ const PARTITION = 'date=2026-11-21';
 
 describe('warehouse batches in PostgreSQL', () => {
   const { pool } = useHistoryDatabase(1);
-  let hotPool: Pool;
   let organizationId: string;
   before(async () => {
-    hotPool = createPool(String(pool.options.connectionString), {
-      max: 2,
-      statementTimeoutMs: 20_000,
-      onError: () => {},
-      hotPath: true,
-    });
     organizationId = newId('org');
     await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $1, $1, 'pro')`, [organizationId]);
-  });
-  after(async () => {
-    await hotPool?.end();
   });
 
   interface Line {
@@ -114,29 +97,6 @@ describe('warehouse batches in PostgreSQL', () => {
     pool.query(`update warehouse_flushes set due_at = now() - interval '1 second' where destination_id = $1`, [
       key.destinationId,
     ]);
-
-  it('are not seen by the relays', async () => {
-    const warehouse = await line();
-    await store(warehouse, 2);
-    const held = await aloneRelay(pool, 'test');
-    const claim = {
-      afterOrganization: '',
-      skippedOrganizations: [],
-      maxOrganizations: 50,
-      turns: [],
-      mostOfOthers: 100,
-      fullDestinations: [],
-      maxDestinations: 100,
-      ...held,
-      inFlight: [],
-      perDestination: 100,
-      most: 100,
-    };
-    expect((await claimDeliveries(hotPool, claim)).rows).to.deep.equal([]);
-    expect(await waitingDeliveries(pool, warehouse.key, 10)).to.have.lengthOf(2);
-    await freeze(warehouse);
-    await due();
-  });
 
   it('are told of once when something begins to wait, again when nobody looks after it, and when the record changes', async () => {
     const { key, ...rest } = await line();
@@ -243,36 +203,6 @@ describe('warehouse batches in PostgreSQL', () => {
     await endFlush(pool, warehouse.key);
   });
 
-  it('leave out what was cancelled, and cannot lose what they have taken to a cancel', async () => {
-    const warehouse = await line();
-    const [first, second] = await store(warehouse, 2);
-    const cancel = (delivery: typeof first) =>
-      cancelDeliveries(pool, {
-        organizationId,
-        deliveryIds: [delivery?.deliveryId ?? ''],
-        reason: openError(ownWords`a test`),
-        notInBatch: true,
-      });
-    expect(await cancel(first)).to.deep.equal([first?.deliveryId]);
-    const batch = await freeze(warehouse);
-    expect(batch).to.include({ events: 1, firstDeliveryId: second?.deliveryId });
-    expect(await cancel(second)).to.deep.equal([]);
-    await endFlush(pool, warehouse.key);
-  });
-
-  it('leave out a deleted event, and hold what is delivered already: an upload that was overtaken writes no less', async () => {
-    const warehouse = await line();
-    const [gone, written, open] = await store(warehouse, 3);
-    const batch = await freeze(warehouse);
-    await deleteEvent(pool, organizationId, gone?.eventId ?? '');
-    await pool.query(`update deliveries set status = 'delivered' where id = $1`, [written?.deliveryId]);
-    const ids = (await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId);
-    expect(ids).to.deep.equal([written?.deliveryId, open?.deliveryId]);
-    const members = await openMembers(pool, batch, { after: '', limit: 10 });
-    expect(members.map(({ deliveryId }) => deliveryId)).to.deep.equal([open?.deliveryId]);
-    await endFlush(pool, warehouse.key);
-  });
-
   it('give half of their deliveries to a batch of its own, all at once, when the latest upload says so', async () => {
     const warehouse = await line();
     const stored = await store(warehouse, 5);
@@ -321,35 +251,6 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(await findBatchUnderWay(pool, warehouse.key)).to.include({ id });
     await endBatch(pool, id, 'written');
     expect(await findBatchUnderWay(pool, warehouse.key)).to.equal(undefined);
-    await endFlush(pool, warehouse.key);
-  });
-
-  it('listen to the latest upload only', async () => {
-    const warehouse = await line();
-    await store(warehouse, 1);
-    const { id: batchId } = await freeze(warehouse);
-    const [slow, quick] = [
-      await beginUpload(pool, { organizationId, batchId }),
-      await beginUpload(pool, { organizationId, batchId }),
-    ];
-    if (!slow || !quick) throw new Error('an upload was refused');
-    const now = new Date();
-    const file = {
-      events: 1,
-      bytes: 5,
-      conversions: [{ target: 'total', count: 2, eventId: newId('evt') }],
-      sha256: 'ab',
-      latency: 7,
-      firstReceivedAt: now,
-      lastReceivedAt: now,
-    };
-    await noteUploadFailed(pool, slow, { error: openError(ownWords`too late`), latency: 1 });
-    expect(await noteUploaded(pool, slow, file)).to.equal(false);
-    expect(await noteUploaded(pool, quick, file)).to.equal(true);
-    expect(await findBatchUnderWay(pool, warehouse.key)).to.include({ status: 'uploaded', attempts: 2, error: null });
-    expect(await beginUpload(pool, { organizationId, batchId }), 'nothing to upload').to.equal(undefined);
-    const other = { organizationId: newId('org'), batchId };
-    expect(await beginUpload(pool, other), 'of another organization').to.equal(undefined);
     await endFlush(pool, warehouse.key);
   });
 });

@@ -2,7 +2,7 @@
 // one that was written later, whatever clocks say and anyone who commits first.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { isWrittenCursor, listBatches, listWrittenBatches } from '../../db/history/warehouse-batches.ts';
+import { isWrittenCursor, listWrittenBatches } from '../../db/history/warehouse-batches.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { beginUpload, inOrder, noteUploaded } from '../../db/warehouse/batches.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
@@ -89,26 +89,6 @@ describe('the order of files in PostgreSQL', () => {
     expect(ids(await load(key, found.at(-1)?.uploadedAt ?? EVER))).to.deep.equal([]);
     const page = await listWrittenBatches(pool, key, first, { limit: 1, offset: 1 });
     expect([page.total, ids(page.batches)]).to.deep.equal([2, ids(batches.slice(2))]);
-  });
-
-  it('is turned round in the list of all, which goes by cursor too', async () => {
-    const key = line();
-    const batches = [await written(key), await written(key), await begun(key)];
-    const found = [];
-    let after: string | null = null;
-    do {
-      const part = await listBatches(pool, key, null, { limit: 2, after, withTotal: true });
-      expect(part.total).to.equal(3);
-      found.push(...ids(part.batches));
-      after = part.next;
-    } while (after !== null);
-    expect(found).to.deep.equal(ids(batches).toSorted().toReversed());
-  });
-
-  it('has only what was written', async () => {
-    const key = line();
-    await begun(key);
-    expect(await load(key)).to.deep.equal([]);
   });
 
   it('stands when the clock is set back', async () => {

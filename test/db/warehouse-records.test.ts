@@ -3,7 +3,6 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { deleteEvent } from '../../db/delivery/deletions.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
@@ -15,26 +14,17 @@ import {
   makeOwner,
   type StoredEvent,
   storeEvent,
+  firstRoute,
 } from '../support/database/history.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
 import { removePayload } from '../support/rows.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('the deliveries of a file in PostgreSQL', () => {
   const { database, pool } = useHistoryDatabase(1);
-  let hotPool: Pool;
-  before(async () => {
-    hotPool = createPool(database.databaseUrl, {
-      max: 2,
-      statementTimeoutMs: 20_000,
-      onError: () => {},
-      hotPath: true,
-    });
-  });
-  after(async () => {
-    await hotPool?.end();
-  });
+  const hotPool = usePool(database, { hotPath: true });
+  before(async () => {});
 
   interface World {
     owner: HistoryOwner;
@@ -47,8 +37,7 @@ describe('the deliveries of a file in PostgreSQL', () => {
   /** Two events with one delivery and one with two, of a route that tells of successes; the first deliveries are in a file. */
   async function world(receivedAt: Date): Promise<World> {
     const owner = await makeOwner(pool, 1, 2);
-    const [route] = owner.routes;
-    if (!route) throw new Error('a route was asked for');
+    const route = firstRoute(owner);
     await pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_success = true where id = $1`, [
       route.id,
     ]);
@@ -149,8 +138,7 @@ describe('the deliveries of a file in PostgreSQL', () => {
 
   it('are read with their events: text as text, other bytes as bytes, nothing of what is gone', async () => {
     const owner = await makeOwner(pool, 1, 1);
-    const [route] = owner.routes;
-    if (!route) throw new Error('a route was asked for');
+    const route = firstRoute(owner);
     const store = (body: string) => storeEvent(pool, owner, route, { receivedAt: at, statuses: ['pending'], body });
     const texts = ['\ufeff{"a": "\u{1f600}\\u0000"}\n', '', '\'\\"\t\u2028'];
     const events = await Promise.all(texts.map(store));

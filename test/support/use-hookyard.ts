@@ -1,5 +1,5 @@
 // The set-up of a test file. What a hook makes can be used in hooks and tests that follow it.
-import type { Pool } from '../../db/connections/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { Circuits } from './workflows/circuits.ts';
 import { type CommonSettings, type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from './hookyard.ts';
 import { type HistoryDatabase, historyDatabase } from './database/history.ts';
@@ -113,6 +113,17 @@ const withPool = <Database extends { pool: Pool }>(database: Database) => ({
   database,
   pool: late(() => database.pool),
 });
+
+/** A pool of its own on a database; with `hotPath`, as ingest and workers have it. */
+export const usePool = (
+  database: { databaseUrl: string },
+  options: Partial<Parameters<typeof createPool>[1]> = {},
+): Pool =>
+  useMade(
+    'a pool',
+    async () => createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {}, ...options }),
+    (pool) => pool.end(),
+  );
 
 /** Makes something before the tests of this `describe`, and ends it after them. */
 function useMade<Made extends object>(

@@ -12,21 +12,6 @@ describe('tasks in the background', () => {
     expect(() => background.throwError()).not.to.throw();
   });
 
-  it('are awaited at the end, failed or not', async () => {
-    const background = new BackgroundTasks();
-    const gate = Promise.withResolvers<void>();
-    let isIdle = false;
-    background.run(gate.promise);
-    const idle = background.idle().then(() => {
-      isIdle = true;
-    });
-    await Promise.resolve();
-    expect(isIdle).to.equal(false);
-    gate.reject(new Error('late'));
-    await idle;
-    expect(() => background.throwError()).to.throw('late');
-  });
-
   it('are awaited at the end when another one began them', async () => {
     const background = new BackgroundTasks();
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;

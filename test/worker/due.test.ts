@@ -1,29 +1,18 @@
 // When a worker runs what is due: after a look has found it, by itself again, and never twice at the same time.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type DueWork, lookAtDue, sharedRest } from '../../worker/loops/due.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, usePool } from '../support/use-hookyard.ts';
 
 describe('the work that is due', () => {
   const { database } = useDatabase('due_work');
-  let hotPool: Pool;
+  const hotPool = usePool(database, { hotPath: true });
   let due: DueWork;
   const warnings: unknown[] = [];
   const changes: boolean[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  before(async () => {
-    hotPool = createPool(database.databaseUrl, {
-      max: 2,
-      statementTimeoutMs: 20_000,
-      onError: () => {},
-      hotPath: true,
-    });
-  });
-  after(async () => {
-    await hotPool.end();
-  });
+  before(async () => {});
   beforeEach(async () => {
     due = await lookAtDue({
       pool: hotPool,

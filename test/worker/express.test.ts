@@ -5,13 +5,12 @@ import { ownWords } from '../../core/text/error-summary.ts';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { createExpress, type Express } from '../../worker/relay/attempt.ts';
 import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, usePool } from '../support/use-hookyard.ts';
 
 const policy = {
   retryPolicy: { maxRetries: 3, initialDelay: 1000, maxDelay: 1000, backoffMultiplier: 2 },
@@ -26,7 +25,7 @@ const retrying: AttemptOutcome = {
 
 describe('first attempts of the express lane', () => {
   const { database } = useDatabase('express_rows');
-  let pool: Pool;
+  const pool = usePool(database);
   let express: Express;
   let outcome: AttemptOutcome | Error;
   let duringAttempt: () => Promise<unknown>;
@@ -35,11 +34,7 @@ describe('first attempts of the express lane', () => {
   let asked: AttemptRequest | undefined;
   let starts: number;
   before(async () => {
-    pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
     shareConnections(pool, 1);
-  });
-  after(async () => {
-    await pool?.end();
   });
   beforeEach(() => {
     [attempts, starts] = [0, 0];
@@ -159,12 +154,5 @@ describe('first attempts of the express lane', () => {
     }
     await until('the end of it', () => !express.isRunning(row.deliveryId));
     expect(answered).to.equal(true);
-  });
-
-  it('remove the row of a delivery that was ended while it came into the outbox', async () => {
-    outcome = closed;
-    const row = await queueDelivery(database.pool);
-    await runOften(row, 1);
-    expect(await queuedDeliveries(database.pool)).not.to.include(row.deliveryId);
   });
 });

@@ -1,107 +1,43 @@
-// The memory for the large payloads of attempts, with real deliveries: organizations share it, and it is given back whatever happens.
+// The memory for the large payloads of attempts, with real deliveries: organizations share it, and it is given back
+// whatever happens.
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
-import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
-import { PendingOpenings } from '../../activities/attempt/admission.ts';
-import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
-import { createConfigCache } from '../../activities/config-cache.ts';
+import { attemptDelivery } from '../../activities/attempt/index.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
-import { readSettings } from '../../core/config/config.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
-import { IssueCounts } from '../../core/messages/issue-counts.ts';
-import { createLog } from '../../core/process/log.ts';
-import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { createSender } from '../../outbound/http/sender.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
+import { type HistoryOwner, makeOwner } from '../support/database/history.ts';
 import type { Endpoint } from '../support/receiver.ts';
-import { testThreads } from '../support/threads.ts';
-import { until } from '../support/until.ts';
-import { useHistoryDatabase, useReceiver } from '../support/use-hookyard.ts';
 import { removePayload } from '../support/rows.ts';
+import { until } from '../support/until.ts';
+import { useAttempts } from '../support/workflows/attempts.ts';
 
 const LARGE = 100_000;
 
 describe('large payloads of attempts', () => {
-  const { database } = useHistoryDatabase(1);
-  let pool: Pool;
-  const receiver = useReceiver();
-  let shared: Pick<AttemptDeps, 'sender' | 'threads' | 'configs'>;
-  let [greedy, other]: HistoryOwner[] = [];
-  const issues = new IssueCounts();
-  const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
-  before(async () => {
-    pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
-    shared = {
-      sender: createSender({ allow: ['127.0.0.1'] }),
-      threads: testThreads(1),
-      configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
-    };
-  });
-  after(async () => {
-    await Promise.all([shared?.sender.close(), shared?.threads.close()]);
-    await pool?.end();
-  });
+  const { database, pool, receiver, worker: workerWith, delivery: deliveryTo } = useAttempts();
+  let greedy: HistoryOwner;
+  let other: HistoryOwner;
   beforeEach(async () => {
     [greedy, other] = [await makeOwner(database.pool, 1, 1), await makeOwner(database.pool, 1, 1)];
   });
 
   /** What a worker process has, and the payloads that it has loaded. */
   function worker(limit: number, waitMs: number) {
-    const loader = createContextLoader(pool);
     const bodies = new FairQueue(limit, 1);
     const loaded: string[] = [];
-    const deps: AttemptDeps = {
-      ...shared,
-      bodies,
-      bodyWaitMs: waitMs,
-      contexts: {
-        ...loader,
-        loadBody(context) {
-          loaded.push(context.deliveryId);
-          return loader.loadBody(context);
-        },
+    const deps = workerWith({ bodies, bodyWaitMs: waitMs });
+    const loader = deps.contexts;
+    deps.contexts = {
+      ...loader,
+      loadBody(context) {
+        loaded.push(context.deliveryId);
+        return loader.loadBody(context);
       },
-      pool,
-      log,
-      awaitRecordMs: 30_000,
-      results: createResultRecorder(pool, log, issues),
-      issues,
-      pendingOpenings: new PendingOpenings(),
-      isSuspended: () => false,
-      onSlot: () => {},
-      concurrency: new DestinationConcurrency(50),
-      hasPermit: () => false,
-      onRoom: () => {},
-      onAnswered: () => {},
-      headerPrefix: 'X-Hookyard-',
-      version: '0',
     };
     return { deps, bodies, loaded };
   }
 
-  async function delivery(owner: HistoryOwner | undefined, endpoint: Endpoint, bytes: number) {
-    const [route] = owner?.routes ?? [];
-    if (!owner || !route) throw new Error('a route was asked for');
-    await database.pool.query('update destinations set url = $2, version = version + 1 where id = any($1)', [
-      route.destinationIds,
-      endpoint.url,
-    ]);
-    const event = await storeEvent(database.pool, owner, route, {
-      receivedAt: new Date(),
-      statuses: ['pending'],
-      body: 'x'.repeat(bytes),
-    });
-    const { organizationId } = owner;
-    return {
-      organizationId,
-      deliveryId: event.deliveries[0]?.id ?? '',
-      eventId: event.id,
-      attempt: 1,
-      retryDelay: 1000,
-    };
-  }
+  const delivery = (owner: HistoryOwner, endpoint: Endpoint, bytes: number) =>
+    deliveryTo(owner, endpoint, 'x'.repeat(bytes));
 
   /** One after the other: each changes the configuration, which events are stored with. */
   async function several(count: number, endpoint: Endpoint) {

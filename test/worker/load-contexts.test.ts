@@ -4,7 +4,7 @@ import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { DAY_MS, partitionName } from '../../db/sql/partitions.ts';
-import { makeOwner, storeEvent } from '../support/database/history.ts';
+import { makeOwner, storeEvent, firstRoute } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const ROLE = 'hookyard_test_reader';
@@ -29,8 +29,7 @@ describe('loading deliveries together', () => {
 
     it('of which PostgreSQL refuses one gives the others what they need', async () => {
       const owner = await makeOwner(database.pool, 1, 1);
-      const [route] = owner.routes;
-      if (!route) throw new Error('a route was asked for');
+      const route = firstRoute(owner);
       const stored = await Promise.all(
         Array.from({ length: 5 }, () =>
           storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] }),
@@ -69,8 +68,7 @@ describe('loading deliveries together', () => {
       const stored = await Promise.all(
         ['x'.repeat(200_000), '{}'].map(async (body) => {
           const owner = await makeOwner(database.pool, 1, 1);
-          const [route] = owner.routes;
-          if (!route) throw new Error('a route was asked for');
+          const route = firstRoute(owner);
           const event = await storeEvent(database.pool, owner, route, {
             receivedAt: new Date(),
             statuses: ['pending'],

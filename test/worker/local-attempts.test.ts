@@ -7,7 +7,6 @@ import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { newId } from '../../core/text/ids.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -26,40 +25,6 @@ function firstAttempt(deps: ActivityDeps, request: AttemptRequest): Promise<Atte
 }
 
 describe('first attempts as local activities', () => {
-  it('hold connections as those of their organization, not as the service’s own', async () => {
-    const { databaseUrl } = stackAddresses();
-    const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-    shareConnections(pool, 1);
-    const organizationId = newId('org');
-    let [asked, answered] = [false, false];
-    // The delivery is gone: an attempt asks for it and ends.
-    const submit = async () => {
-      asked = true;
-      await pool.query('select 1');
-      answered = true;
-    };
-    const deps = {
-      contexts: { submit },
-      results: { underWay: () => undefined },
-      retrySlots: retrySlotsOf(pool),
-      onBegun: () => {},
-      onRecorded: () => {},
-      log: { error: () => {} },
-    } as unknown as ActivityDeps;
-    const request = { organizationId, deliveryId: newId('dlv'), eventId: newId('evt'), attempt: 1, retryDelay: null };
-    const share = await actingFor(organizationId, () => pool.connect());
-    try {
-      const attempt = firstAttempt(deps, request);
-      await until('the attempt to begin', () => asked);
-      await pool.query('select 2');
-      expect(answered, 'before its organization gives a connection back').to.equal(false);
-      share.release();
-      expect(await attempt).to.include({ status: 'closed' });
-    } finally {
-      await pool.end();
-    }
-  });
-
   it('are made once although a workflow task that is made again asks for one meanwhile', async () => {
     const pool = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
     const gate = Promise.withResolvers<undefined>();

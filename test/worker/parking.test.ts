@@ -7,7 +7,7 @@ import { newId } from '../../core/text/ids.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { cancel } from '../../workflows/messages.ts';
 import { failed, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
-import { hasStatus, timerLengths } from '../support/workflows/scripted-history.ts';
+import { hasStatus } from '../support/workflows/scripted-history.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -64,16 +64,6 @@ describe('failed deliveries that wait in Temporal', () => {
     }
   });
 
-  it('wait for the replay window and up to a tenth of it longer, each for another time', async () => {
-    const replayWindowMs = 60_000;
-    const waiting = await Promise.all(Array.from({ length: MOST }, () => worker.start([failed], { replayWindowMs })));
-    await until('all to wait', async () => (await Promise.all(waiting.map(isParked))).every(Boolean));
-    const windows = (await Promise.all(waiting.map(timerLengths))).flat();
-    for (const window of windows) expect(window).to.be.within(replayWindowMs, replayWindowMs * 1.1);
-    expect(new Set(windows).size).to.be.above(1);
-    for (const { handle } of waiting) await handle.signal(cancel);
-  });
-
   it('count by themselves until Temporal must show them, which takes a while in an outage', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
@@ -127,13 +117,6 @@ describe('failed deliveries that wait in Temporal', () => {
     expect(parking.admit(newId('org'))).to.equal(false);
     lacking.missing = false;
     expect(parking.admit(newId('org'))).to.equal(true);
-    await parking.stop();
-  });
-
-  it('are bounded in all', async () => {
-    const limits = { total: 0, perOrganization: MOST };
-    const parking = await startParking({ client, log: pino({ level: 'silent' }) }, limits);
-    expect(parking.admit(newId('org'))).to.equal(false);
     await parking.stop();
   });
 });

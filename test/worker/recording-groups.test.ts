@@ -5,37 +5,27 @@ import { readSettings } from '../../core/config/config.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import {
   attemptResult,
   type HistoryOwner,
   makeOwner,
   type RecordedOutcome,
   storeEvent,
+  firstRoute,
 } from '../support/database/history.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
 
 describe('results of attempts', () => {
   const { database } = useHistoryDatabase(1);
-  let hotPool: Pool;
+  const hotPool = usePool(database, { hotPath: true });
   let owner: HistoryOwner;
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
   before(async () => {
-    hotPool = createPool(database.databaseUrl, {
-      max: 4,
-      statementTimeoutMs: 10_000,
-      onError: () => {},
-      hotPath: true,
-    });
     owner = await makeOwner(database.pool, 1, 1);
-  });
-  after(async () => {
-    await hotPool.end();
   });
 
   async function made(lane: Lane, outcome: RecordedOutcome) {
-    const [route] = owner.routes;
-    if (!route) throw new Error('there is no route');
+    const route = firstRoute(owner);
     const event = await storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
     const [delivery] = event.deliveries;
     if (!delivery) throw new Error('there is no delivery');
@@ -94,13 +84,5 @@ describe('results of attempts', () => {
     const awaited = [await delivered(), await delivered()];
     await recordInTurn(awaited, () => true);
     expect(await commits(awaited)).to.equal(2);
-  });
-
-  it('that wait are recorded before the recorder is idle', async () => {
-    const result = await delivered();
-    const recorder = createResultRecorder(hotPool, log, new IssueCounts());
-    void recorder.record(owner.organizationId, result);
-    await recorder.idle();
-    expect(await commits([result])).to.equal(1);
   });
 });

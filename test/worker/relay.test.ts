@@ -7,15 +7,19 @@ import { DestinationConcurrency } from '../../core/delivery/destination-concurre
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { pause } from '../../db/circuits/pauses.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
-import { InstallationClient } from '../../temporal-config/client.ts';
-import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choice.ts';
-import { repairs } from '../../worker/relay/overdue.ts';
+import { createLaneChoice } from '../../worker/relay/lane-choice.ts';
 import { startRelay } from '../../worker/relay/relay.ts';
+import { repairs } from '../../worker/relay/overdue.ts';
 import { Shards } from '../../worker/relay/shards.ts';
-import { queuedDeliveries } from '../support/database/outbox.ts';
 import { insertSource } from '../support/database/own-database.ts';
+import { queuedDeliveries } from '../support/database/outbox.ts';
+import { closed } from '../support/workflows/scripted-attempts.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import { InstallationClient } from '../../temporal-config/client.ts';
+import { until } from '../support/until.ts';
+import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
@@ -25,8 +29,6 @@ import { useDatabase } from '../support/use-hookyard.ts';
 import { closed } from '../support/workflows/scripted-attempts.ts';
 
 const MOST_WORKFLOWS = 20;
-// Three quarters of them: what an organization may have while others have none.
-const MOST_OF_ONE = 15;
 
 interface Owner {
   organizationId: string;
@@ -40,14 +42,10 @@ interface Way extends Owner {
 
 describe('a relay', () => {
   const { database } = useDatabase('relay');
-  let hotPool: Pool;
+  const hotPool = usePool(database, { statementTimeoutMs: 1000, hotPath: true });
   let owner: Owner;
   before(async () => {
     owner = await insertSource(database.pool);
-    hotPool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {}, hotPath: true });
-  });
-  after(async () => {
-    await hotPool?.end();
   });
 
   let atEnd: (() => Promise<unknown>)[];
@@ -56,11 +54,8 @@ describe('a relay', () => {
   let attempt: (deliveryId: string) => Promise<unknown>;
   /** What it has logged. */
   let messages: string[];
-  /** Gets what chooses its lanes, and the client that starts its workflows. */
-  let observe: (lanes: LaneChoice, client: InstallationClient) => void;
   beforeEach(() => {
     [atEnd, attempted, messages] = [[], [], []];
-    observe = () => {};
     attempt = async () => {};
   });
   afterEach(async () => {
@@ -127,8 +122,7 @@ describe('a relay', () => {
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
     const workflowPermits = new WorkflowPermits({ permits: 200, alone: () => true });
-    const lanes = createLaneChoice({ lane: 'express', permits: workflowPermits, log });
-    observe(lanes, client);
+    const lanes = createLaneChoice({ lane: 'express', turns: workflowPermits, log });
     const relay = startRelay({
       pool: database.pool,
       client,
@@ -213,65 +207,6 @@ describe('a relay', () => {
       await until('the next one', () => attempted.includes(next));
       expect(messages).to.not.include(UNREACHED).and.not.include(FAILED_ROUND);
       gate.resolve();
-    });
-
-    it('starts no more workflows at a time than there are places for, however many could not be started before', async () => {
-      const [workflow, ofAnother] = [
-        await way('workflow'),
-        await way('workflow', await insertSource(database.pool, 'other')),
-      ];
-      const silent = await startTcpProxy(stackAddresses().temporalAddress);
-      atEnd.push(() => silent.close());
-      const connection = await connect(silent.address);
-      const [failed, underWay] = [new Set<string>(), new Set<string>()];
-      const others: string[] = [];
-      const allFailed = Promise.withResolvers<void>();
-      let choices = 0;
-      observe = (lanes, { workflow: workflows }) => {
-        // Together they would be a burst.
-        lanes.comes = () => {};
-        const choose = lanes.choose.bind(lanes);
-        lanes.choose = (...asked) => {
-          choices += 1;
-          return choose(...asked);
-        };
-        const original = workflows.start.bind(workflows);
-        const observed: typeof original = async (type, options) => {
-          underWay.add(options.workflowId);
-          try {
-            return await original(type, options);
-          } catch (error) {
-            failed.add(options.workflowId);
-            if (failed.size === MOST_OF_ONE) {
-              // Each that is started from now on keeps its place.
-              silent.holdRequests();
-              for (let n = 0; n < 3; n += 1) others.push(await queue(ofAnother));
-              await until('those of another organization', () => others.every((id) => underWay.has(id)), 15_000);
-              allFailed.resolve();
-            }
-            await allFailed.promise;
-            throw error;
-          } finally {
-            underWay.delete(options.workflowId);
-          }
-        };
-        workflows.start = observed;
-      };
-      for (let n = 0; n < MOST_OF_ONE; n += 1) await queue(workflow);
-      await start(connection);
-      atEnd.push(async () => silent.breakConnections());
-      await allFailed.promise;
-      // Beside three of another organization there are places for twelve.
-      const again = () => [...underWay].filter((id) => !others.includes(id)).length;
-      await until('all to rest', () => again() === 0);
-      await until('twelve of them to be started again', () => again() >= 12, 15_000);
-      const before = choices;
-      const areSeen = () => choices >= before + 2 * (MOST_OF_ONE - 12) || again() > 12;
-      await until('the rest to be looked at again', areSeen, 15_000);
-      expect(again()).to.equal(12);
-      const next = await queue(workflow);
-      await until('the first attempt of one that may have no place', () => attempted.includes(next));
-      expect(attempted, 'those that Temporal may have are left to it').to.deep.equal([next]);
     });
 
     for (const [what, lane, row] of [

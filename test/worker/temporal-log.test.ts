@@ -12,7 +12,6 @@ interface Line {
 }
 
 const WARN = 40;
-const DEBUG = 20;
 
 function recorded() {
   const lines: Line[] = [];
@@ -71,22 +70,5 @@ describe('log lines of the Temporal SDK', () => {
     logger.log('WARN', 'Error while polling', ofCore({ error: status('Unavailable') }));
     expect(lines[0]).to.deep.include({ run_id: 'r1', error: 'not deterministic' });
     expect(JSON.stringify(lines)).to.not.include('hidden');
-  });
-
-  it('about ordinary operation are shown at level debug', () => {
-    const { lines, logger } = recorded();
-    logger.info('Worker state changed', { state: 'RUNNING' });
-    logger.warn('No workflows registered, not polling for workflow tasks');
-    expect(lines.map(({ level }) => level)).to.deep.equal([DEBUG, DEBUG]);
-  });
-
-  it('tell of the activity that failed, with the ids of the first and the number of others', () => {
-    const { lines, log, logger } = recorded();
-    const error = new Error('wrapped', { cause: new Error('the database is gone') });
-    for (const workflowId of ['dlv_1', 'dlv_2', 'dlv_3']) logger.warn('Activity failed', { workflowId, error });
-    throttled(log).flush();
-    expect(lines).to.have.length(2);
-    expect(lines[0]).to.include({ workflowId: 'dlv_1', error: 'the database is gone' });
-    expect(lines[1]).to.include({ workflowId: 'dlv_3', repeated: 2 });
   });
 });

@@ -1,93 +1,29 @@
-// Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is sent again.
-import { asyncLocalStorage, type Context } from '@temporalio/activity';
+// Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is
+// sent again.
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
-import { ownWords } from '../../core/text/error-summary.ts';
-import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
-import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
-import { type ActivityDeps, createActivities } from '../../activities/index.ts';
-import { createConfigCache } from '../../activities/config-cache.ts';
-import { createSender } from '../../outbound/http/sender.ts';
-import { PendingOpenings } from '../../activities/attempt/admission.ts';
+import { attemptDelivery } from '../../activities/attempt/index.ts';
 import { recordAttempt } from '../../activities/attempt/outcomes.ts';
-import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
-import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
-import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
-import { readSettings } from '../../core/config/config.ts';
-import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { IssueCounts } from '../../core/messages/issue-counts.ts';
-import { createLog } from '../../core/process/log.ts';
-import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
-import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type HistoryOwner, makeOwner, storeEvent } from '../support/database/history.ts';
-import { readOnlySwitch } from '../support/servers/read-only.ts';
+import type { UnrecordedAttempt } from '../../activities/types.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
+import { createPool } from '../../db/connections/pool.ts';
+import { firstRoute, type HistoryOwner, makeOwner } from '../support/database/history.ts';
 import type { Answer } from '../support/receiver.ts';
+import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
-import { testThreads } from '../support/threads.ts';
-import { useHistoryDatabase, useReceiver } from '../support/use-hookyard.ts';
+import { useAttempts } from '../support/workflows/attempts.ts';
 
 describe('an attempt whose result the database does not take', () => {
-  const { database } = useHistoryDatabase(1);
-  let pool: Pool;
-  const receiver = useReceiver();
-  let shared: Pick<AttemptDeps, 'sender' | 'threads' | 'configs' | 'contexts' | 'bodies' | 'bodyWaitMs'>;
+  const { database, receiver, worker, delivery: deliveryTo } = useAttempts();
   let owner: HistoryOwner;
   let refused = 0;
-  const issues = new IssueCounts();
-  const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
-  before(async () => {
-    pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
-    shared = {
-      sender: createSender({ allow: ['127.0.0.1'] }),
-      threads: testThreads(1),
-      configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
-      contexts: createContextLoader(pool),
-      bodies: new FairQueue(268_435_456, 1),
-      bodyWaitMs: 5000,
-    };
-  });
-  after(async () => {
-    await Promise.all([shared.sender.close(), shared.threads.close()]);
-    await pool.end();
-  });
   beforeEach(async () => {
     owner = await makeOwner(database.pool, 1, 1);
-  });
-
-  /** What a worker process has. */
-  const worker = (awaitRecordMs = 30_000, recordingPool = pool): AttemptDeps => ({
-    ...shared,
-    pool: recordingPool,
-    log,
-    awaitRecordMs,
-    results: createResultRecorder(recordingPool, log, issues),
-    issues,
-    pendingOpenings: new PendingOpenings(),
-    isSuspended: () => false,
-    onSlot: () => {},
-    concurrency: new DestinationConcurrency(50),
-    hasPermit: () => false,
-    onRoom: () => {},
-    onAnswered: () => {},
-    headerPrefix: 'X-Hookyard-',
-    version: '0',
   });
 
   /** A delivery, its first attempt, and where that goes. */
   async function delivery(...answers: Answer[]) {
     const endpoint = receiver.endpoint(...answers);
-    const [route] = owner.routes;
-    if (!route) throw new Error('a route was asked for');
-    await database.pool.query('update destinations set url = $2, version = version + 1 where id = any($1)', [
-      [...route.destinationIds, route.failoverId],
-      endpoint.url,
-    ]);
-    const event = await storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
-    const deliveryId = event.deliveries[0]?.id ?? '';
-    const { organizationId } = owner;
-    const request: AttemptRequest = { organizationId, deliveryId, eventId: event.id, attempt: 1, retryDelay: 1000 };
-    return { endpoint, request, route };
+    return { endpoint, request: await deliveryTo(owner, endpoint), route: firstRoute(owner) };
   }
 
   async function recorded(deliveryId: string) {
@@ -113,7 +49,7 @@ describe('an attempt whose result the database does not take', () => {
   it('is given to the workflow after a while, and recorded with all of it by the process that made it', async () => {
     const gate = Promise.withResolvers<void>();
     const { endpoint, request } = await delivery({ status: 500, after: gate.promise });
-    const deps = worker(300);
+    const deps = worker({ awaitRecordMs: 300 });
     const attempt = attemptDelivery(deps, request, 'workflow');
     await until('the attempt', () => endpoint.requests.length === 1);
     await withoutWrites(async () => {
@@ -139,7 +75,7 @@ describe('an attempt whose result the database does not take', () => {
     const gate = Promise.withResolvers<void>();
     const ending = new AbortController();
     const { endpoint, request } = await delivery({ after: gate.promise });
-    const deps = { ...worker(), ending: ending.signal };
+    const deps = worker({ ending: ending.signal });
     const attempt = attemptDelivery(deps, request, 'workflow');
     await until('the attempt', () => endpoint.requests.length === 1);
     await withoutWrites(async () => {
@@ -150,38 +86,6 @@ describe('an attempt whose result the database does not take', () => {
     });
     await deps.results.idle();
     expect(await recorded(request.deliveryId)).to.include({ status: 'delivered', attempts: 1 });
-  });
-
-  it('is given to the workflow soon by a local activity, which keeps a workflow task meanwhile', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { endpoint, request } = await delivery({ after: gate.promise });
-    const never = 3_600_000;
-    const workflowPermits = new WorkflowPermits({ permits: 1, alone: () => true });
-    const retrySlots = createRetrySlots({ pool, slots: 4, workflowPermits });
-    const deps = { ...worker(never), retrySlots, onBegun: () => {}, onRecorded: () => {} } as unknown as ActivityDeps;
-    const info = { isLocal: true, startToCloseTimeoutMs: never };
-    const context = { info, cancellationSignal: new AbortController().signal } as Context;
-    const attempt = asyncLocalStorage.run(context, () => createActivities(deps).attemptDelivery(request));
-    await until('the attempt', () => endpoint.requests.length === 1);
-    await withoutWrites(async () => {
-      gate.resolve();
-      expect(await attempt).to.include({ status: 'unrecorded', deliveryStatus: 'delivered' });
-    });
-    await until('it to be recorded', async () => (await recorded(request.deliveryId))?.status === 'delivered');
-  });
-
-  it('does not stand for the next attempt', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { endpoint, request } = await delivery({ status: 500, after: gate.promise });
-    const deps = worker(100);
-    const attempt = attemptDelivery(deps, request, 'workflow');
-    await until('the attempt', () => endpoint.requests.length === 1);
-    await withoutWrites(async () => {
-      gate.resolve();
-      expect((await attempt).status).to.equal('unrecorded');
-      const next = attemptDelivery(deps, { ...request, attempt: 2 }, 'workflow');
-      expect(await next).to.include({ status: 'unrecorded', attempt: 2 });
-    });
   });
 
   it('is recorded by another process from what the workflow has, once', async () => {
@@ -213,7 +117,7 @@ describe('an attempt whose result the database does not take', () => {
   it('is awaited by the relay for as long as it takes', async () => {
     const gate = Promise.withResolvers<void>();
     const { endpoint, request } = await delivery({ after: gate.promise });
-    const attempt = attemptDelivery(worker(1), request, 'express');
+    const attempt = attemptDelivery(worker({ awaitRecordMs: 1 }), request, 'express');
     await until('the attempt', () => endpoint.requests.length === 1);
     await withoutWrites(async () => gate.resolve());
     expect(await attempt).to.deep.equal({ status: 'delivered', statusCode: 200, error: null });
@@ -236,7 +140,7 @@ describe('an attempt whose result the database does not take', () => {
     hasty.on('release', (error) => {
       if (error) refused += 1;
     });
-    const attempt = attemptDelivery(worker(30_000, hasty), request, 'workflow');
+    const attempt = attemptDelivery(worker({ pool: hasty }), request, 'workflow');
     await until('the attempt', () => endpoint.requests.length === 1);
     const other = await database.pool.connect();
     await other.query('begin; lock table destinations in access exclusive mode');

@@ -42,13 +42,6 @@ describe('delivery workflow', () => {
   });
   after(() => worker.stop());
 
-  it('ends as delivered after a first attempt that succeeds', async () => {
-    const delivery = await worker.start([delivered]);
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
-    expect(attemptNumbers(delivery)).to.deep.equal([1]);
-    expect(delivery.cancels).to.deep.equal([]);
-  });
-
   for (const [how, quick, attempt] of [
     ['a quick destination', true, ['MARKER_RECORDED']],
     [
@@ -106,15 +99,6 @@ describe('delivery workflow', () => {
     ]);
   });
 
-  it('looks again on retryNow, and can be cancelled, while it waits for its turn', async () => {
-    const delivery = await worker.start([inQueue, inQueue]);
-    await until('the wait', () => tells(delivery, 'is no place for the next attempt yet'));
-    await delivery.handle.signal(retryNow);
-    await until('the second look', () => delivery.attempts.length === 2);
-    await delivery.handle.signal(cancel);
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 0 });
-  });
-
   it('gives an attempt the time of the longest deadline, because that of the destination may grow', async () => {
     const delivery = await worker.start([delivered]);
     await delivery.handle.result();
@@ -122,13 +106,6 @@ describe('delivery workflow', () => {
       (event) => event.activityTaskScheduledEventAttributes ?? [],
     );
     expect(Number.parseFloat(scheduled?.startToCloseTimeout ?? '')).to.be.above(60 + 30);
-  });
-
-  it('can be cancelled while it waits for a slot', async () => {
-    const delivery = await worker.start([deferred(HOUR_MS)]);
-    await until('the wait', async () => (await delivery.handle.query(status)).nextAttemptAt !== null);
-    await delivery.handle.signal(cancel);
-    expect(await delivery.handle.result()).to.include({ status: 'cancelled' });
   });
 
   it('makes the first attempt of a quick destination as a local activity and later ones as regular activities', async () => {
@@ -169,13 +146,6 @@ describe('delivery workflow', () => {
     expect(delivery.attempts).to.deep.equal([]);
   });
 
-  it('makes the first attempt itself in the slot that the relay could not wait for', async () => {
-    const slotAt = Date.now() + 20;
-    const delivery = await worker.start([delivered], { first: { status: 'deferred', waitMs: 20, slotAt } });
-    await delivery.handle.result();
-    expect(delivery.attempts.map((each) => [each.attempt, each.slotAt])).to.deep.equal([[1, slotAt]]);
-  });
-
   it('waits while the circuit of its route holds it, and continues with the same attempt when it is released', async () => {
     const delivery = await worker.start([retrying(1), held, held, delivered]);
     await until('the hold', async () => (await delivery.handle.query(status)).status === 'circuit_open');
@@ -194,17 +164,6 @@ describe('delivery workflow', () => {
     await delivery.handle.signal(release);
     hold(held);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
-  });
-
-  it('can be cancelled while it is held, and ends as failed over when a failover destination took over', async () => {
-    const cancelled = await worker.start([held]);
-    await until('the hold', async () => (await cancelled.handle.query(status)).status === 'circuit_open');
-    await cancelled.handle.signal(cancel);
-    expect(await cancelled.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 0 });
-    const handedOver = await worker.start([held, failedOver]);
-    await until('the hold', async () => (await handedOver.handle.query(status)).status === 'circuit_open');
-    await handedOver.handle.signal(release);
-    expect(await handedOver.handle.result()).to.include({ status: 'failed_over' });
   });
 
   it('stays open as failed when the policy is exhausted, found by its search attributes', async () => {
@@ -234,11 +193,6 @@ describe('delivery workflow', () => {
     expect(failure).to.have.property('type', 'DeliveryFailed');
     expect(failure).to.have.property('message').that.includes('The destination answered 500');
     expect(delivery.replays).to.deep.equal([]);
-  });
-
-  it('ends as failed at once without a replay window', async () => {
-    const delivery = await worker.start([failed], { replayWindowMs: 0 });
-    expect(await failureOf(delivery)).to.have.property('type', 'DeliveryFailed');
   });
 
   it('ends as failed at once when too many others wait for a replay, and is found all the same', async () => {
@@ -325,25 +279,5 @@ describe('delivery workflow', () => {
     const delivery = await worker.start([retrying(1), closed]);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'closed', attempts: 2 });
     expect(delivery.cancels).to.deep.equal([]);
-  });
-
-  it('continues with the right attempt when a long delivery continues in a new run', async () => {
-    const delivery = await worker.start([delivered], { resumeAt: 3 });
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
-    expect(attemptNumbers(delivery)).to.deep.equal([3]);
-  });
-
-  it('tells in the Temporal UI what it is, why it waits and until when', async () => {
-    const delivery = await worker.start([retrying(HOUR_MS)]);
-    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
-    const view = await delivery.handle.query(status);
-    const details = await currentDetails(delivery);
-    expect(details).to.include('Attempt 1 of 4 failed: The destination answered 503');
-    expect(details).to.include(`Next attempt at ${view.nextAttemptAt}`);
-    const description = await delivery.handle.describe();
-    expect(await description.staticSummary()).to.equal('orders -> Acme CRM');
-    expect(Date.parse(view.nextAttemptAt ?? '') - Date.now()).to.be.within(HOUR_MS / 2, HOUR_MS);
-    await delivery.handle.signal(cancel);
-    await delivery.handle.result();
   });
 });

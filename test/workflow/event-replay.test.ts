@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { cancel, progress } from '../../workflows/messages.ts';
 import {
   type PageStep,
-  runningProgress,
   type ScriptedReplay,
   type ScriptedReplays,
   startScriptedReplays,
@@ -41,13 +40,6 @@ describe('replay workflow', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('does not wait after a step that replayed nothing', async () => {
-    const replay = await replays.start([{ pages: 0 }, { pages: 0 }, { status: 'completed' }], { ratePerSecond: 1 });
-    await replay.handle.result();
-    expect(replay.pages, 'the same page until it is made').to.deep.equal([1, 1, 1]);
-    expect(await timerLengths(replay)).to.deep.equal([]);
-  });
-
   it('rests until its next page may be made, and can be cancelled meanwhile', async () => {
     const rested = await replays.start([
       { pages: 0, restMs: 700 },
@@ -62,13 +54,6 @@ describe('replay workflow', () => {
     await cancelled.handle.signal(cancel);
     expect(await cancelled.handle.result()).to.include({ status: 'cancelled' });
     expect(cancelled.pages).to.deep.equal([1]);
-  });
-
-  it('continues where the replay is when it is started again, without waiting for what was replayed long ago', async () => {
-    const replay = await replays.start([{ pages: 57, eventsReplayed: 57_000 }, { status: 'completed' }]);
-    await replay.handle.result();
-    expect(replay.pages).to.deep.equal([1, 58]);
-    for (const length of await timerLengths(replay)) expect(length).to.be.at.most(1000);
   });
 
   it('makes a page again that our own side lost', async () => {
@@ -89,18 +74,6 @@ describe('replay workflow', () => {
     expect(replay.pages).to.deep.equal([1]);
   });
 
-  it('is cancelled during a wait, and records that', async () => {
-    const replay = await replays.start([{ eventsReplayed: 60, restMs: 60_000 }], {
-      ratePerSecond: 1,
-      resumeFrom: runningProgress(8, 8),
-    });
-    await until('the wait', async () => (await replay.handle.query(progress)).eventsReplayed === 60);
-    await replay.handle.signal(cancel);
-    expect(await replay.handle.result()).to.include({ status: 'cancelled', eventsReplayed: 60 });
-    expect(replay.pages).to.deep.equal([9]);
-    expect(replay.cancels()).to.equal(1);
-  });
-
   it('lets a page finish before it is cancelled', async () => {
     const page = Promise.withResolvers<PageStep & { eventsReplayed: number }>();
     const replay = await replays.start([page.promise]);
@@ -119,12 +92,6 @@ describe('replay workflow', () => {
     await replay.handle.signal(cancel);
     page.resolve({ status: 'completed' });
     expect(await replay.handle.result()).to.include({ status: 'completed' });
-    expect(replay.cancels()).to.equal(0);
-  });
-
-  it('ends when the replay was cancelled in the database only', async () => {
-    const replay = await replays.start([{ eventsReplayed: 1 }, { status: 'cancelled', pages: 1 }]);
-    expect(await replay.handle.result()).to.include({ status: 'cancelled', pages: 1 });
     expect(replay.cancels()).to.equal(0);
   });
 

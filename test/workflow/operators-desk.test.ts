@@ -43,16 +43,6 @@ describe("the operator's desk", () => {
     expect(delivery.replays).to.have.length(1);
   });
 
-  it('says of every signal what it does', async () => {
-    const delivery = await worker.start([retrying(HOUR_MS)]);
-    await until('the wait', async () => (await delivery.handle.query(status)).status === 'retrying');
-    const { signalDefinitions } = (await metadata(delivery)).definition;
-    expect(signalDefinitions.map(({ name }) => name)).to.have.members(['retryNow', 'cancel', 'replay', 'release']);
-    for (const { name, description } of signalDefinitions) expect(description, name).to.not.equal('');
-    await delivery.handle.signal(cancel);
-    await delivery.handle.result();
-  });
-
   it('names what a failed delivery waits for, and leads to others of its event and destination', async () => {
     const delivery = await worker.start([failed]);
     await until('the failure', async () => (await delivery.handle.query(status)).status === 'failed');

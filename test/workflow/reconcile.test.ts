@@ -42,12 +42,6 @@ describe('workflow of the reconciliation', () => {
     ]);
   });
 
-  it('ends when a step fails: the schedule starts the next one', async () => {
-    const { handle } = await worker.reconcile([]);
-    const error = await handle.result().catch((reason: unknown) => reason);
-    expect(error).to.be.instanceOf(Error);
-  });
-
   const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: ownWords`The destination answered 500` };
 
   it('has a delivery continue with the attempt after those that are recorded', async () => {
@@ -66,14 +60,6 @@ describe('workflow of the reconciliation', () => {
     await handle.signal('retryNow');
     expect(await handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
     expect(attempts).to.have.length(1);
-  });
-
-  it('has it cancelled during that wait', async () => {
-    const { handle, attempts, cancels } = await worker.start([], { resumed: { ...resumed, waitMs: HOUR_MS } });
-    await handle.signal('cancel');
-    expect(await handle.result()).to.deep.equal({ status: 'cancelled', attempts: 2 });
-    expect(attempts).to.have.length(0);
-    expect(cancels).to.have.length(1);
   });
 
   it('has it make its last attempt when its policy allows no more', async () => {

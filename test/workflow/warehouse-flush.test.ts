@@ -16,7 +16,6 @@ import {
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
-const away = () => new Error('The database is away');
 
 describe('warehouse workflow', () => {
   let warehouses: ScriptedWarehouses;
@@ -37,16 +36,6 @@ describe('warehouse workflow', () => {
     await flush.handle.signal(warehouseChanged);
     await flush.handle.result();
     expect(flush.calls).to.deep.equal(['write', 'write']);
-  });
-
-  it('looks once more when something changed during its last turn', async () => {
-    const turn = Promise.withResolvers<WritingOutcome>();
-    const { handle, calls } = await warehouses.start({ turns: [turn.promise, idle] });
-    await until('the turn', () => calls.length === 1);
-    await handle.signal(warehouseChanged);
-    turn.resolve(idle);
-    await handle.result();
-    expect(calls).to.deep.equal(['write', 'write']);
   });
 
   it('waits a second after the first failed upload, longer after others, and tries again', async () => {
@@ -98,15 +87,6 @@ describe('warehouse workflow', () => {
     await flush.handle.result();
     expect((await timerLengths(flush))[0]).to.be.at.most(1500);
     expect(flush.calls).to.deep.equal(['write', 'write', 'failed', 'write']);
-  });
-
-  it('repeats each step while our own side is away', async () => {
-    const { handle, calls } = await warehouses.start({
-      turns: [away(), refused('never'), idle],
-      finishes: [away(), true],
-    });
-    await handle.result();
-    expect(calls).to.deep.equal(['write', 'write', 'failed', 'failed', 'write']);
   });
 
   it('tells in the Temporal UI why a batch waits, and answers what it is doing', async () => {

@@ -64,6 +64,13 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
   return owner;
 }
 
+export type HistoryRoute = HistoryOwner['routes'][number];
+
+export function firstRoute({ routes: [route] }: HistoryOwner): HistoryRoute {
+  if (!route) throw new Error('the owner has no route');
+  return route;
+}
+
 export interface StoredEvent {
   id: string;
   organizationId: string;
@@ -74,7 +81,7 @@ export interface StoredEvent {
 export async function storeEvent(
   pool: Pool,
   owner: HistoryOwner,
-  route: HistoryOwner['routes'][number],
+  route: HistoryRoute,
   event: { receivedAt: Date; statuses: NewDelivery['status'][]; body?: string; filtered?: string[] },
 ): Promise<StoredEvent> {
   const id = newId('evt', event.receivedAt.getTime());
