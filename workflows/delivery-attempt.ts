@@ -16,7 +16,7 @@ import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/t
 import { ATTEMPT_TIMEOUT_MS } from '../core/delivery/delivery.ts';
 import { retryDelay } from '../core/delivery/backoff.ts';
 import * as texts from './delivery-texts.ts';
-import { type Away, awayBy, ONCE, OWN_SIDE } from './own-side.ts';
+import { type Away, awayBy, isLong, ONCE, OWN_SIDE } from './own-side.ts';
 import type { delivery } from './delivery.ts';
 import {
   cancel,
@@ -33,7 +33,6 @@ import { deliveryStatusAttribute, eventIdAttribute } from '../core/temporal/name
 // A worker that dies during an attempt is noticed after this time.
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 
-/** An outcome after which the attempt has been made. */
 export type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
 type Deferral = Extract<AttemptOutcome, { status: 'deferred' }>;
 
@@ -147,9 +146,6 @@ async function cancelledWhileHeld(
   return requests.cancel;
 }
 
-// About a hundred attempts. Well before Temporal suggests it: a worker that takes over a delivery replays its history first.
-const MAX_HISTORY_EVENTS = 1000;
-
 /** One run of the workflow. */
 export interface Run extends texts.Facts {
   input: DeliveryInput;
@@ -173,12 +169,6 @@ export function showStatus(run: Run, value: string): void {
 /** @returns ISO 8601 */
 export function fromNow(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
-}
-
-/** Whether the history is long enough to continue as new. */
-export function isLong(): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS;
 }
 
 /** Continues as new, before this attempt. Open requests are carried over. */

@@ -31,7 +31,6 @@ export interface Facts {
 
 const CANCEL = '`cancel` ends the delivery: no further attempt is made.';
 
-/** While an attempt is made. */
 export function attempting({ view }: Facts, attempt: number): string {
   return `Attempt ${attempt} of ${view.maxAttempts} is being made.`;
 }
@@ -61,73 +60,64 @@ export function retrying(facts: Facts): string {
 
 type Waiting = Pick<Extract<AttemptOutcome, { status: 'deferred' }>, 'queued' | 'for'>;
 
+/** What a delivery waits for before an attempt that is not made yet. */
+interface Wait {
+  /** On the timeline. */
+  summary: string;
+  /** @param at when the attempt is made or tried again, ISO 8601 */
+  text: (at: string | null) => string;
+  hint: string;
+  hasLinks?: boolean;
+}
+
+const NO_SIGNAL = 'No signal passes the limit.';
+const placesAt = (where: string) => (at: string | null) =>
+  `Enough attempts ${where} are under way. It is tried again at ${at}.`;
+
+const WAITS = {
+  transforms: {
+    summary: 'Transforms of the organization',
+    text: (at) =>
+      `The transforms of its organization have to wait: they have used up \`transformMsPerMinute\`, or too many of them wait already. The attempt is made at ${at}, if there is room then.`,
+    hint: `${NO_SIGNAL} A higher limit of the organization counts within seconds.`,
+  },
+  resumption: {
+    summary: 'The organization is suspended',
+    text: () =>
+      'The organization is **suspended**, so nothing is sent. The next attempt is made by itself after an operator has resumed the organization. Waiting uses up no attempt.',
+    hint: 'To resume it: `hookyard orgs resume`.',
+    hasLinks: true,
+  },
+  circuit: {
+    summary: 'The circuit of the route may open',
+    text: (at) =>
+      `Enough attempts of the route have failed to open its circuit, and PostgreSQL has not recorded them yet. It is looked at again at ${at}.`,
+    hint: 'It resolves itself when PostgreSQL takes results again.',
+  },
+  places: { summary: 'Attempts of the organization', text: placesAt('of this organization'), hint: NO_SIGNAL },
+  destination: { summary: 'Attempts at the destination', text: placesAt('at the destination'), hint: NO_SIGNAL },
+  slot: {
+    summary: 'Rate limit of the destination',
+    text: (at) => `The rate limit of the destination lets the next attempt go at ${at}.`,
+    hint: `${NO_SIGNAL} A higher \`rateLimitPerMinute\` of the destination counts for later attempts.`,
+  },
+  turn: {
+    summary: 'Rate limit of the destination',
+    text: () =>
+      'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
+    hint: 'No signal passes a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination counts at once.',
+    hasLinks: true,
+  },
+} satisfies Record<string, Wait>;
+
 /** That wait, on the timeline. */
-export function waitingSummary({ for: what }: Waiting): string {
-  if (what === 'transforms') return 'Transforms of the organization';
-  if (what === 'slots') return 'Attempts of the organization';
-  if (what === 'destination') return 'Attempts at the destination';
-  if (what === 'circuit') return 'The circuit of the route may open';
-  return what === 'resumption' ? 'The organization is suspended' : 'Rate limit of the destination';
-}
+export const waitingSummary = ({ for: what }: Waiting): string => WAITS[what ?? 'slot'].summary;
 
-/** Before an attempt that is not made yet. */
 export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
-  if (what === 'transforms') return waitingForTransforms(facts);
-  if (what === 'resumption') return waitingForResumption(facts);
-  if (what === 'circuit') return waitingForCircuit(facts);
-  if (what === 'slots') return waitingForConcurrency(facts, 'of this organization');
-  if (what === 'destination' && !queued) return waitingForConcurrency(facts, 'at the destination');
-  return queued ? waitingForTurn(facts) : waitingForSlot(facts);
-}
-
-function waitingForTransforms({ view }: Facts): string {
-  return paragraphs(
-    `The transforms of its organization have to wait: they have used up \`transformMsPerMinute\`, or too many of them wait already. The attempt is made at ${view.nextAttemptAt}, if there is room then.`,
-    signalChoices(CANCEL),
-    'No signal passes the limit. A higher limit of the organization counts within seconds.',
-  );
-}
-
-function waitingForTurn(facts: Facts): string {
-  return paragraphs(
-    'There is no slot for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
-    signalChoices(CANCEL),
-    'No signal passes a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination counts at once.',
-    seeAlso(facts),
-  );
-}
-
-function waitingForConcurrency({ view }: Facts, where: string): string {
-  return paragraphs(
-    `Enough attempts ${where} are under way. It is tried again at ${view.nextAttemptAt}.`,
-    signalChoices(CANCEL),
-    'No signal passes the limit.',
-  );
-}
-
-function waitingForCircuit({ view }: Facts): string {
-  return paragraphs(
-    `Enough attempts of the route have failed to open its circuit, and PostgreSQL has not recorded them yet. It is looked at again at ${view.nextAttemptAt}.`,
-    signalChoices(CANCEL),
-    'It resolves itself when PostgreSQL takes results again.',
-  );
-}
-
-function waitingForResumption(facts: Facts): string {
-  return paragraphs(
-    'The organization is **suspended**, so nothing is sent. The next attempt is made by itself after an operator has resumed the organization. Waiting uses up no attempt.',
-    signalChoices(CANCEL),
-    'To resume it: `hookyard orgs resume`.',
-    seeAlso(facts),
-  );
-}
-
-function waitingForSlot({ view }: Facts): string {
-  return paragraphs(
-    `The rate limit of the destination lets the next attempt go at ${view.nextAttemptAt}.`,
-    signalChoices(CANCEL),
-    'No signal passes the limit. A higher `rateLimitPerMinute` of the destination counts for later attempts.',
-  );
+  const isInTurn = queued && (what === undefined || what === 'destination');
+  const wait: Wait = WAITS[isInTurn ? 'turn' : (what ?? 'slot')];
+  const links = wait.hasLinks ? [seeAlso(facts)] : [];
+  return paragraphs(wait.text(facts.view.nextAttemptAt), signalChoices(CANCEL), wait.hint, ...links);
 }
 
 /** Held by a pause of its route or destination. */

@@ -15,7 +15,6 @@ import {
   continueFrom,
   fromNow,
   hasSearchAttributes,
-  isLong,
   listen,
   type MadeAttempt,
   type Run,
@@ -23,7 +22,7 @@ import {
 } from './delivery-attempt.ts';
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
-import { UNTIL_DONE } from './own-side.ts';
+import { isLong, UNTIL_DONE } from './own-side.ts';
 import type { ResumedDelivery } from '../core/delivery/delivery.ts';
 import { destinationIdAttribute, prefixOf, routeIdAttribute } from '../core/temporal/names.ts';
 

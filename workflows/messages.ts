@@ -33,7 +33,6 @@ export interface DeliveryInput {
   first?: FirstAttempt;
 }
 
-/** Open requests to a delivery. */
 export interface DeliveryRequests {
   retry: boolean;
   cancel: boolean;
@@ -53,7 +52,6 @@ export type FirstAttempt =
 export interface DeliveryResult {
   status: 'delivered' | 'failed' | 'failed_over' | 'cancelled' | 'closed';
   attempts: number;
-  /** The delivery that replays this one. */
   replayedAs?: string;
   /** The delivery to the failover destination that took over. */
   takenOverBy?: string;
@@ -111,7 +109,6 @@ export interface CircuitInput {
   routeId: string;
 }
 
-/** The circuit has changed in PostgreSQL. */
 export const circuitChanged = defineSignal('circuitChanged');
 /** Closes the circuit and releases what it holds, as `POST /api/routes/{id}/reset-circuit` does. */
 export const resetCircuit = defineSignal('resetCircuit');

@@ -1,5 +1,6 @@
-// Handles failures of our own infrastructure (PostgreSQL, a worker) in workflows. An error that is not one of Temporal's is a bug
-// in workflow code and is rethrown: Temporal then shows the workflow task as failed, and retries it until the code is fixed.
+// What the workflows share: how long a history may get, and failures of our own infrastructure (PostgreSQL, a worker). An
+// error that is not one of Temporal's is a bug in workflow code and is rethrown: Temporal then shows the workflow task as
+// failed, and retries it until the code is fixed.
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -7,6 +8,7 @@ import {
   log,
   type RetryPolicy,
   TemporalFailure,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { errorText } from '../core/text/clean-text.ts';
 import { plain } from '../core/temporal/operator-markdown.ts';
@@ -66,3 +68,13 @@ function facts(cause: Error): { type: string; message: string; stack: string } {
 
 /** The summary of such a wait on the timeline. */
 export const OWN_SIDE = 'Waiting for our own side';
+
+// About a hundred attempts or pages. Well before Temporal suggests it: a worker that takes a workflow over replays its
+// history first.
+const MAX_HISTORY_EVENTS = 1000;
+
+/** Whether the history is long enough to continue as new. */
+export function isLong(): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS;
+}

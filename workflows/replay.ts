@@ -16,7 +16,7 @@ import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/d
 import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './messages.ts';
 import { replayTaskQueue } from '../core/temporal/names.ts';
-import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
+import { type Away, awayBy, isLong, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
 const PAGE_TIMEOUT_MS = 120_000;
@@ -25,8 +25,6 @@ const HEARTBEAT_TIMEOUT_MS = 15_000;
 const SUSPENDED_MS = 30_000;
 // How long it rests while there is no room for its next page.
 const NO_ROOM_MS = 10_000;
-// About a hundred pages. Well before Temporal suggests it: a worker that takes over a replay replays its history first.
-const MAX_HISTORY_EVENTS = 1000;
 
 interface Wait {
   /** For Current Details. */
@@ -172,9 +170,7 @@ async function pauseForOwnSide({ view, requests }: Run, { waitMs, details }: Awa
 
 /** Many pages fill the history; the replay then continues as new. */
 async function continueWhenLong({ input, view }: Run): Promise<void> {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;
-  await continueAsNew<typeof replay>({ ...input, resumeFrom: view });
+  if (isLong()) await continueAsNew<typeof replay>({ ...input, resumeFrom: view });
 }
 
 const NOT_BEGUN: ReplayProgress = {

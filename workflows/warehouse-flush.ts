@@ -14,14 +14,12 @@ import { retryDelay } from '../core/delivery/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
 import { warehouseTaskQueue } from '../core/temporal/names.ts';
-import { UNTIL_DONE } from './own-side.ts';
+import { isLong, UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
 // While somebody has to fix something; a change of the destination's record is signalled at once.
 const RETRY_SLOWLY_MS = 300_000;
-// Well before Temporal suggests it: a worker that takes over the workflow replays its history first.
-const MAX_HISTORY_EVENTS = 1000;
 
 /** One run of the workflow. */
 interface Run {
@@ -56,7 +54,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
     if (outcome.state === 'filling') await fill(run, outcome);
     if (outcome.state === 'suspended') await waitForResumption(run, outcome.waitMs);
     if (outcome.state === 'refused') await afterRefusal(run, outcome);
-    await continueWhenLong(run);
+    if (isLong()) await continueAsNew<typeof warehouseFlush>(input);
   }
 }
 
@@ -124,11 +122,4 @@ function activities(summary: string): WarehouseActivities {
     retry: UNTIL_DONE,
     summary,
   });
-}
-
-/** Many batches fill the history; the workflow then continues as new. */
-async function continueWhenLong({ input }: Run): Promise<void> {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;
-  await continueAsNew<typeof warehouseFlush>(input);
 }
