@@ -65,7 +65,6 @@ export interface UnrecordedAttempt {
   waitMs: number | null;
 }
 
-/** An outcome that is recorded. */
 export type RecordedOutcome = Exclude<AttemptOutcome, { status: 'deferred' | 'held' | 'unrecorded' }>;
 
 export interface RecordRequest {
@@ -184,7 +183,6 @@ export interface ReplayActivities {
   cancelReplay(replay: ReplayReference): Promise<ReplayProgress>;
 }
 
-/** A warehouse destination. */
 export interface WarehouseReference {
   organizationId: string;
   destinationId: string;

@@ -61,7 +61,6 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
   await worker.ended;
 }
 
-/** Retries until it works; logs what it waits for. */
 async function waitFor<T>(what: string, log: Log, connect: () => Promise<T>): Promise<T> {
   const until = performance.now() + WAIT_FOR_SERVERS_MS;
   for (;;) {

@@ -45,7 +45,6 @@ export function countRecorded(
   }
 }
 
-/** Counts deliveries that a file of a warehouse has ended. */
 export function countWritten(deliveryIds: string[], completedAt: Date): void {
   deliveriesFinished.add({ status: 'delivered' }, deliveryIds.length);
   for (const id of deliveryIds) deliveryLatency.observe({ lane: 'warehouse' }, secondsUntil(completedAt, id));

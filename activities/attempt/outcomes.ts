@@ -99,7 +99,6 @@ export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal)
   });
 }
 
-/** The outcome of a recorded attempt, derived from its delivery. */
 export function recordedOutcome(context: AttemptContext): RecordedOutcome {
   const { status, statusCode, error } = context;
   if (status === 'delivered' || status === 'failed') return { status, statusCode, error };

@@ -20,7 +20,6 @@ import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './outcomes.t
 import type { RecordedResult, Recording } from './results.ts';
 import { endedAttempt, type SentAttempt } from './send.ts';
 
-/** An attempt that was made, with its inputs. */
 interface MadeAttempt extends SentAttempt {
   context: AttemptContext;
   destination: Pick<DestinationConfig, 'version'>;
@@ -79,7 +78,6 @@ function judgeAttempt(made: MadeAttempt, { attempt, retryDelay }: AttemptRequest
   return { ...made, verdict, failover };
 }
 
-/** Submits the result for recording, and counts it for the circuit of the route. */
 function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judged: Judged): Recording {
   const { context, route, outbound, sent, startedAt, completedAt, verdict, failover } = judged;
   const recording = deps.results.record(context.organizationId, {

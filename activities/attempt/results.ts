@@ -91,7 +91,6 @@ export function createContextLoader(pool: Pool): ContextLoader {
   };
 }
 
-/** The effect of recording a result. */
 export interface RecordedResult {
   /** False: the delivery had been closed, deleted or recorded before. */
   changed: boolean;
@@ -101,7 +100,6 @@ export interface RecordedResult {
   blocked: boolean;
 }
 
-/** A result that is being recorded. */
 export interface Recording {
   result: AttemptResult;
   recorded: Promise<RecordedResult>;
@@ -114,7 +112,6 @@ export interface ResultRecorder {
    * The recording is rejected when the database refuses this one result for what it holds.
    */
   record(organizationId: string, result: AttemptResult): Recording;
-  /** The unrecorded result of a delivery. */
   underWay(deliveryId: string): Recording | undefined;
   /** Whether new attempts must stop, because too many results are unrecorded. */
   isFull(): boolean;

@@ -37,7 +37,6 @@ export async function repeat(step: () => Promise<boolean>, until: number, log: L
   }
 }
 
-/** Logs and counts a failure of a part of housekeeping. */
 export async function tellOfFailure(deps: { pool: Pool; log: Log }, part: string, error: unknown): Promise<void> {
   const { pool, log } = deps;
   log.error({ part, cause: causeOf(error) }, 'a part of housekeeping failed; it is tried again in five minutes');

@@ -236,7 +236,6 @@ export async function resetCircuit(db: Queryable, routeId: string): Promise<Stor
   return circuits.get(routeId);
 }
 
-/** The states of routes whose circuit is not closed. */
 export async function circuitStates(db: Queryable, routeIds: string[]): Promise<Map<string, CircuitState>> {
   const { rows } = await db.query<{ id: string; state: CircuitState }>(
     `select route_id as id, state from circuits where route_id = any($1::text[]) and state <> 'closed'`,

@@ -203,7 +203,6 @@ export async function heldOutsideCircuit(db: Queryable, routeId: string, limit: 
   return rows;
 }
 
-/** A delivery, if it is held. */
 export async function findHeld(db: Queryable, routeId: string, deliveryId: string): Promise<HeldDelivery | undefined> {
   const { rows } = await db.query<HeldDelivery>(
     `select ${HELD} from held_deliveries where route_id = $1 and delivery_id = $2`,
@@ -212,7 +211,6 @@ export async function findHeld(db: Queryable, routeId: string, deliveryId: strin
   return rows[0];
 }
 
-/** How many deliveries of a route are held, counted up to `most`. */
 export async function countHeld(db: Queryable, routeId: string, most: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'select count(*) from (select from held_deliveries where route_id = $1 limit $2) h',

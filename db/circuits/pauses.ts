@@ -2,7 +2,7 @@
 // The workflow of the circuit ends a pause whose time is over, and releases what it held.
 import { admits, type CircuitState } from '../../core/delivery/circuit.ts';
 import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { firstRow, type Queryable } from '../connections/pool.ts';
 import type { BlockedDelivery } from './held-deliveries.ts';
 
 export interface Pause {
@@ -42,8 +42,7 @@ export async function pause(
   { organizationId, id }: { organizationId: string; id: string },
   { until, reason }: Omit<Pause, 'since'>,
 ): Promise<Pause | undefined> {
-  const { rows } = await db.query<Pause>(pauseIn(table), [organizationId, id, until, reason]);
-  return rows[0];
+  return firstRow<Pause>(db, pauseIn(table), [organizationId, id, until, reason]);
 }
 
 /**
@@ -100,8 +99,7 @@ where route_id = $1 and ${pauseBlocks('c')} and not exists (select from over)`;
  * @returns the pause that lasts; undefined: there is none
  */
 export async function outlastPause(db: Queryable, id: string): Promise<LastingPause | undefined> {
-  const { rows } = await db.query<LastingPause>(OUTLAST, [id]);
-  return rows[0];
+  return firstRow<LastingPause>(db, OUTLAST, [id]);
 }
 
 // The row of a destination has no circuit: it is closed.

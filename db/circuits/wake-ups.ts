@@ -1,5 +1,5 @@
 // What the workflow of a circuit asks: when it is to be woken (circuits.wake_at), and which delivery is the next probe.
-import type { Queryable } from '../connections/pool.ts';
+import { firstRow, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, pauseBlocks, OPEN } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';
 
@@ -28,8 +28,7 @@ returning c.route_id as "routeId", c.organization_id as "organizationId",
 
 /** Claims circuits whose workflow is to be woken, organization by organization, the longest overdue first. */
 export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
-  const { rows } = await db.query<DueCircuit>(CLAIM_DUE, [limit]);
-  return rows;
+  return (await db.query<DueCircuit>(CLAIM_DUE, [limit])).rows;
 }
 
 /**
@@ -83,11 +82,9 @@ limit 1`;
  * it nothing.
  */
 export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>(NEXT, [routeId]);
-  return rows[0]?.id;
+  return (await firstRow<{ id: string }>(db, NEXT, [routeId]))?.id;
 }
 
-/** The oldest of these deliveries that has not ended. */
 export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
   const { ids, low, high } = bounds(deliveryIds);
   const { rows } = await db.query<{ id: string }>(

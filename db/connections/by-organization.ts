@@ -8,7 +8,6 @@ import { alsoInTransactions } from './settings.ts';
 
 const acting = new AsyncLocalStorage<string>();
 
-/** Runs work whose statements count for an organization. */
 export function actingFor<T>(organizationId: string, work: () => T): T {
   return acting.run(organizationId, work);
 }

@@ -29,6 +29,18 @@ const PLANNED_ONCE: ConnectionSettings = { plan_cache_mode: 'force_generic_plan'
 /** Runs statements: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
+export async function firstRow<Row extends object>(
+  db: Queryable,
+  statement: string | pg.QueryConfig,
+  values?: unknown[],
+): Promise<Row | undefined> {
+  return (await db.query<Row>(statement, values)).rows[0];
+}
+
+export async function idsOf(db: Queryable, statement: string, values?: unknown[]): Promise<string[]> {
+  return (await db.query<{ id: string }>(statement, values)).rows.map(({ id }) => id);
+}
+
 /**
  * Opens a pool; connections are made on demand and replaced when they break.
  * @param options.name the `application_name` of its connections: `hookyard-` and the role of the process. Every pool of

@@ -22,7 +22,6 @@ export interface CommitHook {
 // Links a transaction deep inside a handler to the request.
 const hooks = new AsyncLocalStorage<CommitHook>();
 
-/** Runs `work`; each of its transactions runs the hook at its end. */
 export function withCommitHook<T>(hook: CommitHook, work: () => Promise<T>): Promise<T> {
   return hooks.run(hook, work);
 }

@@ -105,7 +105,6 @@ export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Pr
   await removeAttempts(db, ids);
 }
 
-/** Removes the attempts of deliveries that are being removed. */
 async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
   const { ids, low, high } = bounds(deliveryIds);
   await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [

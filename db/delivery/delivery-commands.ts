@@ -5,17 +5,15 @@ import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { errorText } from '../../core/text/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { bounds } from '../connections/parameters.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { firstRow, idsOf, type Queryable } from '../connections/pool.ts';
 import { afterCommit } from '../connections/transactions.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
 import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
 import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, UNDER_WAY, WAKE_CIRCUITS } from '../sql/rules.ts';
 
-/** The error of deliveries that were open when their destination was deleted. */
 export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
 
-/** Which open deliveries of an organization to end, and how. */
 export interface EndSelection {
   organizationId: string;
   deliveryIds?: string[];
@@ -199,8 +197,7 @@ select delivery_id as id from (
 
 /** What may be open of an organization, those in files of a warehouse included; in no order. */
 export async function openOf(db: Queryable, organizationId: string, most: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(OPEN_OF, [organizationId, most]);
-  return rows.map(({ id }) => id);
+  return idsOf(db, OPEN_OF, [organizationId, most]);
 }
 
 // A row of the outbox with `resume` belongs to a workflow: if only that continues the delivery, it is counted there
@@ -213,6 +210,5 @@ select ((select count(*) from outbox o where organization_id = $1
 
 /** Counts the open deliveries of an organization that are in no file of a warehouse. */
 export async function countOpen(db: Queryable, organizationId: string): Promise<number> {
-  const { rows } = await db.query<{ open: number }>(COUNT, [organizationId]);
-  return rows[0]?.open ?? 0;
+  return (await firstRow<{ open: number }>(db, COUNT, [organizationId]))?.open ?? 0;
 }

@@ -17,7 +17,6 @@ select id, (select slot from generate_series(0, maximum - 1) as slot where pg_tr
 from unnest($1::text[], $2::int[]) as wanted(id, maximum)`;
 const LEAVE = `select pg_advisory_unlock(${KEY}) from unnest($1::text[], $2::int[]) as left_over(id, slot)`;
 
-/** The `maxConcurrency` of destinations. */
 export async function maximaOf(db: Queryable, ids: string[]): Promise<{ id: string; maximum: number | null }[]> {
   const { rows } = await db.query<{ id: string; maximum: number | null }>(
     'select id, max_concurrency as maximum from destinations where id = any($1::text[])',

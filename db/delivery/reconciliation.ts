@@ -16,7 +16,7 @@ import {
   WAKE_CIRCUITS,
 } from '../sql/rules.ts';
 import { bounds, jsonParameter } from '../connections/parameters.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { idsOf, type Queryable } from '../connections/pool.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;
@@ -142,7 +142,6 @@ export async function makeDue(
   );
 }
 
-/** Whether a delivery is open. */
 export async function isOpen(db: Queryable, deliveryId: string): Promise<boolean> {
   const { rowCount } = await db.query(`select from deliveries where id = $1 and status in ${OPEN}`, [deliveryId]);
   return rowCount !== 0;
@@ -183,8 +182,7 @@ export async function noticesFor(
   if (running.length === 0) return [];
   const { ids, low, high } = bounds(running.map(({ deliveryId }) => deliveryId));
   const shown = running.map(({ shows }) => shows);
-  const { rows } = await db.query<Notice>(NOTICES, [ids, low, high, OVERDUE_MS / 1000, shown]);
-  return rows;
+  return (await db.query<Notice>(NOTICES, [ids, low, high, OVERDUE_MS / 1000, shown])).rows;
 }
 
 /** Claims the listing of all running workflows. @returns false when that was done less than `everyMs` ago */
@@ -196,7 +194,6 @@ export async function claimListing(db: Queryable, everyMs: number): Promise<bool
   return rowCount === 1;
 }
 
-/** Adds to the counters of repairs. */
 export async function countRepairs(db: Queryable, repairs: Record<string, number>): Promise<void> {
   const kinds = Object.keys(repairs).toSorted();
   if (kinds.length === 0) return;
@@ -252,8 +249,7 @@ returning route_id as id, ${WAKE_CIRCUITS}`;
 
 /** Starts the release of deliveries that are held by a closed or deleted circuit. @returns the routes */
 export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(FORGOTTEN_HOLDS);
-  return rows.map((row) => row.id);
+  return idsOf(db, FORGOTTEN_HOLDS);
 }
 
 /** Schedules warehouses that have an unfinished batch but no wake-up. @returns the destinations */

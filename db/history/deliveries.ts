@@ -4,7 +4,7 @@ import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
 import { firstDeliveryOf, READ_IN_ORDER } from '../sql/rules.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
-import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { NEXT_ROWS_MS } from './events.ts';
 import { findPart } from './search.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
@@ -100,8 +100,7 @@ async function findPartOfEvent(
         limit,
         offset,
       );
-      const { rows } = await db.query<{ id: string }>(text, values);
-      return rows.map(({ id }) => id);
+      return idsOf(db, text, values);
     },
     cursorOf: (id) => id,
   });
@@ -124,8 +123,7 @@ const ofEvent = (query: Parameters, eventId: string, selection: Selection): stri
      and (select true from sources s where s.id = r.source_id)`;
 
 export async function findDelivery(db: Queryable, organizationId: string, id: string): Promise<DeliveryRecord | null> {
-  const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id]);
-  return rows[0] ?? null;
+  return (await firstRow<DeliveryRecord>(db, `select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id])) ?? null;
 }
 
 /** How many deliveries an answer about one event shows. */

@@ -133,7 +133,6 @@ export async function findEvent(db: Queryable, organizationId: string, id: strin
   return rows[0] ?? null;
 }
 
-/** Those of the ids that are events of the organization. */
 export async function existingEventIds(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select e.id from events e join sources s on s.id = e.source_id where e.organization_id = $1
@@ -157,7 +156,6 @@ export async function loadContent(db: Queryable, organizationId: string, eventId
 /** How much later than others an event may be stored and still be found, ms. Storing takes milliseconds. */
 export const OVERLAP_MS = 5000;
 const PAGE = 100;
-/** Pages of one look. */
 const MOST_PAGES = 10;
 
 /** What one look found, oldest first. */

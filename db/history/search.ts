@@ -66,7 +66,6 @@ export interface Step {
   from: number;
   /** How many rows it reads. */
   rows: number;
-  /** Counts what matches, and gives the wanted ids. */
   count: (wanted: Wanted) => Promise<{ ids: string[]; total: number }>;
   /** The newest ids that match. */
   newest: (limit: number) => Promise<string[]>;

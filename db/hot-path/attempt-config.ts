@@ -5,7 +5,7 @@ import type { ExpectedResponse, FailoverRule } from '../../core/delivery/verdict
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { firstRow, type Queryable } from '../connections/pool.ts';
 
 export interface DestinationRow {
   id: string;
@@ -131,8 +131,7 @@ async function loadVersion<Config>(
   statement: { name: string; text: string },
   values: [organizationId: string, id: string, version: number | null],
 ): Promise<Config | null> {
-  const { rows } = await db.query<{ config: Config }>({ ...statement, values });
-  return rows[0]?.config ?? null;
+  return (await firstRow<{ config: Config }>(db, { ...statement, values }))?.config ?? null;
 }
 
 /** A route in the version by which a delivery was made. */

@@ -124,7 +124,6 @@ export interface Claimed {
   isFull: boolean;
 }
 
-/** What to claim, and from what. */
 export interface Claim {
   /** Organizations sort after this id ('' = from the first). */
   afterOrganization: string;

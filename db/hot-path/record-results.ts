@@ -221,7 +221,6 @@ const otherOf = (deliveries: string) => `other as (
 const plainFor = statementOfDay('record-plain-results', recording({ full: false }));
 const fullFor = statementOfDay('record-results', recording({ full: true }));
 
-/** A delivery that an attempt changed. */
 export interface ChangedDelivery {
   destinationId: string;
   routeId: string | null;

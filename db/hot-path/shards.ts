@@ -140,7 +140,6 @@ export async function liveWorkers(db: Queryable, name: string): Promise<number> 
 /** Whether a worker was seen lately, for operators: when all have died, nobody removes their rows. */
 export const SEEN = `seen_at > now() - interval '10 seconds'`;
 
-/** How many workers take each lane. */
 export async function countLanes(db: Queryable): Promise<Record<Lane, number>> {
   const { rows } = await db.query<Record<Lane, number>>(
     `select count(*) filter (where lane = 'workflow')::int as workflow,

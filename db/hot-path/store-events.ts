@@ -11,7 +11,6 @@ type GateFailure = 'schema_failed' | 'filter_failed';
 
 const GATE_FAILED = `status in ('schema_failed', 'filter_failed')`;
 
-/** One delivery of a new event. */
 export interface NewDelivery {
   id: string;
   routeId: string;
@@ -244,7 +243,6 @@ export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: B
   return rows[0]?.event_id ?? null;
 }
 
-/** Those of the events that are stored. */
 export async function findStored(db: Queryable, events: NewEvent[]): Promise<string[]> {
   const { ids, low, high } = bounds(events.map(({ id }) => id));
   const { rows } = await db.query<{ id: string }>(

@@ -29,7 +29,6 @@ const HOLDING: Partial<Record<IssueKind, Holding>> = {
   warehouse_not_writable: { status: 'failed', condition: 'true' },
 };
 
-/** Whether issues of a kind hold deliveries. */
 export const holdsDeliveries = ({ kind, routeId, destinationId }: Issue): boolean =>
   HOLDING[kind] !== undefined && (routeId !== null || destinationId !== null);
 

@@ -5,7 +5,6 @@ import { ISSUE_NAMES } from '../sql/rules.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
-/** An issue with what it names. */
 export interface NamedIssue extends Issue {
   source: Named | null;
   route: Named | null;

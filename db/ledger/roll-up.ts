@@ -1,7 +1,7 @@
 // Adds the entries of the ledger to its roll-ups, and merges old buckets. Each statement moves counts from one place to
 // the other, so readers, which add both, see the same before and after it. One process at a time (LOCKS.ledger).
 import { HOURS_AFTER_MS, MOST_DAYS } from '../../core/metrics/figure-steps.ts';
-import { inTransaction, type Pool } from '../connections/pool.ts';
+import { firstRow, inTransaction, type Pool } from '../connections/pool.ts';
 import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { LOCKS } from '../sql/rules.ts';
 import { dayOf, LATEST, SUMS } from './entries.ts';
@@ -71,8 +71,7 @@ select count(*)::int as taken from taken`;
  */
 export function rollUp(pool: Pool): Promise<boolean> {
   return ROLLING.step(async (size) => {
-    const { rows } = await pool.query<{ taken: number }>(ROLL_UP, [size]);
-    return rows[0]?.taken === size;
+    return (await firstRow<{ taken: number }>(pool, ROLL_UP, [size]))?.taken === size;
   });
 }
 
@@ -108,8 +107,7 @@ export async function mergeRollups(pool: Pool, forMs: number, nowMs: number = Da
     ({ from, to }) =>
       inTransaction(pool, async (db) => {
         await db.query('select pg_advisory_xact_lock($1)', [LOCKS.ledger]);
-        const { rows } = await db.query<{ merged: number }>(MERGE, [from, to]);
-        return rows[0]?.merged ?? 0;
+        return (await firstRow<{ merged: number }>(db, MERGE, [from, to]))?.merged ?? 0;
       }),
     (merged) => merged === 0 || performance.now() < until,
   );

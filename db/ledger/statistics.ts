@@ -50,7 +50,6 @@ const NO_DELIVERIES: DestinationTotals = {
 };
 
 const WITH_ATTEMPT = 'filter (where code >= 0)';
-/** Sums of what a destination answered. */
 const ANSWERS = `
   coalesce(sum(delivered), 0)::float8 as succeeded,
   coalesce(sum(failed + failed_over) ${WITH_ATTEMPT}, 0)::float8 as failed,
@@ -180,7 +179,6 @@ export interface RouteStatistics {
   avgLatency: number;
 }
 
-/** Statistics of a route over the last `hours`. */
 export async function routeStatistics(db: Queryable, routeId: string, hours: number): Promise<RouteStatistics> {
   const { rows } = await db.query<RouteStatistics>(
     `select coalesce(sum(routed), 0)::float8 as "eventsRouted", coalesce(sum(filtered), 0)::float8 as "eventsFiltered",

@@ -3,6 +3,7 @@ import type { AnnouncedChange } from '../../core/messages/announcements.ts';
 import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/channel.ts';
 import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
+import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, ISSUE_NAMES } from '../sql/rules.ts';
@@ -165,8 +166,7 @@ type MessageRow = Omit<LoadedMail, 'to' | 'route' | 'mail' | 'kind'> &
 
 /** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
 export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
-  const { rows } = await db.query<MessageRow>(MESSAGE, [key.organizationId, key.messageId]);
-  const [row] = rows;
+  const row = await firstRow<MessageRow>(db, MESSAGE, [key.organizationId, key.messageId]);
   if (!row) return null;
   const { createdAt, organization, emails, confirmed, routeId, routeName, sourceName, destinationName } = row;
   const common = { createdAt, organization, emails, confirmed };
@@ -218,8 +218,7 @@ returning tried_at <= now() - interval '1 hour' as "isOver"`;
 
 /** Notes that a try has failed. @returns whether the first that did is an hour ago */
 export async function noteFailedTry(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
-  const { rows } = await db.query<{ isOver: boolean }>(NOTE_TRY, [organizationId, messageId]);
-  return rows[0]?.isOver ?? false;
+  return (await firstRow<{ isOver: boolean }>(db, NOTE_TRY, [organizationId, messageId]))?.isOver ?? false;
 }
 
 // A mail that was sent, or given up, keeps the next one of its kind waiting (core/messages/route-mails.ts).

@@ -14,12 +14,10 @@ const STEP = 500;
 const ENDING = new Stride(STEP);
 const REMOVING = new Stride(STEP);
 
-/** The error of a delivery whose payload was removed before it was delivered. */
 export const PAYLOAD_REMOVED = openError(
   ownWords`The payload was removed by the retention policy before it was delivered`,
 );
 
-/** The smallest id of the events and of the deliveries of a day. */
 function floors(day: number): { event: string; delivery: string } {
   return { event: idFloor('evt', day * DAY_MS), delivery: idFloor('dlv', day * DAY_MS) };
 }

@@ -2,7 +2,7 @@
 // crash loses one step at most.
 import { removeEventsChildren } from '../delivery/deletions.ts';
 import { countRemoved } from '../ledger/entries.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
 // Events in a step, at most.
@@ -45,8 +45,7 @@ returning p.source_id as "sourceId"`;
  * @param skipped those that have failed just now
  */
 export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
-  const { rows } = await db.query<{ sourceId: string }>(NEXT, [skipped]);
-  return rows[0]?.sourceId ?? null;
+  return (await firstRow<{ sourceId: string }>(db, NEXT, [skipped]))?.sourceId ?? null;
 }
 
 const PURGE = `
@@ -75,8 +74,7 @@ async function removeStep(
   size: number,
 ): Promise<(Purge & Pick<PurgeStep, 'eventsRemovedNow'> & { isEmpty: boolean }) | null> {
   return inTransaction(pool, async (db) => {
-    const { rows } = await db.query<Purge>(PURGE, [sourceId]);
-    const purge = rows[0];
+    const purge = await firstRow<Purge>(db, PURGE, [sourceId]);
     if (!purge) return null;
     const removed = await removeEvents(db, sourceId, size);
     const isEmpty = removed < size && !(await removeKeys(db, sourceId, size * KEYS_PER_EVENT));

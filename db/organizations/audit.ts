@@ -3,7 +3,7 @@
 import { newId } from '../../core/text/ids.ts';
 import { type Execute, withCommitHook } from '../connections/transactions.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import type { Queryable, Pool } from '../connections/pool.ts';
+import { firstRow, type Queryable, type Pool } from '../connections/pool.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride } from '../sql/ranges.ts';
 import { hostname, userInfo } from 'node:os';
@@ -150,8 +150,7 @@ select row_security_active('public.audit_records') and has_function_privilege('p
   'execute') as is`;
 
 async function isBehindPolicy(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ is: boolean }>(BEHIND_POLICY);
-  return rows[0]?.is === true;
+  return (await firstRow<{ is: boolean }>(db, BEHIND_POLICY))?.is === true;
 }
 
 /** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
@@ -182,7 +181,6 @@ export type OperatorEntry = Pick<AuditEntry, 'organizationId' | 'action' | 'reso
   command: string;
 };
 
-/** The record of an operator's command. */
 export function operatorEntry({ command, ...entry }: OperatorEntry): AuditEntry {
   return { ...entry, actor: 'operator', userAgent: `${command} (${userName()} on ${hostname()})`, outcome: 'done' };
 }

@@ -6,7 +6,7 @@ import type { Settings } from '../../core/config/config.ts';
 import { type LimitOverrides, limitsOf } from '../../core/fairness/limits.ts';
 import { payloadDays } from '../../core/config/payload-days.ts';
 import { storedParts } from './usage.ts';
-import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const PAGE_BYTES = 8192;
 // Upper bounds of the rows on a page: a row has 23 bytes of header, 4 of its pointer, and ids of 31 bytes: five in the
@@ -38,8 +38,7 @@ interface BoundsRow {
 
 /** Uses the sizes of files, so it is cheap at any size of the backlog. */
 export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
-  const { rows } = await db.query<BoundsRow>(BOUNDS);
-  const { bytes = 0, retryingBytes = 0, kinds = null } = rows[0] ?? {};
+  const { bytes = 0, retryingBytes = 0, kinds = null } = (await firstRow<BoundsRow>(db, BOUNDS)) ?? {};
   return {
     atMost: (bytes / PAGE_BYTES) * MAX_ROWS_PER_PAGE + (retryingBytes / PAGE_BYTES) * MAX_RETRYING_PER_PAGE,
     smallestLimit: Math.min(...(kinds ?? []).map(({ plan, limits }) => limitsOf(plan, limits).waitingDeliveries)),
@@ -86,8 +85,7 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
     // It may be slow, but must not take more than one core; and it must not sort millions of rows where PostgreSQL's
     // estimate lags behind a backlog that has just grown.
     await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
-    const { rows } = await db.query<WaitingRow>(WAITING);
-    const { total = 0, organizations = [], destinations = [] } = rows[0] ?? {};
+    const { total = 0, organizations = [], destinations = [] } = (await firstRow<WaitingRow>(db, WAITING)) ?? {};
     return { total, own: new Map(organizations.map(({ id, waiting }) => [id, waiting])), destinations };
   });
 }
@@ -135,6 +133,5 @@ async function lookAtDatabase(pool: Pool, payloadDays: number | null, { database
 
 /** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */
 export async function databaseBytes(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
-  return rows[0]?.bytes ?? 0;
+  return (await firstRow<{ bytes: number }>(db, 'select pg_database_size(current_database()) as bytes'))?.bytes ?? 0;
 }

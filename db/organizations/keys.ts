@@ -2,7 +2,7 @@
 import type { Scope } from '../../core/config/access.ts';
 import type { LimitOverrides } from '../../core/fairness/limits.ts';
 import type { Organization } from '../records/entities.ts';
-import { type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
+import { firstRow, type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../core/text/ids.ts';
 import { operatorEntry, type AuditEntry, recordEntry } from './audit.ts';
@@ -41,8 +41,7 @@ where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.
 
 /** Read for every request, without a cache: revoking a key takes effect at once, in every process. */
 export async function findKey(db: Queryable, tokenHash: Buffer): Promise<ValidKey | null> {
-  const { rows } = await db.query<ValidKey>({ name: 'find-key', text: FIND, values: [tokenHash] });
-  return rows[0] ?? null;
+  return (await firstRow<ValidKey>(db, { name: 'find-key', text: FIND, values: [tokenHash] })) ?? null;
 }
 
 const IS_VALID = `
@@ -54,14 +53,12 @@ select exists (
 /** Whether a key that was found before is still valid: for an answer that continues for long. */
 export async function isStillValid(db: Queryable, organizationId: string, keyId: string): Promise<boolean> {
   const values = [organizationId, keyId];
-  const { rows } = await db.query<{ valid: boolean }>({ name: 'is-key-valid', text: IS_VALID, values });
-  return rows[0]?.valid === true;
+  return (await firstRow<{ valid: boolean }>(db, { name: 'is-key-valid', text: IS_VALID, values }))?.valid === true;
 }
 
 // One of several concurrent requests writes.
 const NOTE_USE = `update api_keys set last_used_at = now() where organization_id = $1 and id = $2 and ${USE_IS_DUE}`;
 
-/** Notes that a key is used. */
 export async function noteUse(db: Queryable, organizationId: string, keyId: string): Promise<void> {
   await db.query(NOTE_USE, [organizationId, keyId]);
 }

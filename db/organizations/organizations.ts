@@ -3,7 +3,7 @@
 import type { Plan } from '../../core/config/access.ts';
 import { newId } from '../../core/text/ids.ts';
 import { type LimitOverrides, LIMIT_NAMES, type LimitName } from '../../core/fairness/limits.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { forgetPlans } from '../replay/event-replays.ts';
 import { WAKE_CIRCUITS, WAKE_RELAYS } from '../sql/rules.ts';
@@ -37,14 +37,12 @@ from organizations`;
 
 /** All of them, oldest first. */
 export async function listOrganizations(db: Queryable): Promise<OrganizationView[]> {
-  const { rows } = await db.query<OrganizationView>(`${VIEW} order by id`);
-  return rows;
+  return (await db.query<OrganizationView>(`${VIEW} order by id`)).rows;
 }
 
 /** @param idOrSlug no slug has the form of an id */
 export async function findOrganization(db: Queryable, idOrSlug: string): Promise<OrganizationView | null> {
-  const { rows } = await db.query<OrganizationView>(`${VIEW} where id = $1 or slug = $1`, [idOrSlug]);
-  return rows[0] ?? null;
+  return (await firstRow<OrganizationView>(db, `${VIEW} where id = $1 or slug = $1`, [idOrSlug])) ?? null;
 }
 
 /** Sets the plan; its limits are in force within seconds. */

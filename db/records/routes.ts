@@ -44,7 +44,6 @@ export async function deleteRoutes(db: Queryable, organizationId: string, ids: s
   return (await db.query<NamedRoute>(DELETE, [organizationId, ids])).rows;
 }
 
-/** The column of a route that refers to a filter, a schema or a transform. */
 export type ReferringColumn = 'filter_id' | 'schema_id' | 'transform_id';
 
 /** How many routes of an organization refer to each of the records. Counted here: every route may refer to one. */

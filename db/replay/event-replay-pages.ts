@@ -242,7 +242,6 @@ async function wait(db: Queryable, key: EventReplayKey, waits: PageWaits): Promi
 const isNext = ({ status, pages }: ReplayRow, page: number): boolean =>
   OPEN_REPLAY_STATUSES.includes(status) && pages < page;
 
-/** Progress of a replay. */
 export async function readProgress(db: Queryable, key: EventReplayKey): Promise<ReplayProgress> {
   const replay = await loadReplay(db, key, '');
   return replay ? progressOf(replay) : NOTHING;

@@ -69,7 +69,6 @@ export function selected(
   return `from ${rowsOf(selection)} where ${conditions.join(' and ')}`;
 }
 
-/** Whether the payload of an event `r` is there. */
 export const hasPayload = (query: Parameters, [low, high]: [low: string, high: string]): string =>
   `exists (select from event_payloads kept where kept.event_id = r.id
      and kept.event_id >= ${query.add(low)} and kept.event_id < ${query.add(high)})`;
@@ -158,7 +157,6 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay, most
   });
 }
 
-/** The key of a replay. */
 export interface EventReplayKey {
   organizationId: string;
   replayId: string;
@@ -210,8 +208,7 @@ returning r.id as "replayId", r.organization_id as "organizationId", r.rate_per_
 
 /** Claims stalled replays: new ones, and those whose workflow may be gone. */
 export async function claimEventReplays(db: Queryable, limit: number): Promise<DueReplay[]> {
-  const { rows } = await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS]);
-  return rows;
+  return (await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS])).rows;
 }
 
 /** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */

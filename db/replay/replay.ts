@@ -178,7 +178,6 @@ export async function createReplays(
 
 const isEnded = ({ isOpen }: Target): boolean => !isOpen;
 
-/** What a replay will create. */
 export interface PlannedReplays {
   organizationId: string;
   /** Nothing is created for those that are open. */

@@ -212,8 +212,7 @@ export async function targetsAgain(pool: Pool, organizationId: string, deliveryI
     );
     if (found.length === 0) return [];
     const eventIds = found.map(({ eventId }) => eventId);
-    const { rows } = await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)]);
-    return rows;
+    return (await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)])).rows;
   });
 }
 

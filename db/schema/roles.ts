@@ -16,7 +16,6 @@ const OWN = `current_setting('${ORGANIZATION_SETTING}', true)`;
 
 type Right = 'select' | 'insert' | 'update' | 'delete';
 
-/** What the role of the tenants may do with the rows of a table. */
 interface TenantTable {
   rights: readonly Right[];
   /** Which rows; null: all, because nothing in them is of an organization. */

@@ -143,7 +143,6 @@ function partitionDay(table: string, name: string): number {
 // Statements of the hot path name the partitions of a day, because PostgreSQL makes every partition of a table ready
 // before it prunes them: with 90 days, that takes two thirds of the time of a group of one.
 
-/** The tables to name in a statement. */
 export type Tables = Record<PartitionedTable, string>;
 
 interface Statement {

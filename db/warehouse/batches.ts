@@ -6,7 +6,7 @@ import type { DescribedError, ErrorSummary } from '../../core/text/error-summary
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/file.ts';
 import { type Conversion, convertedCount, type PayloadColumn } from '../../core/warehouse/rows.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { forgetEnded } from '../sql/ranges.ts';
 import { LOCKS, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql/rules.ts';
@@ -45,8 +45,7 @@ export async function waitingDeliveries(
   { organizationId, destinationId }: WarehouseKey,
   limit: number,
 ): Promise<WaitingRow[]> {
-  const { rows } = await db.query<WaitingRow>(WAITING, [organizationId, destinationId, limit]);
-  return rows;
+  return (await db.query<WaitingRow>(WAITING, [organizationId, destinationId, limit])).rows;
 }
 
 /** Removes ended deliveries from the outbox. */
@@ -132,7 +131,6 @@ export async function findBatch(
   return rows[0];
 }
 
-/** A batch that is filling. */
 export interface OpenBatch {
   id: string;
   /** When it started to fill, by the clock of the database. */
@@ -164,7 +162,6 @@ export async function beginUpload(
 
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
 
-/** What was written. */
 export interface WrittenFile {
   /** Rows. */
   events: number;
@@ -209,7 +206,6 @@ export async function noteUploadFailed(
   );
 }
 
-/** Ends a batch whose deliveries have ended. */
 export async function endBatch(
   db: Queryable,
   batchId: string,
@@ -276,8 +272,7 @@ export function inOrder<T>(
   return inTransaction(pool, async (db) => {
     await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCKS.warehouseOrder, destinationId]);
     // A statement of its own: it has to see what was committed while it waited for the lock.
-    const { rows } = await db.query<{ time: Date }>(NEXT[kind], [organizationId, destinationId]);
-    const [next] = rows;
+    const next = await firstRow<{ time: Date }>(db, NEXT[kind], [organizationId, destinationId]);
     if (!next) throw new Error('PostgreSQL tells no time');
     return work(db, next.time);
   });

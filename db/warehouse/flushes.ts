@@ -3,10 +3,9 @@
 import { newId } from '../../core/text/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { firstRow, type Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE, queuedDestinations, UNDER_WAY } from '../sql/rules.ts';
 
-/** A warehouse destination. */
 export interface WarehouseKey {
   organizationId: string;
   destinationId: string;
@@ -75,8 +74,7 @@ from (select destination_id, organization_id, true as changed from begun union a
  * not checked for a while. Organizations take turns.
  */
 export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
-  const { rows } = await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS]);
-  return rows;
+  return (await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS])).rows;
 }
 
 // The transaction that wrote a row of the outbox, with the part that `xmin` leaves out: it is the latest of that number.
@@ -115,8 +113,7 @@ from counted c where counted_in is null`;
 
 /** Adds new deliveries to filling batches. @returns the destinations with a batch that may be full now */
 export async function countGains(db: Queryable): Promise<DueFlush[]> {
-  const { rows } = await db.query<DueFlush>(COUNT);
-  return rows;
+  return (await db.query<DueFlush>(COUNT)).rows;
 }
 
 // Removes open batches whose deliveries no longer wait (cancelled, deleted).
@@ -157,8 +154,7 @@ export async function noteFilling(
 
 /** What is committed now. */
 export async function takeSnapshot(db: Queryable): Promise<string> {
-  const { rows } = await db.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');
-  return rows[0]?.snapshot ?? '';
+  return (await firstRow<{ snapshot: string }>(db, 'select pg_current_snapshot()::text as snapshot'))?.snapshot ?? '';
 }
 
 /** Nothing waits: the workflow ends, and the next delivery starts a new one. An unfinished batch keeps it running. */

@@ -7,7 +7,6 @@ import { bounds } from '../connections/parameters.ts';
 import { PRIMARY_DESTINATION } from '../sql/rules.ts';
 import type { BatchUnderWay } from './batches.ts';
 
-/** A delivery of a batch. */
 export interface BatchMember {
   deliveryId: string;
   eventId: string;
@@ -39,8 +38,7 @@ order by e.received_at, d.event_id, d.id`;
  * newer one must not write less than that one.
  */
 export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
-  const { rows } = await db.query<BatchMember>(CONTENT, rangeOf(batch));
-  return rows;
+  return (await db.query<BatchMember>(CONTENT, rangeOf(batch))).rows;
 }
 
 /** An event as a row of a file shows it. */
@@ -92,8 +90,7 @@ export async function openMembers(
   batch: BatchUnderWay,
   { after, limit }: { after: string; limit: number },
 ): Promise<OpenMember[]> {
-  const { rows } = await db.query<OpenMember>(OPEN, [...rangeOf(batch), after, limit]);
-  return rows;
+  return (await db.query<OpenMember>(OPEN, [...rangeOf(batch), after, limit])).rows;
 }
 
 function rangeOf(batch: BatchUnderWay): [string, string, string, string] {

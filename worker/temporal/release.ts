@@ -15,7 +15,6 @@ import type { Watch } from './upkeep.ts';
 const SOON: Pause = { ms: 1000 };
 const SETTLED: Pause = { ms: 10_000 };
 const DEADLINE_MS = 10_000;
-// The gRPC status NOT_FOUND.
 const NOT_FOUND = 5;
 // Of releases that were current before: WorkerDeploymentVersionStatus of temporal.api.enums.v1.
 const STATUS = { DRAINING: 4, DRAINED: 5 };

@@ -61,7 +61,6 @@ function versionOfCode(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Bundles `workflows/index.ts` in this process. */
 function bundleNow(logger?: Logger): Promise<WorkflowBundleWithSourceMap> {
   const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
   return bundleWorkflowCode({
