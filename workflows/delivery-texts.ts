@@ -71,7 +71,7 @@ interface Wait {
 }
 
 const NO_SIGNAL = 'No signal passes the limit.';
-const placesAt = (where: string) => (at: string | null) =>
+const enoughAt = (where: string) => (at: string | null) =>
   `Enough attempts ${where} are under way. It is tried again at ${at}.`;
 
 const WAITS = {
@@ -94,8 +94,8 @@ const WAITS = {
       `Enough attempts of the route have failed to open its circuit, and PostgreSQL has not recorded them yet. It is looked at again at ${at}.`,
     hint: 'It resolves itself when PostgreSQL takes results again.',
   },
-  places: { summary: 'Attempts of the organization', text: placesAt('of this organization'), hint: NO_SIGNAL },
-  destination: { summary: 'Attempts at the destination', text: placesAt('at the destination'), hint: NO_SIGNAL },
+  slots: { summary: 'Attempts of the organization', text: enoughAt('of this organization'), hint: NO_SIGNAL },
+  destination: { summary: 'Attempts at the destination', text: enoughAt('at the destination'), hint: NO_SIGNAL },
   slot: {
     summary: 'Rate limit of the destination',
     text: (at) => `The rate limit of the destination lets the next attempt go at ${at}.`,
@@ -104,7 +104,7 @@ const WAITS = {
   turn: {
     summary: 'Rate limit of the destination',
     text: () =>
-      'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
+      'There is no slot for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
     hint: 'No signal passes a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination counts at once.',
     hasLinks: true,
   },

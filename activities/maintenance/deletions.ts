@@ -45,8 +45,17 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
     }
     for (const [id, error] of failed) fail(error, id);
   }
-  // The caller logs the error that is thrown.
-  for (const error of hasMore ? errors : errors.slice(1)) await tellOfFailure({ pool, log }, 'deletions', error);
+  return endRound({ pool, log }, 'deletions', errors, hasMore);
+}
+
+/** @throws the first error when nothing else is to be done now: the caller tells of it */
+async function endRound(
+  deps: { pool: Pool; log: Log },
+  part: string,
+  errors: unknown[],
+  hasMore: boolean,
+): Promise<boolean> {
+  for (const error of hasMore ? errors : errors.slice(1)) await tellOfFailure(deps, part, error);
   if (errors.length > 0 && !hasMore) throw errors[0];
   return hasMore;
 }
@@ -117,11 +126,7 @@ export async function finishOrganizations(deps: OrganizationDeletionDeps): Promi
       errors.push(error);
     }
   }
-  // The caller logs the error that is thrown.
-  const untold = hasMore ? errors : errors.slice(1);
-  for (const error of untold) await tellOfFailure(deps, 'organizations', error);
-  if (errors.length > 0 && !hasMore) throw errors[0];
-  return hasMore;
+  return endRound(deps, 'organizations', errors, hasMore);
 }
 
 /** In PostgreSQL first: what is left there would start workflows again. @returns true when time ran out */

@@ -27,6 +27,23 @@ export class NoTurnError extends Error {}
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: pg.PoolClient['release']) => void;
 
+/** A `connect` that first takes a turn, which ends when the client is released. @param take null: none in time */
+const connectInTurn = (
+  connect: () => Promise<pg.PoolClient>,
+  take: () => Promise<(() => void) | null>,
+  noTurn: () => Error,
+): pg.Pool['connect'] =>
+  eitherWay(async () => {
+    const leave = await take();
+    if (leave === null) throw noTurn();
+    try {
+      return leaving(await connect(), leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  });
+
 /**
  * Shares the connections of a pool. Statements outside of `actingFor` are the service's own, and do not wait for
  * others' turns.
@@ -34,26 +51,17 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, d
  */
 export function shareConnections(pool: pg.Pool, limit: number): void {
   const queue = new FairQueue(limit);
-  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-
-  async function connectInTurn(): Promise<pg.PoolClient> {
+  async function take(): Promise<(() => void) | null> {
     const organizationId = actingOrganization();
-    if (organizationId === undefined) return connect();
-    const leave = await queue.take(organizationId, { waitMs: WAIT_MS });
-    if (leave === null) throw new NoTurnError(HELD_BY_OTHERS);
-    try {
-      return leaving(await connect(), leave);
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    return organizationId === undefined ? () => {} : queue.take(organizationId, { waitMs: WAIT_MS });
   }
-
-  pool.connect = eitherWay(connectInTurn);
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  pool.connect = connectInTurn(connect, take, () => new NoTurnError(HELD_BY_OTHERS));
 }
 
 // As long as the slow statements before it may take, each for the statement timeout.
 const SLOW_WAIT_MS = 60_000;
+const HELD_BY_SLOW = 'timeout exceeded when waiting for a connection: slow statements hold them';
 
 /**
  * The same pool for statements that may be slow, such as counts of all that waits: together they hold half of its
@@ -63,20 +71,14 @@ const SLOW_WAIT_MS = 60_000;
  */
 export function slowSide(pool: pg.Pool, max: number): pg.Pool {
   const queue = new FairQueue(Math.floor(max / 2), Number.MAX_SAFE_INTEGER);
-
-  async function connectInTurn(): Promise<pg.PoolClient> {
-    const leave = await queue.take('', { waitMs: SLOW_WAIT_MS });
-    if (leave === null) throw new Error('timeout exceeded when waiting for a connection: slow statements hold them');
-    try {
-      return leaving(await pool.connect(), leave);
-    } catch (error) {
-      leave();
-      throw error;
-    }
-  }
-
+  const take = () => queue.take('', { waitMs: SLOW_WAIT_MS });
   // Its statements take their connections by `connect`.
-  return Object.assign(Object.create(pool) as pg.Pool, { connect: eitherWay(connectInTurn) });
+  const connect = connectInTurn(
+    () => pool.connect(),
+    take,
+    () => new Error(HELD_BY_SLOW),
+  );
+  return Object.assign(Object.create(pool) as pg.Pool, { connect });
 }
 
 /** A `connect` as pools have it, which takes a callback or returns a promise; `pool.query` uses the callback. */

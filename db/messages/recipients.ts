@@ -25,44 +25,44 @@ export interface Asked {
   address: string;
 }
 
-/** The mail was sent, or will never be. */
-export async function noteAsked(db: Queryable, { organizationId, address }: Asked): Promise<void> {
-  await db.query(
-    `update notification_recipients
-     set ask_at = null, asked_count = asked_count + 1
-     where organization_id = $1 and address = $2`,
-    [organizationId, address],
-  );
-}
+type RecipientKey = Pick<Asked, 'organizationId' | 'address'>;
 
-/** @returns false when the organization no longer knows the address */
-export async function confirmRecipient(
+/** @returns false when the organization does not know the address, or not in that state */
+async function update(
   db: Queryable,
-  { organizationId, address }: Pick<Asked, 'organizationId' | 'address'>,
+  { organizationId, address }: RecipientKey,
+  set: string,
+  state = 'true',
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update notification_recipients set confirmed_at = coalesce(confirmed_at, now()), ask_at = null
-     where organization_id = $1 and address = $2`,
+    `update notification_recipients set ${set} where organization_id = $1 and address = $2 and ${state}`,
     [organizationId, address],
   );
   return rowCount === 1;
 }
+
+/** The mail was sent, or will never be. */
+export const noteAsked = (db: Queryable, asked: RecipientKey) =>
+  update(db, asked, 'ask_at = null, asked_count = asked_count + 1');
+
+/** @returns false when the organization no longer knows the address */
+export const confirmRecipient = (db: Queryable, recipient: RecipientKey) =>
+  update(db, recipient, 'confirmed_at = coalesce(confirmed_at, now()), ask_at = null');
 
 /**
  * Its owner wants no more mails, whatever routes say later. Only the owner can change that.
  * @returns false when the organization no longer knows the address
  */
-export async function refuseRecipient(
-  db: Queryable,
-  { organizationId, address }: Pick<Asked, 'organizationId' | 'address'>,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update notification_recipients set confirmed_at = null, ask_at = '${NEVER}'
-     where organization_id = $1 and address = $2`,
-    [organizationId, address],
+export const refuseRecipient = (db: Queryable, recipient: RecipientKey) =>
+  update(db, recipient, `confirmed_at = null, ask_at = '${NEVER}'`);
+
+export const askAgain = (db: Queryable, organizationId: string, address: string) =>
+  update(
+    db,
+    { organizationId, address },
+    'ask_at = now()',
+    `confirmed_at is null and ask_at is distinct from '${NEVER}'`,
   );
-  return rowCount === 1;
-}
 
 /** Those of the addresses, in lower case, whose owners have agreed. */
 export async function confirmedAddresses(
@@ -112,14 +112,6 @@ export async function findRecipient(
     [organizationId, address],
   );
   return rows[0];
-}
-
-export async function askAgain(db: Queryable, organizationId: string, address: string): Promise<void> {
-  await db.query(
-    `update notification_recipients set ask_at = now()
-     where organization_id = $1 and address = $2 and confirmed_at is null and ask_at is distinct from '${NEVER}'`,
-    [organizationId, address],
-  );
 }
 
 interface StopLinkDeps {

@@ -71,25 +71,17 @@ function rowOf(entry: AuditEntry): string {
   return jsonParameter(row);
 }
 
+/** What may be left out is stored as null. */
+type Stored<T> = {
+  [Key in keyof T]-?: undefined extends T[Key] ? Exclude<T[Key], undefined> | null : T[Key];
+};
+
 /** A record as it is stored. */
-export interface AuditRecord {
+export type AuditRecord = Stored<Omit<AuditEntry, 'organizationId' | 'recordCount'>> & {
   id: string;
   at: Date;
-  actor: AuditEntry['actor'];
-  keyId: string | null;
-  keyName: string | null;
-  address: string | null;
-  userAgent: string | null;
-  requestId: string | null;
-  action: string;
-  resource: string;
-  recordIds: string[];
   recordCount: number;
-  members: string[];
-  outcome: (typeof OUTCOMES)[number];
-  status: number | null;
-  code: string | null;
-}
+};
 
 export interface AuditFilter {
   from?: Date | undefined;

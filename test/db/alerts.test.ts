@@ -2,12 +2,9 @@
 import { expect } from 'chai';
 import { MAX_DIGEST_CHANGES } from '../../core/messages/message.ts';
 import { newId } from '../../core/text/ids.ts';
-import { createAnnouncements } from '../../db/messages/announcements.ts';
-import type { DueMessage } from '../../db/messages/outbox.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createAnnouncements } from '../../db/messages/announcements.ts';
-import { noteArrived } from '../../db/messages/channel-failures.ts';
-import { type DueMessage, finishMessage } from '../../db/messages/outbox.ts';
+import type { DueMessage } from '../../db/messages/outbox.ts';
 import { LOCKS } from '../../db/sql/rules.ts';
 import { announcements } from '../../worker/loops/due-workflows.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';

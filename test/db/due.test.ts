@@ -115,6 +115,9 @@ describe('what is due', () => {
 
   it('says which organizations are suspended, and whether there are several', async () => {
     const { pool } = database;
+    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'other', 'Other', 'pro')`, [
+      newId('org'),
+    ]);
     const { rows } = await pool.query<{ id: string }>(
       `update organizations set suspended_at = now() where slug = 'told' returning id`,
     );

@@ -1,5 +1,5 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
-
+import { expect } from 'chai';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';

@@ -22,11 +22,6 @@ import { until } from '../support/until.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
-import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
-import { stackAddresses } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
-import { closed } from '../support/workflows/scripted-attempts.ts';
 
 const MOST_WORKFLOWS = 20;
 
@@ -122,7 +117,7 @@ describe('a relay', () => {
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
     const workflowPermits = new WorkflowPermits({ permits: 200, alone: () => true });
-    const lanes = createLaneChoice({ lane: 'express', turns: workflowPermits, log });
+    const lanes = createLaneChoice({ lane: 'express', permits: workflowPermits, log });
     const relay = startRelay({
       pool: database.pool,
       client,
