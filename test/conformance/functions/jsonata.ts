@@ -1,4 +1,5 @@
-// Every function of JSONata (docs.jsonata.org) with a known answer: its own examples where it has them.
+// Functions of JSONata (docs.jsonata.org) that are ours, or that need more than the language of the sandbox: patterns, time zones, random numbers,
+// code of their own.
 import type { Answers } from './answers.ts';
 
 export const payload = {
@@ -9,88 +10,29 @@ export const payload = {
 };
 
 export const jsonata: Answers = {
-  sum: [['$sum(payload.items)', 6]],
-  count: [['$count(payload.items)', 3]],
-  max: [['$max(payload.items)', 3]],
-  min: [['$min(payload.items)', 1]],
-  average: [['$average(payload.items)', 2]],
   string: [
     ['$string(payload.order)', '{"id":7,"name":"A"}'],
     ['$string([1], true)', '[\n  1\n]'],
   ],
-  substring: [['$substring("hello world", 3, 5)', 'lo wo']],
-  substringBefore: [['$substringBefore("hello world", " ")', 'hello']],
-  substringAfter: [['$substringAfter("hello world", " ")', 'world']],
-  lowercase: [['$lowercase("GRÖSSE")', 'grösse']],
-  uppercase: [['$uppercase("größe")', 'GRÖSSE']],
-  length: [['$length(payload.text & "😀")', 6]],
-  trim: [['$trim("  a \n b  ")', 'a b']],
-  pad: [['$pad("foo", -5, "#")', '##foo']],
   match: [['$match("ababbabbcc", /a(b+)/, 1)', { match: 'ab', index: 0, groups: ['b'] }]],
-  contains: [['$contains("Hello World", /wo/i)', true]],
   replace: [
     ['$replace("John Smith", /(\\w+)\\s(\\w+)/, "$2, $1")', 'Smith, John'],
     ['$replace("68F", /(-?\\d+)F\\b/, function($m) { $string(($number($m.groups[0]) - 32) * 5/9) & "C" })', '20C'],
   ],
-  split: [['$split("so many  words", /\\s+/)', ['so', 'many', 'words']]],
-  join: [['$join(["a", "b"], "-")', 'a-b']],
   formatNumber: [
     ['$formatNumber(12345.6, "#,###.00")', '12,345.60'],
     ['$formatNumber(1234.5678, "00.000e0")', '12.346e2'],
     ['$formatNumber(-1.5, "#.##0,00", {"decimal-separator": ",", "grouping-separator": "."})', '-1,50'],
     ['$formatNumber(0.14, "01%")', '14%'],
   ],
-  formatBase: [['$formatBase(2555, 16)', '9fb']],
-  formatInteger: [
-    ['$formatInteger(2789, "w")', 'two thousand, seven hundred and eighty-nine'],
-    ['$formatInteger(1999, "I")', 'MCMXCIX'],
-  ],
-  parseInteger: [['$parseInteger("12,345,678", "#,##0")', 12345678]],
-  number: [['$number("0x1F")', 31]],
-  floor: [['$floor(-5.3)', -6]],
-  ceil: [['$ceil(5.3)', 6]],
-  round: [
-    ['$round(11.5)', 12],
-    ['$round(12.5)', 12],
-    ['$round(123.456, -1)', 120],
-  ],
-  abs: [['$abs(-5)', 5]],
-  sqrt: [['$sqrt(4)', 2]],
-  power: [['$power(2, 8)', 256]],
   random: [['$random() >= 0 and $random() < 1', true]],
-  boolean: [['$boolean("")', false]],
-  not: [['$not(0)', true]],
-  map: [['$map(payload.items, function($v, $i) { $v * $i })', [0, 1, 4]]],
-  zip: [
-    [
-      '$zip([1, 2], ["a", "b"])',
-      [
-        [1, 'a'],
-        [2, 'b'],
-      ],
-    ],
-  ],
-  filter: [['$filter(payload.items, function($v) { $v > 1 })', [3, 2]]],
-  single: [['$single(payload.items, function($v) { $v = 2 })', 2]],
-  reduce: [['$reduce(payload.items, function($a, $b) { $a * $b })', 6]],
-  sift: [['$sift(payload.order, function($v, $k) { $k = "id" })', { id: 7 }]],
-  keys: [['$keys(payload.order)', ['id', 'name']]],
-  lookup: [['$lookup(payload.order, "id")', 7]],
-  append: [['$append([1], [2])', [1, 2]]],
-  exists: [['$exists(payload.none)', false]],
-  spread: [['$spread(payload.order)', [{ id: 7 }, { name: 'A' }]]],
-  merge: [['$merge([{"a": 1}, {"b": 2}])', { a: 1, b: 2 }]],
-  reverse: [['$reverse(payload.items)', [2, 1, 3]]],
-  each: [['$each(payload.order, function($v, $k) { $k & $v })', ['id7', 'nameA']]],
   error: [['$error("no order")', /^no order$/]],
   assert: [['$assert(payload.none, "no order")', /^no order$/]],
-  type: [['$type(payload.items)', 'array']],
   sort: [
     ['$sort(payload.items)', [1, 2, 3]],
     ['$sort(payload.items, function($l, $r) { $l < $r })', [3, 2, 1]],
   ],
   shuffle: [['$sum($shuffle(payload.items))', 6]],
-  distinct: [['$distinct([1, 2, 1])', [1, 2]]],
   base64encode: [
     ['$base64encode("myuser:mypass")', 'bXl1c2VyOm15cGFzcw=='],
     ['$base64encode(payload.text)', 'UmVuw6ll'],
@@ -104,9 +46,7 @@ export const jsonata: Answers = {
     ['$base64decode("no base64!")', /^This is not base64$/],
   ],
   encodeUrlComponent: [['$encodeUrlComponent("?x=é")', '%3Fx%3D%C3%A9']],
-  encodeUrl: [['$encodeUrl("https://shop.example/?x=é")', 'https://shop.example/?x=%C3%A9']],
   decodeUrlComponent: [['$decodeUrlComponent("%3Fx%3D%C3%A9")', '?x=é']],
-  decodeUrl: [['$decodeUrl("https://shop.example/?x=%C3%A9")', 'https://shop.example/?x=é']],
   eval: [['$eval("[1, $string(2), $base64encode(\\"a\\")]")', [1, '2', 'YQ==']]],
   toMillis: [
     ['$toMillis("2017-11-07T15:07:54.972Z")', 1510067274972],
@@ -122,7 +62,6 @@ export const jsonata: Answers = {
     ['$fromMillis(1510067557121, "[H01]", "Mars/Olympus")', /Invalid time zone specified: Mars\/Olympus/],
     ['$fromMillis(1510067557121, "[H01]", "05")', /No time zone: 05/],
   ],
-  clone: [['$clone(payload.order)', { id: 7, name: 'A' }]],
   now: [
     ['$now()', '2026-11-28T10:15:00.123Z'],
     ['$now("[H01]:[m01]", "Europe/Paris")', '11:15'],
