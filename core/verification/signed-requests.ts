@@ -27,7 +27,7 @@ interface TwilioScheme {
 const MAX_FORM_BYTES = 256 * 1024;
 const MAX_FIELDS = 1000;
 
-export const TWILIO_HEADER = 'X-Twilio-Signature';
+const TWILIO_HEADER = 'X-Twilio-Signature';
 
 /**
  * Twilio, "Validating requests are coming from Twilio": the HMAC-SHA1 of the whole address and, of a form, all its fields sorted by

@@ -7,7 +7,6 @@ import { type Provider, providerNamed } from '../../providers/index.ts';
 import { type Vector, vectors } from '../support/providers/provider-vectors.ts';
 import { rawRequest } from '../support/raw-request.ts';
 import { stripeVector } from '../support/providers/signature-vectors.ts';
-import { pageOfToday } from './providers-page.ts';
 
 function verified({ provider, secret, body, headers, nowMs, url = 'https://example.com/' }: Vector) {
   const [address = '', query = ''] = url.split('?');
@@ -59,9 +58,4 @@ describe('PagerDuty and Stripe during a rotation', () => {
     expect(await verified(both)).to.deep.include({ valid: true });
     expect((await verified({ ...stripe, headers: { 'stripe-signature': `${t},${right}` } })).valid).to.equal(false);
   });
-});
-
-it('docs/providers.md has the providers of today (node test/conformance/providers-page.ts writes it)', () => {
-  const { page, today } = pageOfToday();
-  expect(page).to.equal(today);
 });
