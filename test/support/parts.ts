@@ -27,7 +27,7 @@ const tests = join(import.meta.dirname, '..');
 /** The lane of all tests, unless HOOKYARD_LANE names another. */
 const USUAL_LANE: LaneSetting = 'workflow';
 /** These run in the lane `express` as well: what the relay's own attempts could do otherwise than workflows. */
-export const ALSO_IN_EXPRESS = [
+const ALSO_IN_EXPRESS = [
   'test/e2e/circuit.test.ts',
   'test/e2e/concurrency.test.ts',
   'test/e2e/delivery.test.ts',
