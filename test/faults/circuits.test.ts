@@ -92,28 +92,6 @@ describe('circuits under load and faults', function () {
     await until('the workflow to end', async () => (await handle.describe()).status.name === 'COMPLETED');
   });
 
-  it('opens once when two workers reach the threshold together, and lets nothing through afterwards', async () => {
-    await testInstance.onlyWorkers({}, {});
-    const both = await line({ circuitFailureThreshold: 10 }, onceMore(50, 10));
-    await sendMany(both.source, 40);
-    await untilState(both.route, 'open');
-    // What was on its way when it opened ends; then all 40 are held.
-    await until('all to be held', async () => (await heldOf(both.route)) === 40, RECOVERY_MS);
-    const attempts = both.endpoint.requests.length;
-    expect((await circuits.status(both.route)).failureCount, 'every attempt counts once').to.equal(attempts);
-    const runs = await until('the workflow to be listed', async () => {
-      const { count } = await testInstance.temporal.workflow.count(
-        `WorkflowId = "${circuitWorkflowId(both.route.id)}"`,
-      );
-      return count > 0 && count;
-    });
-    expect(runs).to.equal(1);
-    both.answer({ status: 200 });
-    await circuits.reset(both.route);
-    await until('all to be delivered', async () => (await deliveriesIn(both.route, 'delivered')) === 40, RECOVERY_MS);
-    expect(both.endpoint.requests.length).to.equal(attempts + 40);
-  });
-
   it('makes a probe again that was lost with its worker, and closes', async () => {
     const worker = await testInstance.onlyWorker();
     const lost = await line({});
@@ -146,22 +124,5 @@ describe('circuits under load and faults', function () {
     await testInstance.startWorker();
     await until('all to be delivered', async () => (await deliveriesIn(cut.route, 'delivered')) === 200, RECOVERY_MS);
     expect(await heldOf(cut.route)).to.equal(0);
-  });
-
-  it('starts the workflow of an open circuit again that was terminated', async () => {
-    await testInstance.onlyWorker();
-    const gone = await line({ circuitCooldownSeconds: 8 });
-    await open(gone);
-    const handle = testInstance.temporal.workflow.getHandle(circuitWorkflowId(gone.route.id));
-    await until('it to run', async () => (await handle.describe()).historyLength > 5);
-    await handle.terminate('by an operator');
-    const eventId = await records.accepted(gone.source, '{"order":1}');
-    gone.answer({ status: 200 });
-    await until(
-      'the event to be delivered',
-      async () => (await records.event(eventId)).status === 'delivered',
-      RECOVERY_MS,
-    );
-    await untilState(gone.route, 'closed');
   });
 });

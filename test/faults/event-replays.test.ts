@@ -105,30 +105,6 @@ describe('replays by filter, cut off', function () {
     await settle(id, events);
   });
 
-  it('begin when no worker was there at the request', async () => {
-    await testInstance.onlyWorkers();
-    const events = await line(5);
-    const { id, status } = await start(events, 100);
-    expect(status).to.equal('pending');
-    await testInstance.startWorker();
-    await settle(id, events);
-  });
-
-  it('begin when the worker was killed that was about to start their workflow', async () => {
-    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await testInstance.onlyWorker({ TEMPORAL_ADDRESS: proxy.address });
-    const events = await line(5);
-    proxy.holdRequests();
-    const { id } = await start(events, 100);
-    await until('the start to be under way', () => proxy.isHolding(id));
-    await worker.kill();
-    await proxy.close();
-    await testInstance.startWorker();
-    // As if the minute had passed for which the claim keeps others away.
-    await testInstance.pool.query('update event_replays set due_at = now() where id = $1', [id]);
-    await settle(id, events);
-  });
-
   it('continue when PostgreSQL is killed in the middle of a page', async () => {
     const worker = await testInstance.onlyWorker();
     const events = await line(25);

@@ -29,18 +29,6 @@ describe('express lane under faults', function () {
     return delivery;
   };
 
-  it('makes the first attempt again that was lost with its relay', async () => {
-    const worker = await testInstance.onlyWorker(EXPRESS);
-    const { ledger, endpoint } = await line({ after: new Promise(() => undefined) }, {});
-    const eventId = await ledger.accepted();
-    await until('the attempt to run', () => endpoint.requests.length === 1);
-    await worker.kill();
-    await testInstance.startWorker(EXPRESS);
-    await ledger.settle(RECOVERY_MS);
-    expect(ledger.arrivals(eventId)).to.equal(2);
-    expect(await onlyDelivery(eventId)).to.include({ attemptCount: 1, lane: 'express' });
-  });
-
   it('continues from a recorded attempt whose relay died before it could start the workflow', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
     const worker = await testInstance.onlyWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
@@ -117,29 +105,6 @@ describe('express lane under faults', function () {
     expectRepeats(ledger, MOST_UNRECORDED);
   });
 
-  it('makes attempts at a slow destination again that were lost with their relay, once each, and no others', async () => {
-    const worker = await testInstance.onlyWorker(EXPRESS);
-    const gate = Promise.withResolvers<void>();
-    const slow = new Promise((resolve) => setTimeout(resolve, 1500));
-    const { ledger, endpoint } = await line(
-      { after: slow },
-      ...Array.from({ length: 20 }, () => ({ after: gate.promise })),
-      {},
-    );
-    const first = await ledger.accepted();
-    await until('it to be known as slow', async () => (await onlyDelivery(first)).status === 'delivered');
-    await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-    await until('attempts to run', () => endpoint.requests.length === 21);
-    await worker.kill();
-    gate.resolve();
-    await testInstance.startWorker(EXPRESS);
-    await ledger.settle(RECOVERY_MS);
-    const arrivals = [...ledger.acknowledged.keys()].map((id) => ledger.arrivals(id));
-    expect(arrivals.slice(1)).to.deep.equal(Array.from({ length: 20 }, () => 2));
-    expect(ledger.arrivals(first)).to.equal(1);
-    expect(await onlyDelivery([...ledger.acknowledged.keys()][1] ?? '')).to.include({ lane: 'express' });
-  });
-
   it('has a bound to what it sends and cannot record, and repeats no more than that when it is killed then', async () => {
     // One that was there when another was killed may still share the places with that one, for two seconds.
     await testInstance.onlyWorkers();
@@ -161,21 +126,6 @@ describe('express lane under faults', function () {
     await testInstance.startWorker(EXPRESS);
     await ledger.settle(RECOVERY_MS);
     expectRepeats(ledger, MOST_UNRECORDED);
-  });
-
-  it('keeps a delivery in the outbox during its attempt, and lets the attempt finish when the worker is told to end', async () => {
-    const worker = await testInstance.onlyWorker(EXPRESS);
-    const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line({ after: gate.promise });
-    const eventId = await ledger.accepted();
-    await until('the attempt to run', () => endpoint.requests.length === 1);
-    expect(await records.queued()).to.equal(1);
-    const ended = worker.stop();
-    await until('the worker to begin its end', () => worker.output().includes('worker ends'));
-    gate.resolve();
-    expect(await ended).to.equal(0);
-    await ledger.settle(RECOVERY_MS);
-    expect(ledger.arrivals(eventId)).to.equal(1);
   });
 });
 

@@ -155,17 +155,4 @@ describe('more webhooks than deliveries', function () {
       expect(await records.eventWith('delivered', eventId)).to.include({ deliveriesSucceeded: FAN_OUT });
     }
   });
-
-  it('are refused when the database is as large as it may be', async () => {
-    const { ledger, source } = await line();
-    await testInstance.startApi({ HOOKYARD_MAX_DATABASE_BYTES: '1000' });
-    expect(await ingestState()).to.equal('full');
-    expectRefusal(await ledger.post(), /database/);
-    expect(await records.storedEvents(source.id)).to.equal(0);
-    await testInstance.startApi({ HOOKYARD_MAX_DATABASE_BYTES: String(2 ** 40) });
-    expect(await ingestState()).to.equal('open');
-    expect((await ledger.post())?.status).to.equal(200);
-    await testInstance.startWorker();
-    await ledger.settle(DEADLINE_MS);
-  });
 });

@@ -69,19 +69,4 @@ describe('pauses and faults', function () {
     );
     expect(await circuits.status(route)).to.include({ paused: false, circuitState: 'closed' });
   });
-
-  it('continues with a release when a worker is killed in it: every event arrives', async () => {
-    const worker = await testInstance.onlyWorker();
-    const endpoint = receiver.endpoint();
-    const { source, route } = await records.pipe(endpoint.url);
-    await pause(testInstance, routePath(route));
-    const ids = await sendMany(source, EVENTS);
-    await untilAll(route, 'circuit_open');
-    await resume(testInstance, routePath(route), { releasePerSecond: 10 });
-    await until('the release to have begun', () => endpoint.requests.length > 3);
-    await worker.kill();
-    await testInstance.startWorker();
-    await untilAll(route, 'delivered');
-    expect(new Set(endpoint.requests.map(({ headers }) => headers['x-hookyard-event-id']))).to.deep.equal(new Set(ids));
-  });
 });

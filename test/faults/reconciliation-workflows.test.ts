@@ -120,14 +120,4 @@ describe('disagreements of PostgreSQL and Temporal about workflows', function ()
       expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
     });
   });
-
-  // In a group of its own: the tests of a group run before the groups in it, and this one counts what the others did.
-  describe('in all', () => {
-    it('are counted by kind', async () => {
-      const { rows } = await testInstance.pool.query<{ kind: string }>(
-        "select part as kind from upkeep where kind = 'repair'",
-      );
-      expect(rows.map(({ kind }) => kind)).to.include.members(['workflows ended', 'circuits woken']);
-    });
-  });
 });

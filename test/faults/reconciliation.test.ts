@@ -16,7 +16,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     await pauseReconciliation(testInstance);
   });
 
-  const { workflow, statusOf, lose, waitingForRetry, parkedWorkflow, repairedUntil } = disagreements(() => ({
+  const { workflow, lose, waitingForRetry, parkedWorkflow, repairedUntil } = disagreements(() => ({
     testInstance,
     records,
     receiver,
@@ -38,29 +38,6 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       expect(testInstance.logs()).to.include('repaired: deliveries resumed').and.to.include(delivery.id);
     });
   }
-
-  it('wait for the time of the next attempt when they are resumed before it', async () => {
-    const { endpoint, delivery } = await waitingForRetry([500, 200]);
-    await lose(delivery.id);
-    const { rows } = await testInstance.pool.query<{ at: Date }>(
-      `with again as (
-         insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, resume)
-         select id, destination_id, organization_id, event_id, source_id, route_id, priority, 0, 'lost' from deliveries where id = $1)
-       select next_attempt_at as at from deliveries where id = $1`,
-      [delivery.id],
-    );
-    await until('its workflow to run again', async () => (await statusOf(delivery.id)) === 'RUNNING');
-    const view = await until('it to wait', async () => {
-      const status = await workflow(delivery.id).query<{ nextAttemptAt: string | null; attempts: number }>('status');
-      return status.nextAttemptAt === null ? null : status;
-    });
-    expect(view.attempts).to.equal(1);
-    expect(new Date(view.nextAttemptAt ?? 0).getTime()).to.be.closeTo(rows[0]?.at.getTime() ?? 0, 60_000);
-    await until('the outbox to be empty', async () => (await records.queued()) === 0);
-    await testInstance.client.post(`/api/deliveries/${delivery.id}/retry`, {});
-    await records.deliveryWith('delivered', delivery.eventId);
-    expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
-  });
 
   it('fail with a reason when someone terminated the workflow of a retry', async () => {
     const { endpoint, delivery } = await waitingForRetry([500, 200]);
@@ -109,14 +86,6 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     await told(ended);
     return { endpoint, delivery };
   }
-
-  it('tell a retry to any destination of its turn when its row has left the outbox', async () => {
-    const { endpoint, delivery } = await turnLost();
-    expect(endpoint.requests).to.have.length(1);
-    await makeOverdue(testInstance, delivery.id);
-    await repairedUntil('delivered', delivery.id);
-    expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
-  });
 
   it('make no attempt of a delivery that is late and whose workflow waits for the time of it', async () => {
     const { endpoint, delivery } = await waitingForRetry([500, 200]);
@@ -183,14 +152,6 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       expect(arrivals(endpoint)).to.deep.equal(['1', '1']);
     });
 
-    it('empty the outbox of a delivery that has ended', async () => {
-      const sent = await records.deliver(receiver.endpoint().url, '{"order":1}', 'delivered');
-      await records.workflowsEnd([sent.delivery.id]);
-      await queueAgain(sent.delivery.id);
-      await until('the outbox to be empty', async () => (await records.queued()) === 0);
-      expect((await records.delivery(sent.delivery.id)).attemptCount).to.equal(1);
-    });
-
     it('let a workflow continue to which its delivery in the outbox belongs', async () => {
       const { endpoint, delivery } = await waitingForRetry([500, 200]);
       await takeBack(delivery, 'pending', 0);
@@ -208,12 +169,5 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       await records.deliveryWith('delivered', delivery.eventId);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
     });
-  });
-
-  it('are counted by kind', async () => {
-    const { rows } = await testInstance.pool.query<{ kind: string }>(
-      "select part as kind from upkeep where kind = 'repair'",
-    );
-    expect(rows.map(({ kind }) => kind)).to.include.members(['deliveries resumed', 'deliveries failed']);
   });
 });

@@ -23,17 +23,6 @@ describe('recovery of relays', function () {
       return true;
     });
 
-  it('gives the shards of a killed worker to another one', async () => {
-    const [killed, other] = await testInstance.onlyWorkers({}, {});
-    await shared(killed, other);
-    const { ledger } = await line();
-    const posts = Array.from({ length: 40 }, () => ledger.post());
-    await killed.kill();
-    await shared(other);
-    await Promise.all([...posts, ...Array.from({ length: 40 }, () => ledger.post())]);
-    await ledger.settle(PATIENCE_MS);
-  });
-
   it('gives the shards of a killed worker to the one that is started after it, which starts nothing twice', async () => {
     const killed = await testInstance.onlyWorker();
     await shared(killed);
@@ -66,27 +55,6 @@ describe('recovery of relays', function () {
       for (const id of each.acknowledged.keys()) expect(each.arrivals(id)).to.equal(1);
     }
     await until('nothing to be left over', async () => (await leftovers()) === 0);
-  });
-
-  it('leaves what waits to others when a worker is told to end, and lets its own attempts finish', async () => {
-    const ending = await testInstance.onlyWorker({ HOOKYARD_SHUTDOWN_SECONDS: '60' });
-    await shared(ending);
-    const gate = Promise.withResolvers<void>();
-    const held = await line([{ after: gate.promise }]);
-    await Promise.all(Array.from({ length: 10 }, () => held.ledger.post()));
-    await until('attempts to run', () => held.endpoint.requests.length >= 10);
-    const ended = ending.stop();
-    await until('the worker to begin its end', () => ending.output().includes('worker ends'));
-    await testInstance.startWorker();
-    const { ledger, endpoint } = await line();
-    await Promise.all(Array.from({ length: 10 }, () => ledger.post()));
-    await until('what waits to be delivered by the other one', () => endpoint.requests.length >= 10, PATIENCE_MS);
-    expect(ending.running, 'the first one is still about to end').to.equal(true);
-    gate.resolve();
-    expect(await ended).to.equal(0);
-    await ledger.settle(PATIENCE_MS);
-    await held.ledger.settle(PATIENCE_MS);
-    for (const id of held.ledger.acknowledged.keys()) expect(held.ledger.arrivals(id)).to.equal(1);
   });
 
   it('keeps what it has under way in workflows from others when a worker is told to end', async () => {

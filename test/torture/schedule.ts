@@ -31,7 +31,7 @@ export const EXTRAS = Object.keys(FAULTS_OF) as Extra[];
 export type FaultKind = ProcessFault | (typeof OTHER_FAULTS)[number] | (typeof FAULTS_OF)[Extra][number];
 
 /** Those of every run. */
-export const FAULT_KINDS: readonly FaultKind[] = [
+const FAULT_KINDS: readonly FaultKind[] = [
   ...PROCESSES.flatMap((process) => PROCESS_FAULTS.map((fault): FaultKind => `${process} ${fault}`)),
   ...OTHER_FAULTS,
 ];
