@@ -9,13 +9,10 @@ import {
   selectEvents,
 } from '../../db/replay/event-replays.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 describe('records of replays', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(() => db.renew());
 
   describe('claims', () => {

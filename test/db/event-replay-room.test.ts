@@ -9,6 +9,7 @@ import type { EventReplayKey } from '../../db/replay/event-replays.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const LIMITS = {
   HOOKYARD_MAX_BACKLOG: 40,
@@ -18,11 +19,7 @@ const LIMITS = {
 };
 
 describe('the pages of a replay and the backlog', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(async () => {
     await emptyOutbox(db.pool);
     await db.renew();

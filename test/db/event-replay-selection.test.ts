@@ -11,16 +11,13 @@ import {
 } from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { many, MAX_REPLAYS, ReplayDatabase } from '../support/database/replay-database.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
 const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
 describe('pages of a replay', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(() => db.renew());
 
   it('leave out events stored after the request, whatever their ids say', async () => {

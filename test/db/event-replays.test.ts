@@ -7,15 +7,12 @@ import { createPool } from '../../db/connections/pool.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 import { removeRoute } from '../support/rows.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
 describe('pages of a replay', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(() => db.renew());
 
   it('replay each event once, oldest first, as many in a page as the rate says', async () => {

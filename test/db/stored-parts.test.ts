@@ -3,13 +3,10 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { storedParts } from '../../db/organizations/usage.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 describe('the parts of organizations in what is stored', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(() => db.renew());
 
   const partOf = async (organizationId: string) => (await storedParts(db.pool, 30)).get(organizationId) ?? 0;

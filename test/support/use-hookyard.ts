@@ -114,6 +114,11 @@ const withPool = <Database extends { pool: Pool }>(database: Database) => ({
   pool: late(() => database.pool),
 });
 
+/** What is stopped or closed after the tests. */
+export const useStarted = <Made extends { stop(): Promise<unknown> } | { close(): Promise<unknown> }>(
+  start: () => Promise<Made>,
+): Made => useMade('what the tests need', start, (made) => ('stop' in made ? made.stop() : made.close()));
+
 /** A pool of its own on a database; with `hotPath`, as ingest and workers have it. */
 export const usePool = (
   database: { databaseUrl: string },
@@ -125,14 +130,16 @@ export const usePool = (
     (pool) => pool.end(),
   );
 
-/** Makes something before the tests of this `describe`, and ends it after them. */
-function useMade<Made extends object>(
+/** Makes something before the tests of this `describe`, and ends it after them. @param mostMs how long it may take to make */
+export function useMade<Made extends object>(
   what: string,
   make: () => Promise<Made>,
   end: (made: Made) => Promise<unknown> = async () => {},
+  mostMs?: number,
 ): Made {
   let made: Made | undefined;
-  before(`${what} is made`, async () => {
+  before(`${what} is made`, async function () {
+    if (mostMs !== undefined) this.timeout(mostMs);
     made = await make();
   });
   after(async () => {

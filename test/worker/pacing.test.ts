@@ -6,6 +6,7 @@ import { reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { createPacing } from '../../worker/relay/pacing.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 /** One delivery every 100 ms. */
 const PER_MINUTE = 600;
@@ -14,11 +15,7 @@ const STARTED = 60;
 const DEADLINE_MS = 20_000;
 
 describe('the pace of a destination with a rate limit', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(() => db.renew());
 
   const row = () => ({ deliveryId: newId('dlv'), destinationId: db.destinationId }) as OutboxRow;

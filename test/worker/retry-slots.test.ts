@@ -4,13 +4,10 @@ import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 describe('turns of retries', () => {
-  let db: ReplayDatabase;
-  before(async () => {
-    db = await ReplayDatabase.make();
-  });
-  after(() => db.close());
+  const db = useStarted(ReplayDatabase.make);
   beforeEach(() => db.renew());
 
   async function retry(): Promise<AttemptRequest> {

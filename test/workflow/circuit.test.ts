@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import type { CircuitAdvice } from '../../activities/types.ts';
 import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/messages.ts';
-import { type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 const facts = { failureCount: 5, probeSuccessCount: 0, probeSuccessThreshold: 2, probeDeliveryId: null, held: 3 };
@@ -13,11 +14,7 @@ const releasing: CircuitAdvice = { state: 'closed', held: 2, waitMs: 0 };
 const done: CircuitAdvice = { state: 'closed', held: 0, waitMs: 0 };
 
 describe('circuit workflow', () => {
-  let worker: ScriptedWorker;
-  before(async () => {
-    worker = await startScriptedWorker('test-circuit-workflow');
-  });
-  after(() => worker.stop());
+  const worker = useStarted(() => startScriptedWorker('test-circuit-workflow'));
 
   it('looks again when the cooldown is over, releases until nothing is held, and ends', async () => {
     const { handle, looks } = await worker.startCircuit([open(20), releasing, releasing, done]);

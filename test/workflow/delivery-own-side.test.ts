@@ -8,22 +8,18 @@ import {
   delivered,
   held,
   retrying,
-  type ScriptedWorker,
   startScriptedWorker,
   unrecorded,
 } from '../support/workflows/scripted-attempts.ts';
 import { attemptNumbers, eventCounts, exportedEvents, policyOf, tells } from '../support/workflows/scripted-history.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 // More than the events of a history that is cut.
 const MANY = 1000;
 
 describe('delivery workflow, when something is wrong with our own side', () => {
-  let worker: ScriptedWorker;
-  before(async () => {
-    worker = await startScriptedWorker('test-delivery-own-side');
-  });
-  after(() => worker.stop());
+  const worker = useStarted(() => startScriptedWorker('test-delivery-own-side'));
 
   it('repeats an attempt that our own side lost, without using up the policy', async () => {
     const lost = new Error('The database is away');

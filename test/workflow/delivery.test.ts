@@ -11,7 +11,6 @@ import {
   held,
   inQueue,
   retrying,
-  type ScriptedWorker,
   startScriptedWorker,
 } from '../support/workflows/scripted-attempts.ts';
 import {
@@ -27,6 +26,7 @@ import {
 } from '../support/workflows/scripted-history.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 // What a local activity and a regular one leave in a history.
@@ -36,11 +36,7 @@ const ACTIVITY_TASK = 'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED';
 const WORKFLOW_TASK = ['WORKFLOW_TASK_SCHEDULED', 'WORKFLOW_TASK_STARTED', 'WORKFLOW_TASK_COMPLETED'];
 
 describe('delivery workflow', () => {
-  let worker: ScriptedWorker;
-  before(async () => {
-    worker = await startScriptedWorker('test-delivery');
-  });
-  after(() => worker.stop());
+  const worker = useStarted(() => startScriptedWorker('test-delivery'));
 
   for (const [how, quick, attempt] of [
     ['a quick destination', true, ['MARKER_RECORDED']],

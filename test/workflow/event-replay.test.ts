@@ -3,22 +3,14 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { cancel, progress } from '../../workflows/messages.ts';
-import {
-  type PageStep,
-  type ScriptedReplay,
-  type ScriptedReplays,
-  startScriptedReplays,
-} from '../support/workflows/scripted-replay.ts';
+import { type PageStep, type ScriptedReplay, startScriptedReplays } from '../support/workflows/scripted-replay.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const away = () => new Error('The database is away');
 
 describe('replay workflow', () => {
-  let replays: ScriptedReplays;
-  before(async () => {
-    replays = await startScriptedReplays('test-replay-workflow');
-  });
-  after(() => replays.stop());
+  const replays = useStarted(() => startScriptedReplays('test-replay-workflow'));
 
   it('asks for one page after the other until the replay has ended', async () => {
     const replay = await replays.start([

@@ -2,18 +2,15 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { expect } from 'chai';
 import { named } from '../../core/text/error-summary.ts';
-import { delivered, failed, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { delivered, failed, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 // Short texts are written to Protocol Buffers by other code than long ones (protobufjs, Writer.string).
 const TEXTS = ['a\ud800b', `${'x'.repeat(100)}\udc00`, 'a\0b'];
 const HUGE = 'x'.repeat(5_000_000);
 
 describe('text in errors of activities and workflows', () => {
-  let worker: ScriptedWorker;
-  before(async () => {
-    worker = await startScriptedWorker('test-foreign-text');
-  });
-  after(() => worker.stop());
+  const worker = useStarted(() => startScriptedWorker('test-foreign-text'));
 
   for (const quick of [true, false]) {
     it(`of ${quick ? 'local' : 'regular'} activities: the delivery continues`, async () => {

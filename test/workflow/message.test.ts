@@ -3,11 +3,8 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import type { MessageOutcome } from '../../activities/types.ts';
-import {
-  type ScriptedMessage,
-  type ScriptedMessages,
-  startScriptedMessages,
-} from '../support/workflows/scripted-messages.ts';
+import { type ScriptedMessage, startScriptedMessages } from '../support/workflows/scripted-messages.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_S = 3600;
 const sent: MessageOutcome = { status: 'sent' };
@@ -17,11 +14,7 @@ const refused = () =>
   ApplicationFailure.nonRetryable('The mail server did not take the mail (reply 550)', 'MessageRefused');
 
 describe('message workflow', () => {
-  let messages: ScriptedMessages;
-  before(async () => {
-    messages = await startScriptedMessages('test-message');
-  });
-  after(() => messages.stop());
+  const messages = useStarted(() => startScriptedMessages('test-message'));
 
   it('ends with what became of the message', async () => {
     const { handle, givenUp } = await messages.start([sent]);

@@ -7,10 +7,10 @@ import {
   held,
   retrying,
   type ScriptedDelivery,
-  type ScriptedWorker,
   startScriptedWorker,
 } from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,11 +20,7 @@ interface Metadata {
 }
 
 describe("the operator's desk", () => {
-  let worker: ScriptedWorker;
-  before(async () => {
-    worker = await startScriptedWorker('test-operators-desk');
-  });
-  after(() => worker.stop());
+  const worker = useStarted(() => startScriptedWorker('test-operators-desk'));
 
   it('finds a delivery as retrying again after its circuit has held it', async () => {
     const delivery = await worker.start([retrying(1), held, retrying(HOUR_MS)]);

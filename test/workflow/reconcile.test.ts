@@ -2,23 +2,14 @@
 import { expect } from 'chai';
 import { ownWords } from '../../core/text/error-summary.ts';
 import { status } from '../../workflows/messages.ts';
-import {
-  delivered,
-  failed,
-  retrying,
-  type ScriptedWorker,
-  startScriptedWorker,
-} from '../support/workflows/scripted-attempts.ts';
+import { delivered, failed, retrying, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('workflow of the reconciliation', () => {
-  let worker: ScriptedWorker;
-  before(async () => {
-    worker = await startScriptedWorker('test-reconcile');
-  });
-  after(() => worker.stop());
+  const worker = useStarted(() => startScriptedWorker('test-reconcile'));
 
   it('goes from step to step, and adds up what was repaired', async () => {
     const { handle, positions } = await worker.reconcile([

@@ -10,19 +10,15 @@ import {
   more,
   refused,
   type ScriptedFlush,
-  type ScriptedWarehouses,
   startScriptedWarehouses,
 } from '../support/workflows/scripted-warehouse.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('warehouse workflow', () => {
-  let warehouses: ScriptedWarehouses;
-  before(async () => {
-    warehouses = await startScriptedWarehouses('test-warehouse-workflow');
-  });
-  after(() => warehouses.stop());
+  const warehouses = useStarted(() => startScriptedWarehouses('test-warehouse-workflow'));
 
   it('writes in turns while more is due, and ends when nothing waits', async () => {
     const { handle, calls } = await warehouses.start({ turns: [filling(20), more, more, idle] });

@@ -1,9 +1,8 @@
 // A Temporal worker with the real workflows and activities that follow a script: what the delivery workflow does with
 // every outcome of an attempt, on a real server, without receivers.
 import { activityInfo } from '@temporalio/activity';
-import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
 import type {
   Activities,
   AttemptOutcome,
@@ -19,8 +18,6 @@ import type {
 import { withHeartbeat } from '../../../activities/activity.ts';
 import { ownWords } from '../../../core/text/error-summary.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { temporalDataConverter } from '../../../temporal-config/payload-codec.ts';
-import { bundleWorkflows } from '../../../worker/temporal/workflow-bundle.ts';
 import type { circuit } from '../../../workflows/circuit.ts';
 import type { delivery } from '../../../workflows/delivery.ts';
 import type { maintenance } from '../../../workflows/maintenance.ts';
@@ -32,8 +29,7 @@ import {
   organizationIdAttribute,
 } from '../../../core/temporal/names.ts';
 import type { reconcile } from '../../../workflows/reconcile.ts';
-import { quietLogger } from '../servers/quiet-temporal.ts';
-import { stackAddresses } from '../stack.ts';
+import { startWorkers } from './scripted-workers.ts';
 
 /** What the next attempt of a delivery does; an Error means that our own side is away. */
 export type Step = AttemptOutcome | Error | Promise<AttemptOutcome>;
@@ -121,30 +117,14 @@ export interface ScriptedWorker {
 }
 
 const POLICY = { maxRetries: 3, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
-// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
-const IDENTITY = 'hookyard-test';
 
-/**
- * Starts a worker.
- * @param taskQueue its own for each test file, so that files cannot take each other's tasks
- */
 export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWorker> {
-  const { temporalAddress: address, namespace } = stackAddresses();
-  const connection = await NativeConnection.connect({ address });
-  const clientConnection = await Connection.connect({ address });
-  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
   const scripts = new Map<string, Script>();
   const circuits = new Map<string, { steps: (CircuitAdvice | Error)[]; looks: CircuitRequest[] }>();
   let roundsLeft = 0;
   let reconciliation: { steps: ReconcileStep[]; positions: ReconcilePosition[] } = { steps: [], positions: [] };
-  const worker = await Worker.create({
-    connection,
-    namespace,
-    taskQueue,
-    dataConverter: temporalDataConverter('off', []),
-    identity: IDENTITY,
-    workflowBundle: await bundleWorkflows(quietLogger),
-    activities: {
+  const { client, stop } = await startWorkers(taskQueue, {
+    [taskQueue]: {
       ...scriptedActivities(scripts),
       ...scriptedCircuits(circuits),
       maintain: async () => {
@@ -159,7 +139,6 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       },
     },
   });
-  const ended = worker.run();
 
   return {
     client,
@@ -209,11 +188,7 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       const handle = await client.workflow.start<typeof reconcile>('reconcile', { taskQueue, workflowId, args: [] });
       return { handle, positions };
     },
-    async stop() {
-      worker.shutdown();
-      await ended;
-      await Promise.all([connection.close(), clientConnection.close()]);
-    },
+    stop,
   };
 }
 

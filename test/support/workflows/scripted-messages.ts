@@ -1,13 +1,10 @@
 // A Temporal worker with the real workflow `message` and activities that follow a script, on a real server.
-import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import type { MessageActivities, MessageOutcome, MessageRequest } from '../../../activities/types.ts';
 import { messageTaskQueue } from '../../../core/temporal/names.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { bundleWorkflows } from '../../../worker/temporal/workflow-bundle.ts';
 import type { message } from '../../../workflows/message.ts';
-import { quietLogger } from '../servers/quiet-temporal.ts';
-import { stackAddresses } from '../stack.ts';
+import { startWorkers } from './scripted-workers.ts';
 
 type Step = MessageOutcome | Error;
 
@@ -23,17 +20,8 @@ export interface ScriptedMessages {
   stop(): Promise<void>;
 }
 
-// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
-const IDENTITY = 'hookyard-test';
-
-/** @param taskQueue its own for each test file, so that files cannot take each other's tasks */
 export async function startScriptedMessages(taskQueue: string): Promise<ScriptedMessages> {
-  const { temporalAddress: address, namespace } = stackAddresses();
-  const connection = await NativeConnection.connect({ address });
-  const clientConnection = await Connection.connect({ address });
-  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
   const scripts = new Map<string, { steps: Step[]; givenUp: string[] }>();
-  const common = { connection, namespace, identity: IDENTITY };
   const activities: MessageActivities = {
     async sendMessage({ messageId }) {
       const step = scripts.get(messageId)?.steps.shift();
@@ -45,12 +33,10 @@ export async function startScriptedMessages(taskQueue: string): Promise<Scripted
       scripts.get(messageId)?.givenUp.push(reason);
     },
   };
-  const workers = await Promise.all([
-    Worker.create({ ...common, taskQueue, workflowBundle: await bundleWorkflows(quietLogger) }),
-    Worker.create({ ...common, taskQueue: messageTaskQueue(taskQueue, 'mail'), activities }),
-    Worker.create({ ...common, taskQueue: messageTaskQueue(taskQueue, 'http'), activities }),
-  ]);
-  const ended = Promise.all(workers.map((worker) => worker.run()));
+  const { client, stop } = await startWorkers(taskQueue, {
+    [messageTaskQueue(taskQueue, 'mail')]: activities,
+    [messageTaskQueue(taskQueue, 'http')]: activities,
+  });
   return {
     async start(steps, { to, via } = { to: 'route', via: 'mail' }) {
       const request = { organizationId: newId('org'), messageId: newId('alm'), to, via };
@@ -64,10 +50,6 @@ export async function startScriptedMessages(taskQueue: string): Promise<Scripted
       });
       return { handle, givenUp: script.givenUp };
     },
-    async stop() {
-      for (const worker of workers) worker.shutdown();
-      await ended;
-      await Promise.all([connection.close(), clientConnection.close()]);
-    },
+    stop,
   };
 }

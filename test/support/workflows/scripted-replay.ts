@@ -1,15 +1,12 @@
 // A Temporal worker with the real replay workflow and pages that follow a script, on a real server.
-import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import type { ReplayActivities, ReplayReference } from '../../../activities/types.ts';
 import type { ReplayProgress } from '../../../core/delivery/event-replay.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { bundleWorkflows } from '../../../worker/temporal/workflow-bundle.ts';
 import type { ReplayInput } from '../../../workflows/messages.ts';
 import { replayTaskQueue } from '../../../core/temporal/names.ts';
 import type { replay } from '../../../workflows/replay.ts';
-import { quietLogger } from '../servers/quiet-temporal.ts';
-import { stackAddresses } from '../stack.ts';
+import { startWorkers } from './scripted-workers.ts';
 
 /** What the next page makes of the replay; an Error means that our own side is away. */
 export type PageStep = Partial<ReplayProgress> | Error | Promise<Partial<ReplayProgress>>;
@@ -38,23 +35,9 @@ interface Script {
   progress: ReplayProgress;
 }
 
-// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
-const IDENTITY = 'hookyard-test';
-
-/** @param taskQueue its own for each test file, so that files cannot take each other's tasks */
 export async function startScriptedReplays(taskQueue: string): Promise<ScriptedReplays> {
-  const { temporalAddress: address, namespace } = stackAddresses();
-  const connection = await NativeConnection.connect({ address });
-  const clientConnection = await Connection.connect({ address });
-  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
   const scripts = new Map<string, Script>();
-  const common = { connection, namespace, identity: IDENTITY };
-  const workflowBundle = await bundleWorkflows(quietLogger);
-  const workers = await Promise.all([
-    Worker.create({ ...common, taskQueue, workflowBundle }),
-    Worker.create({ ...common, taskQueue: replayTaskQueue(taskQueue), activities: scriptedActivities(scripts) }),
-  ]);
-  const ended = Promise.all(workers.map((worker) => worker.run()));
+  const { client, stop } = await startWorkers(taskQueue, { [replayTaskQueue(taskQueue)]: scriptedActivities(scripts) });
   return {
     client,
     async start(steps, changes = {}, cancelErrors = []) {
@@ -76,11 +59,7 @@ export async function startScriptedReplays(taskQueue: string): Promise<ScriptedR
       });
       return { handle, reference: { organizationId, replayId }, pages: script.pages, cancels: () => script.cancels };
     },
-    async stop() {
-      for (const worker of workers) worker.shutdown();
-      await ended;
-      await Promise.all([connection.close(), clientConnection.close()]);
-    },
+    stop,
   };
 }
 

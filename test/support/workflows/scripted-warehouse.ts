@@ -1,15 +1,12 @@
 // A Temporal worker with the real workflow of warehouses and activities that follow a script, on a real server.
-import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { ownWords } from '../../../core/text/error-summary.ts';
 import type { WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../../../activities/types.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { warehouseTaskQueue, warehouseWorkflowId } from '../../../core/temporal/names.ts';
-import { bundleWorkflows } from '../../../worker/temporal/workflow-bundle.ts';
 import type { WarehouseInput } from '../../../workflows/messages.ts';
 import type { warehouseFlush } from '../../../workflows/warehouse-flush.ts';
-import { quietLogger } from '../servers/quiet-temporal.ts';
-import { stackAddresses } from '../stack.ts';
+import { startWorkers } from './scripted-workers.ts';
 
 /** What the next turn of writing, or record of a failure, answers; an Error means that our own side is away. At the end: idle. */
 export interface WarehouseScript {
@@ -55,23 +52,11 @@ interface Running {
   calls: string[];
 }
 
-// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
-const IDENTITY = 'hookyard-test';
-
-/** @param taskQueue its own for each test file, so that files cannot take each other's tasks */
 export async function startScriptedWarehouses(taskQueue: string): Promise<ScriptedWarehouses> {
-  const { temporalAddress: address, namespace } = stackAddresses();
-  const connection = await NativeConnection.connect({ address });
-  const clientConnection = await Connection.connect({ address });
-  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
   const scripts = new Map<string, Running>();
-  const common = { connection, namespace, identity: IDENTITY };
-  const workflowBundle = await bundleWorkflows(quietLogger);
-  const workers = await Promise.all([
-    Worker.create({ ...common, taskQueue, workflowBundle }),
-    Worker.create({ ...common, taskQueue: warehouseTaskQueue(taskQueue), activities: scriptedActivities(scripts) }),
-  ]);
-  const ended = Promise.all(workers.map((worker) => worker.run()));
+  const { client, stop } = await startWorkers(taskQueue, {
+    [warehouseTaskQueue(taskQueue)]: scriptedActivities(scripts),
+  });
   return {
     client,
     async start({ turns, finishes = [] }, changes = {}) {
@@ -95,11 +80,7 @@ export async function startScriptedWarehouses(taskQueue: string): Promise<Script
       });
       return { handle, calls: running.calls };
     },
-    async stop() {
-      for (const worker of workers) worker.shutdown();
-      await ended;
-      await Promise.all([connection.close(), clientConnection.close()]);
-    },
+    stop,
   };
 }
 
