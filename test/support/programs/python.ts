@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, fillOnce } from './cache-folder.ts';
+import { leaveOutWithout } from './machine-programs.ts';
 
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 
@@ -13,12 +14,10 @@ const HOW_TO_INSTALL =
 /** How long a hook may take that installs something. */
 export const INSTALL_MS = 10 * 60_000;
 
-/** Leaves tests out when there is no Python on this machine, and says so. @throws Error instead with `REQUIRE_PYTHON` (.ci/run) */
+/** Leaves tests out when there is no Python on this machine. */
 export function requirePython(context: Mocha.Context): void {
-  if (spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0) return;
-  if (process.env.REQUIRE_PYTHON) throw new Error(HOW_TO_INSTALL);
-  console.log(`    ${HOW_TO_INSTALL}`);
-  context.skip();
+  const { status } = spawnSync('python3', ['-c', 'import ensurepip, venv']);
+  leaveOutWithout(status === 0 ? null : HOW_TO_INSTALL, 'REQUIRE_PYTHON', context);
 }
 
 /**

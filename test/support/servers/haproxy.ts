@@ -2,17 +2,16 @@
 // It is the machine's own (Debian: apt-get install haproxy); nothing is downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freePorts } from '../../../local/ports.ts';
+import { leaveOutWithout, machineProgram } from '../programs/machine-programs.ts';
 import { until } from '../until.ts';
 
 const HOW_TO_INSTALL = 'haproxy is not installed: "apt-get install haproxy" or "brew install haproxy" lets this run';
-// Not in everyone's PATH.
-const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 // Columns of `show stat` (haproxy management guide, section 9.1).
 const SERVER_NAME = 1;
 const STATUS = 17;
@@ -33,16 +32,11 @@ export interface Balancer {
 }
 
 /** @returns how to install it; null: it is there */
-export const whyNoHaproxy = (): string | null => (program() === undefined ? HOW_TO_INSTALL : null);
+export const whyNoHaproxy = (): string | null => (machineProgram('haproxy') === undefined ? HOW_TO_INSTALL : null);
 
-/** Leaves a test out when there is no haproxy on this machine, and says so. @throws Error instead with `REQUIRE_HAPROXY` (.ci/run) */
-export function requireHaproxy(context: Mocha.Context): void {
-  const reason = whyNoHaproxy();
-  if (reason === null) return;
-  if (process.env.REQUIRE_HAPROXY) throw new Error(reason);
-  console.log(`    ${reason}`);
-  context.skip();
-}
+/** Leaves a test out when there is no haproxy on this machine. */
+export const requireHaproxy = (context: Mocha.Context): void =>
+  leaveOutWithout(whyNoHaproxy(), 'REQUIRE_HAPROXY', context);
 
 /** From which it connects when it names clients, so that it can be told from the tests' own connections. */
 export const BALANCER_ADDRESS = '127.0.0.3';
@@ -61,7 +55,9 @@ export async function startBalancer(ports: number[], options: { namesClients?: t
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   /** @param areUp what is waited for, of the states of all servers */
   const launch = async (areUp: (states: string[]) => boolean) => {
-    const launched = spawn(program() ?? 'haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const launched = spawn(machineProgram('haproxy') ?? 'haproxy', ['-db', '-f', file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     child = launched;
     let output = '';
     for (const stream of [launched.stdout, launched.stderr]) {
@@ -106,20 +102,6 @@ export async function startBalancer(ports: number[], options: { namesClients?: t
 }
 
 const isUp = (state: string) => state === 'UP';
-
-function program(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
-  return folders.map((folder) => join(folder, 'haproxy')).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 // "timeout check": on a busy machine a process that is well may take a while to answer.
 function configuration(port: number, ports: number[], socket: string, namesClients: boolean): string {

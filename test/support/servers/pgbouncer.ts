@@ -1,16 +1,15 @@
 // A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import pg from 'pg';
 import { freePorts } from '../../../local/ports.ts';
+import { leaveOutWithout, machineProgram } from '../programs/machine-programs.ts';
 import { until } from '../until.ts';
 
 const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" lets this run';
-// Not in everyone's PATH.
-const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 
 export interface PgBouncer {
   /** Through it to the database it was started for. */
@@ -29,16 +28,11 @@ export interface PgBouncer {
 }
 
 /** @returns how to install it; null: it is there */
-export const whyNoPgBouncer = (): string | null => (program() === undefined ? HOW_TO_INSTALL : null);
+export const whyNoPgBouncer = (): string | null => (machineProgram('pgbouncer') === undefined ? HOW_TO_INSTALL : null);
 
-/** Leaves a test out when there is no PgBouncer on this machine, and says so. @throws Error instead with `REQUIRE_PGBOUNCER` (.ci/run) */
-export function requirePgBouncer(context: Mocha.Context): void {
-  const reason = whyNoPgBouncer();
-  if (reason === null) return;
-  if (process.env.REQUIRE_PGBOUNCER) throw new Error(reason);
-  console.log(`    ${reason}`);
-  context.skip();
-}
+/** Leaves a test out when there is no PgBouncer on this machine. */
+export const requirePgBouncer = (context: Mocha.Context): void =>
+  leaveOutWithout(whyNoPgBouncer(), 'REQUIRE_PGBOUNCER', context);
 
 /**
  * Starts it on a free port.
@@ -82,7 +76,9 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
 async function launch(file: string, databaseUrl: string): Promise<ChildProcess> {
   // It refuses to run as root.
   const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  const child = spawn(program() ?? 'pgbouncer', [...asNobody, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(machineProgram('pgbouncer') ?? 'pgbouncer', [...asNobody, file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (part: string) => {
@@ -102,20 +98,6 @@ async function launch(file: string, databaseUrl: string): Promise<ChildProcess> 
     throw error;
   }
   return child;
-}
-
-function program(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
-  return folders.map((folder) => join(folder, 'pgbouncer')).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function configuration(

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../local/ports.ts';
+import { leaveOutWithout, machineProgram } from '../programs/machine-programs.ts';
 import { until } from '../until.ts';
 
 const HOW_TO_INSTALL =
@@ -13,13 +14,13 @@ const HOW_TO_INSTALL =
 const PROGRAMS = ['prometheus', 'promtool'];
 const SCRAPE_SECONDS = 1;
 
-/** Leaves a test out when there is no Prometheus on this machine, and says so. @throws Error instead with `REQUIRE_PROMETHEUS` (.ci/run) */
-export function requirePrometheus(context: Mocha.Context): void {
-  if (PROGRAMS.every((program) => spawnSync(program, ['--version']).status === 0)) return;
-  if (process.env.REQUIRE_PROMETHEUS) throw new Error(HOW_TO_INSTALL);
-  console.log(`    ${HOW_TO_INSTALL}`);
-  context.skip();
-}
+/** Leaves a test out when there is no Prometheus on this machine. */
+export const requirePrometheus = (context: Mocha.Context): void =>
+  leaveOutWithout(
+    PROGRAMS.every((program) => machineProgram(program)) ? null : HOW_TO_INSTALL,
+    'REQUIRE_PROMETHEUS',
+    context,
+  );
 
 /** Runs promtool to its end. @param folder in which it runs @param input for its standard input */
 export function promtool(folder: string, args: string[], input?: string): { code: number | null; output: string } {
