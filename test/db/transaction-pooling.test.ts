@@ -3,7 +3,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { readSettings } from '../../core/config/config.ts';
-import { newId } from '../../core/text/ids.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { findDatabase } from '../../db/connections/client.ts';
@@ -44,7 +43,7 @@ describe('pooling by transaction', () => {
     plain = createPool(url, { ...common, statementTimeoutMs: 9000 });
     tenants = createPool(url, { ...common, statementTimeoutMs: 9000, tenantRole: TENANT_ROLE });
     orm = createOrm(url, 8, { tenantRole: TENANT_ROLE, transactionPooler });
-    owners = [await insertSource(database.pool), await anotherSource(database.pool)];
+    owners = [await insertSource(database.pool), await insertSource(database.pool, 'beta')];
   });
   after(async () => {
     await Promise.all([hot?.end(), plain?.end(), tenants?.end(), orm?.close()]);
@@ -229,18 +228,6 @@ describe('pooling by transaction', () => {
     });
   });
 });
-
-async function anotherSource(pool: Pool): Promise<{ organizationId: string; sourceId: string }> {
-  const [organizationId, sourceId] = [newId('org'), newId('src')];
-  await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'beta', 'Beta', 'pro')`, [
-    organizationId,
-  ]);
-  await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Beta', 'beta')`, [
-    sourceId,
-    organizationId,
-  ]);
-  return { organizationId, sourceId };
-}
 
 const essence = (result: pg.QueryResult | pg.QueryResult[]): unknown =>
   Array.isArray(result)

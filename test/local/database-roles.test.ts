@@ -4,11 +4,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { migrate } from '../../db/schema/migrate.ts';
-import { createPool } from '../../db/connections/pool.ts';
-import { prepareDatabase } from '../../db/schema/prepare.ts';
-import { grantRuntime } from '../../db/schema/roles.ts';
-import { readSettings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
@@ -21,7 +16,6 @@ describe('the roles of the embedded PostgreSQL', function () {
   let dataDir: string;
   let unlock: () => void;
   let postgres: Postgres;
-  const settings = () => readSettings({ HOOKYARD_DATA_DIR: dataDir });
   const query = async (url: string, statement: string) => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -86,23 +80,5 @@ describe('the roles of the embedded PostgreSQL', function () {
     ] as const)
       expect(await codeOf(postgres.url(database, role), 'select 1'), `${role} in ${database}`).to.equal(expected);
     expect(await codeOf(postgres.url('temporal', 'hookyard_temporal'), 'create table mine (a int)')).to.equal('done');
-  });
-
-  it('the owner migrates, and the services start with a role that cannot', async () => {
-    const [ownerUrl, runtimeUrl] = [
-      postgres.url('hookyard', 'hookyard_owner'),
-      postgres.url('hookyard', 'hookyard_runtime'),
-    ];
-    await query(ownerUrl, 'drop schema public cascade; create schema public; grant usage on schema public to public');
-    const refused = await prepareDatabase(settings(), runtimeUrl).catch((error: unknown) => error);
-    expect(refused).to.be.instanceOf(ConfigError);
-    expect(String(refused)).to.match(/lacks migrations \(1, schema first\)/);
-    await prepareDatabase(settings(), ownerUrl);
-    const owner = createPool(ownerUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-    await grantRuntime(owner, 'hookyard_runtime').finally(() => owner.end());
-    const { organization } = await prepareDatabase(settings(), runtimeUrl);
-    expect(organization.slug).to.equal('default');
-    expect(await codeOf(runtimeUrl, 'create table mine (a int)')).to.equal('42501');
-    expect(await codeOf(runtimeUrl, 'drop table organizations')).to.equal('42501');
   });
 });

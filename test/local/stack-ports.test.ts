@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { StartupError } from '../../local/errors.ts';
 import { freePorts } from '../../local/ports.ts';
 import { startStack } from '../../local/stack.ts';
 
@@ -39,18 +38,5 @@ describe('a port that another program takes while the stack starts', () => {
     } finally {
       await stack.stop();
     }
-  });
-
-  it('is named, with what to do, when it was asked for and stays taken', async () => {
-    const [temporalPort = 0] = await freePorts(1);
-    const log = (line: string) => {
-      if (line.startsWith('PostgreSQL listens'))
-        thief ??= createServer((socket) => socket.destroy()).listen(temporalPort, '127.0.0.1');
-    };
-    const problem = await startStack({ dataDir, postgresPort: 0, temporalPort, uiPort: null, log }).catch(
-      (error: unknown) => error,
-    );
-    expect(problem).to.be.instanceOf(StartupError);
-    expect((problem as StartupError).message).to.match(new RegExp(`^Port ${temporalPort}, .* set TEMPORAL_PORT `));
   });
 });

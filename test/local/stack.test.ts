@@ -6,17 +6,6 @@ import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { restartPart, stackAddresses } from '../support/stack.ts';
 
 describe('the embedded stack', () => {
-  it('keeps its data when PostgreSQL restarts', async () => {
-    await query('CREATE TABLE restart_probe (note text)');
-    try {
-      await query(`INSERT INTO restart_probe VALUES ('before the restart')`);
-      await restartPart('postgres');
-      expect(await query('SELECT note FROM restart_probe')).to.deep.equal([{ note: 'before the restart' }]);
-    } finally {
-      await query('DROP TABLE restart_probe');
-    }
-  });
-
   it('listens on loopback only', async () => {
     const rows = await query(`SELECT setting FROM pg_settings WHERE name = 'listen_addresses'`);
     expect(rows).to.deep.equal([{ setting: '127.0.0.1' }]);

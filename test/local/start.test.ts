@@ -109,21 +109,6 @@ describe('npm start', () => {
       expect(processesOf(dataDir)).to.deep.equal([]);
     }).timeout(3 * START_DEADLINE_MS);
 
-    it('starts again when only the supervisor was killed, ending what it left', async () => {
-      const first = start();
-      await first.ready();
-      process.kill(first.supervisorPid(), 'SIGKILL');
-      await first.exitCode();
-      expect(processesOf(dataDir)).not.to.deep.equal([]);
-
-      const second = start();
-      await second.ready();
-      expect(second.output).to.match(/ending postgres \(pid \d+\), left over from an earlier run/);
-      second.child.kill('SIGTERM');
-      expect(await second.exitCode()).to.equal(0);
-      expect(processesOf(dataDir)).to.deep.equal([]);
-    }).timeout(3 * START_DEADLINE_MS);
-
     it('starts a role, PostgreSQL or Temporal again when it is killed', async () => {
       const run = start({ NODE_COMPILE_CACHE: '' });
       await run.ready();

@@ -4,6 +4,7 @@ import { newId, shardOf } from '../../../core/text/ids.ts';
 import type { NewEvent } from '../../../db/hot-path/store-events.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { ever } from '../../../db/ledger/entries.ts';
+import { insertSource } from './own-database.ts';
 
 export interface EventOwner {
   organizationId: string;
@@ -11,17 +12,7 @@ export interface EventOwner {
 }
 
 /** An organization with a source, of which an own database may have many. */
-export async function addOwner(pool: Pool): Promise<EventOwner> {
-  const [organizationId, sourceId] = [newId('org'), newId('src')];
-  await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $1, 'Acme', 'business')`, [
-    organizationId,
-  ]);
-  await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', 'orders')`, [
-    sourceId,
-    organizationId,
-  ]);
-  return { organizationId, sourceId };
-}
+export const addOwner = (pool: Pool): Promise<EventOwner> => insertSource(pool, newId('org'));
 
 /** The version of the organization's configuration; every change of a record raises it. */
 export async function configVersion(pool: Pool, { organizationId }: EventOwner): Promise<number> {
