@@ -33,7 +33,7 @@ export const signInOperation: Described = {
   description:
     'A start prints a link to the console with a code, which is good once, for ten minutes. The key is that of a session: it expires after twelve hours.',
   body: { schema: bodySchema, examples: { 'of a link': { code: 'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA' } } },
-  answer: { status: 200, description: 'The key; its token is shown this once.', schema: answerSchema },
+  answer: { description: 'The key; its token is shown this once.', schema: answerSchema },
   errors: {
     400: ['VALIDATION_ERROR', 'INVALID_JSON'],
     401: ['UNAUTHORIZED'],

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { Destination } from '../../db/records/entities.ts';
 import { noteRecords } from '../auth/audit-trail.ts';
 import { requireScope } from '../auth/scopes.ts';
-import { type ApiDeps, type Context, entityManager } from '../request/context.ts';
-import type { Operation } from '../request/operation.ts';
+import { entityManager } from '../request/context.ts';
+import { type Operation, operation } from '../request/operation.ts';
 import { booleanParam } from '../request/query.ts';
-import { parseQuery } from '../request/validation.ts';
 import { component, count, flag, idOf, text, withExample } from '../resources/values.ts';
 import { importDestinations } from './destination-import.ts';
 import { destinationFileItem, exportDestination, importedDestination } from './destination-items.ts';
@@ -43,24 +42,43 @@ const destinationResult = component('DestinationImportResult', {
 });
 
 export const destinationExchangeOperations: Operation[] = [
-  {
+  operation('exportDestinations', 'get', '/api/destinations/export', {
     tag: 'Destinations',
-    method: 'get',
-    path: '/api/destinations/export',
-    operationId: 'exportDestinations',
-    run: exportAll,
     summary: 'Export destinations',
     description: 'Credentials are left out unless `includeSensitive` is true, which needs the scope `secrets:read`.',
     query: exportSchema,
     answer: {
-      status: 200,
       description: 'The file.',
       schema: z.object({ ...envelope, destinations: z.array(destinationFileItem) }),
       headers: {
         'Cache-Control': text('no-store', 'When there are credentials in it.').optional(),
       },
     },
-  },
+    async run(ctx, deps, { query: { ids, includeSensitive = false } }) {
+      if (includeSensitive) requireScope(ctx, 'secrets:read', 'includeSensitive=true');
+      const chosen = ids ? { id: { $in: ids } } : {};
+      // Oldest first, so that an import creates them in the same order.
+      const page = (after: Destination | null) =>
+        entityManager(ctx, deps).find(Destination, after === null ? chosen : { $and: [chosen, youngerThan(after)] }, {
+          orderBy: { createdAt: 'asc', id: 'asc' },
+          limit: PART,
+        });
+      const partOf = (destinations: Destination[]): Part<Destination> => ({
+        items: destinations.map((destination) => exportDestination(deps, destination, includeSensitive)),
+        last: destinations.at(-1),
+      });
+      const destinations = await page(null);
+      if (includeSensitive) {
+        ctx.set('Cache-Control', 'no-store');
+        const known = destinations.map(({ id }) => id);
+        // The record of what is read is written before any of it is sent.
+        const all = known.length < PART ? known.length : await entityManager(ctx, deps).count(Destination, chosen);
+        noteRecords(ctx, known, all);
+      }
+      const read = async (after: Destination) => partOf(await page(after));
+      answerExport(ctx, deps, 'destinations', { first: partOf(destinations), read });
+    },
+  }),
   {
     tag: 'Destinations',
     method: 'post',
@@ -78,35 +96,9 @@ export const destinationExchangeOperations: Operation[] = [
         },
       },
     },
-    answer: { status: 200, description: 'What became of each item.', schema: destinationResult },
+    answer: { description: 'What became of each item.', schema: destinationResult },
   },
 ];
-
-async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { ids, includeSensitive = false } = parseQuery(ctx, exportSchema);
-  if (includeSensitive) requireScope(ctx, 'secrets:read', 'includeSensitive=true');
-  const chosen = ids ? { id: { $in: ids } } : {};
-  // Oldest first, so that an import creates them in the same order.
-  const page = (after: Destination | null) =>
-    entityManager(ctx, deps).find(Destination, after === null ? chosen : { $and: [chosen, youngerThan(after)] }, {
-      orderBy: { createdAt: 'asc', id: 'asc' },
-      limit: PART,
-    });
-  const partOf = (destinations: Destination[]): Part<Destination> => ({
-    items: destinations.map((destination) => exportDestination(deps, destination, includeSensitive)),
-    last: destinations.at(-1),
-  });
-  const destinations = await page(null);
-  if (includeSensitive) {
-    ctx.set('Cache-Control', 'no-store');
-    const known = destinations.map(({ id }) => id);
-    // The record of what is read is written before any of it is sent.
-    const all = known.length < PART ? known.length : await entityManager(ctx, deps).count(Destination, chosen);
-    noteRecords(ctx, known, all);
-  }
-  const read = async (after: Destination) => partOf(await page(after));
-  answerExport(ctx, deps, 'destinations', { first: partOf(destinations), read });
-}
 
 /** The first condition is what the index is read by. */
 const youngerThan = ({ createdAt, id }: Destination) => ({

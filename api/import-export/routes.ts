@@ -8,8 +8,7 @@ import { type KnownRoutes, knownRoutes } from '../../db/records/routes.ts';
 import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
 import { requireRouteRoom } from '../auth/limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId } from '../request/context.ts';
-import type { Operation } from '../request/operation.ts';
-import { parseQuery } from '../request/validation.ts';
+import { type Operation, operation } from '../request/operation.ts';
 import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
 import { routeFileItem } from '../resources/routes/route-members.ts';
 import { ownAddressProblems } from '../resources/routes/route-record.ts';
@@ -64,20 +63,37 @@ const routeResult = component('RouteImportResult', {
 });
 
 export const routeExchangeOperations: Operation[] = [
-  {
+  operation('exportRoutes', 'get', '/api/routes/export', {
     tag: 'Routes',
-    method: 'get',
-    path: '/api/routes/export',
-    operationId: 'exportRoutes',
-    run: exportAll,
     summary: 'Export routes',
     query: exportSchema,
     answer: {
-      status: 200,
       description: 'The file; what routes name is named by slug.',
       schema: z.object({ ...envelope, routes: z.array(routeFileItem) }),
     },
-  },
+    async run(ctx, deps, { query: { ids } }) {
+      const chosen = ids ? { id: { $in: ids } } : {};
+      // One snapshot for a part, so that every record that its routes refer to is present.
+      const read = (after: Pick<Route, 'id'> | null): Promise<Part<Pick<Route, 'id'>>> =>
+        entityManager(ctx, deps).transactional(
+          async (em) => {
+            // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
+            const routes = await em.find(
+              Route,
+              after === null ? chosen : { $and: [chosen, { id: { $gt: after.id } }] },
+              {
+                orderBy: { id: 'asc' },
+                limit: PART,
+              },
+            );
+            const slugs = await slugsNamed(em, routes);
+            return { items: routes.map((route) => exportRoute(route, slugs)), last: routes.at(-1) };
+          },
+          { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+        );
+      answerExport(ctx, deps, 'routes', { first: await read(null), read });
+    },
+  }),
   {
     tag: 'Routes',
     method: 'post',
@@ -95,29 +111,9 @@ export const routeExchangeOperations: Operation[] = [
         },
       },
     },
-    answer: { status: 200, description: 'What became of each route.', schema: routeResult },
+    answer: { description: 'What became of each route.', schema: routeResult },
   },
 ];
-
-async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { ids } = parseQuery(ctx, exportSchema);
-  const chosen = ids ? { id: { $in: ids } } : {};
-  // One snapshot for a part, so that every record that its routes refer to is present.
-  const read = (after: Pick<Route, 'id'> | null): Promise<Part<Pick<Route, 'id'>>> =>
-    entityManager(ctx, deps).transactional(
-      async (em) => {
-        // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
-        const routes = await em.find(Route, after === null ? chosen : { $and: [chosen, { id: { $gt: after.id } }] }, {
-          orderBy: { id: 'asc' },
-          limit: PART,
-        });
-        const slugs = await slugsNamed(em, routes);
-        return { items: routes.map((route) => exportRoute(route, slugs)), last: routes.at(-1) };
-      },
-      { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
-    );
-  answerExport(ctx, deps, 'routes', { first: await read(null), read });
-}
 
 type ImportResult = ReturnType<typeof report>;
 

@@ -7,7 +7,7 @@ import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { sealedCredentials } from '../../core/verification/config.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import { type Handshaken, recordHandshakes, rememberSecret } from '../../db/handshakes.ts';
+import { type Handshaken, recordHandshakes, rememberSecret } from '../../db/organizations/handshakes.ts';
 import type { Pool, Queryable } from '../../db/connections/pool.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';

@@ -36,7 +36,7 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     description:
       'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A source may have an `answer` of its own for what it accepts; a handshake of its `provider` is answered as that asks, also with `GET`, `HEAD` or `OPTIONS`. With `allowPaths` of the source any path may follow. A 429 or 503 stored nothing: send it again after `Retry-After` seconds.',
     takesAnything: true,
-    answer: { status: 200, description: 'The event and its deliveries are committed.', schema: accepted },
+    answer: { description: 'The event and its deliveries are committed.', schema: accepted },
     errors: {
       400: ['INCOMPLETE_BODY', 'INVALID_PATH'],
       401: ['INVALID_SIGNATURE'],

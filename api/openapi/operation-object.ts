@@ -92,7 +92,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
     }),
     ...(operation.takesAnything && { requestBody: anything }),
     responses: {
-      [`${answer.status}`]: toResponse(operation, family, isRepeatable(operation)),
+      [`${answer.status ?? 200}`]: toResponse(operation, family, isRepeatable(operation)),
       ...(answer.ofNew !== undefined && { '201': toResponse(asNew(operation, answer.ofNew), family, false) }),
       ...(answer.mayBeKnown && { '304': notModified }),
       ...errorResponses(errors),

@@ -19,7 +19,6 @@ export const descriptionOperation: Described = {
   summary: 'This description',
   description: 'Of this instance: another version may have other operations.',
   answer: {
-    status: 200,
     description: 'An OpenAPI document; `/docs` shows it as a page.',
     schema: z.looseObject({ openapi: text('3.1.0') }),
     headers: { ETag: text('"0123456789abcdef"'), 'Cache-Control': text('no-cache') },

@@ -1,10 +1,11 @@
 // An operation of the API is one definition: its input, its answers and its handler. The routers and the API's description are
 // made of the same lists (operations.ts).
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { isSingleScope, type Resource, type SingleScope } from '../../core/config/access.ts';
 import type { ApiDeps, ApiRouter, AppContext, Context, Next } from './context.ts';
 import { ApiError } from './errors.ts';
+import { check, parseQuery, readJson } from './validation.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -14,9 +15,40 @@ export type ErrorCodes = Partial<Record<number, string[]>>;
 /** Stands for an error for which the contract names no code. */
 export const NO_CODE = '';
 
-/** One method of one path, with its handler. */
+/** One method of one path, with its handler, which returns the body of the answer; undefined: it has none, or is in `ctx` already. */
 export interface Operation extends Described {
-  run: (ctx: Context, deps: ApiDeps) => void | Promise<void>;
+  run: (ctx: Context, deps: ApiDeps) => unknown;
+}
+
+type Definition<Query extends z.ZodObject, Body extends z.ZodType> = Omit<
+  Described,
+  'operationId' | 'method' | 'path' | 'query' | 'body'
+> & {
+  query?: Query;
+  body?: RequestBody<Body>;
+  run: (ctx: Context, deps: ApiDeps, input: { query: z.output<Query>; body: z.output<Body> }) => unknown;
+};
+
+/** An operation whose handler gets the query and the body as its schemas make them. */
+export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
+  operationId: string,
+  method: Method,
+  path: string,
+  { run, ...described }: Definition<Query, Body>,
+): Operation {
+  const { query, body } = described;
+  return {
+    ...described,
+    ...{ operationId, method, path },
+    async run(ctx, deps) {
+      if (body?.selects) parseQuery(ctx, z.strictObject({}));
+      return run(ctx, deps, {
+        query: (query && parseQuery(ctx, query)) as z.output<Query>,
+        body: (body &&
+          check(body.schema, (await readJson(ctx)) ?? (body.optional && {}), 'The body')) as z.output<Body>,
+      });
+    },
+  };
 }
 
 /** The description of one method of one path. */
@@ -34,7 +66,7 @@ export interface Described {
   description?: string;
   /** Prefix of the ids that the path's `{id}` takes. */
   idOf?: readonly string[];
-  /** The schema by which the handler checks the query. */
+  /** The schema by which the query is checked. */
   query?: z.ZodObject;
   body?: RequestBody;
   answer: Answer;
@@ -48,17 +80,23 @@ export interface Described {
   family?: 'management' | 'public' | 'operator';
 }
 
-export interface RequestBody {
-  /** The schema by which the handler checks the body. */
-  schema: z.ZodType;
+export interface RequestBody<Schema extends z.ZodType = z.ZodType> {
+  /** The schema by which the body is checked. */
+  schema: Schema;
   /** Keyed by a name that says what it shows; each is valid. */
   examples: Record<string, unknown>;
-  /** Whether the request may go without a body. */
+  /** Whether the request may go without a body, which counts as `{}`. */
   optional?: true;
+  /**
+   * Whether it selects the records that the request acts on. Its schema is strict, and a query is refused too: with a misspelt name,
+   * or a filter in the wrong place, it would act on more records than intended.
+   */
+  selects?: true;
 }
 
 interface Answer {
-  status: 200 | 201 | 204;
+  /** 200 by default. */
+  status?: 201 | 204;
   description: string;
   /** What a 201 with the same body says: the record was made. */
   ofNew?: string;
@@ -150,9 +188,11 @@ export function mountOperations(
   for (const { operation, path } of mounted.toSorted(
     (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
   )) {
-    router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), (ctx) =>
-      operation.run(ctx, deps),
-    );
+    router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), async (ctx) => {
+      const answer = await operation.run(ctx, deps);
+      if (operation.answer.status) ctx.status = operation.answer.status;
+      if (answer !== undefined) ctx.body = answer;
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 // Reads JSON bodies and checks them; an error of zod becomes a 400 whose message names the first offending member and what it must be.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ExactNumber, magnitudeOf, parseExact } from '../../core/text/exact-json.ts';
 import { type UnknownMember, unknownMembers } from '../../core/text/unknown-members.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../http/receive-body.ts';
@@ -138,34 +138,10 @@ export async function parseBody<Schema extends z.ZodType>(ctx: AppContext, schem
   return check(schema, await readJson(ctx), 'The body');
 }
 
-/** Like `parseBody`, but no body counts as `{}`. */
-export async function parseOptionalBody<Schema extends z.ZodType>(
-  ctx: AppContext,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  return check(schema, (await readJson(ctx)) ?? {}, 'The body');
-}
-
 /** Checks the query parameters of a request. @throws ApiError 400 */
 export function parseQuery<Schema extends z.ZodType>(ctx: AppContext, schema: Schema): z.output<Schema> {
   return checkIn('query', schema, { ...ctx.query }, 'The query');
 }
-
-/**
- * Reads and checks the body of a request that acts on the records that the body selects. Its schema is strict, and a query is
- * refused too: with a misspelt name, or a filter in the wrong place, it would act on more records than intended.
- * @throws ApiError 400, 413, 415
- */
-export async function parseChoice<Schema extends z.ZodType>(
-  ctx: AppContext,
-  schema: Schema,
-  isOptional: 'optional' | 'required' = 'required',
-): Promise<z.output<Schema>> {
-  parseQuery(ctx, noQuery);
-  return isOptional === 'optional' ? parseOptionalBody(ctx, schema) : parseBody(ctx, schema);
-}
-
-const noQuery = z.strictObject({});
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 

@@ -1,52 +1,81 @@
 // The operations that resources have in common, with what is said of them: list, create, get, update, create or replace, delete.
+import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { z } from 'zod';
+import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
 import type { Described, ErrorCodes, Operation, RequestBody } from '../request/operation.ts';
+import { listAnswer, newestFirst } from '../request/query.ts';
+import { parseQuery } from '../request/validation.ts';
+import { type Find, tell } from './records.ts';
 import { listOf } from './values.ts';
 
-interface Step {
-  run: Operation['run'];
+interface Step<Result> {
+  run: (ctx: Context, deps: ApiDeps) => Promise<Result>;
   description?: string;
   errors?: ErrorCodes;
 }
 
-interface Write extends Step {
+interface Write<Stored> extends Step<Stored> {
   body: RequestBody;
 }
 
+type Page = Parameters<typeof newestFirst>[0];
+
 /** What differs between resources. */
-export interface Resource extends Pick<Described, 'tag' | 'idOf'> {
+export interface Resource<Stored extends { version: number }, Query extends z.ZodObject>
+  extends Pick<Described, 'tag' | 'idOf'> {
   base: string;
   /** In operation ids: `Source`. */
   name: string;
   /** In sentences: `source`. */
   noun: string;
   answer: z.ZodType;
-  list: Pick<Operation, 'run' | 'query'> & { item?: z.ZodType };
-  /** `shows`: what is said of the answer; `leadsTo`: operations of the record besides these. */
-  create: Write & { shows?: string; leadsTo?: string[] };
-  get: Operation['run'];
-  update: Write;
-  /** The record of a slug, or of another member. */
-  put?: Write & { by?: string };
-  remove: Step;
+  entity: EntityName<Stored>;
+  find: Find<Stored>;
+  /** Records as answers show them. */
+  show: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>;
+  /** `where`: the condition of a query; `item`, `show`: of lists that do not show all. */
+  list: {
+    query: Query;
+    where: (query: z.output<Query>) => object;
+    item?: z.ZodType;
+    show?: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>;
+  };
+  /** `shows`: what is said of the answer; `showNew`: what differs in it; `leadsTo`: operations of the record besides these. */
+  create: Write<Stored> & { shows?: string; showNew?: (record: Stored) => object; leadsTo?: string[] };
+  update: Write<Stored>;
+  /** The record of a slug, or of another member. It sets the status. */
+  put?: Write<Stored> & { by?: string };
+  remove: Step<unknown>;
 }
 
-export function crudOperations(resource: Resource): Operation[] {
-  const { tag, idOf, base, name, noun, answer, list, create, get, update, put, remove } = resource;
+export function crudOperations<Stored extends { version: number }, Query extends z.ZodObject>(
+  resource: Resource<Stored, Query>,
+): Operation[] {
+  const { tag, idOf, base, name, noun, answer, entity, find, show, list, create, update, put, remove } = resource;
   const common = { tag, idOf };
   const one = `${/^[aeiou]|^HTTP/.test(noun) ? 'an' : 'a'} ${noun}`;
-  const { shows = `The ${noun}.`, leadsTo = [], ...creating } = create;
-  const now = { status: 200, description: `The ${noun} as it is now.`, schema: answer } as const;
+  const { shows = `The ${noun}.`, showNew, leadsTo = [], ...creating } = create;
+  const now = { description: `The ${noun} as it is now.`, schema: answer };
+  const answerOf = async (ctx: Context, deps: ApiDeps, record: Stored, isNew = false) => {
+    const shown = await showOne(ctx, deps, show, record);
+    return isNew && showNew ? { ...shown, ...showNew(record) } : shown;
+  };
   const operations: Operation[] = [
     {
       ...common,
       method: 'get',
       path: base,
       operationId: `list${name}s`,
-      run: list.run,
+      async run(ctx, deps) {
+        const query = parseQuery(ctx, list.query);
+        const page = newestFirst(query as unknown as Page);
+        const where = list.where(query) as FilterQuery<Stored>;
+        const [records, total] = await entityManager(ctx, deps).findAndCount(entity, where, page as object);
+        return listAnswer(await (list.show ?? show)(ctx, deps, records as Stored[]), total, query as unknown as Page);
+      },
       summary: `List ${noun}s`,
       query: list.query,
-      answer: { status: 200, description: 'One page, newest first.', schema: listOf(list.item ?? answer) },
+      answer: { description: 'One page, newest first.', schema: listOf(list.item ?? answer) },
     },
     {
       ...common,
@@ -55,6 +84,7 @@ export function crudOperations(resource: Resource): Operation[] {
       path: base,
       operationId: `create${name}`,
       versioned: true,
+      run: async (ctx, deps) => answerOf(ctx, deps, await create.run(ctx, deps), true),
       summary: `Create ${one}`,
       answer: {
         status: 201,
@@ -69,9 +99,9 @@ export function crudOperations(resource: Resource): Operation[] {
       path: `${base}/{id}`,
       operationId: `get${name}`,
       versioned: true,
-      run: get,
+      run: async (ctx, deps) => answerOf(ctx, deps, await find(entityManager(ctx, deps), param(ctx, 'id'))),
       summary: `Get ${one}`,
-      answer: { status: 200, description: `The ${noun}.`, schema: answer },
+      answer: { description: `The ${noun}.`, schema: answer },
     },
     {
       ...common,
@@ -80,6 +110,7 @@ export function crudOperations(resource: Resource): Operation[] {
       path: `${base}/{id}`,
       operationId: `update${name}`,
       versioned: true,
+      run: async (ctx, deps) => answerOf(ctx, deps, await update.run(ctx, deps)),
       summary: `Update ${one}`,
       description: sentences('Members that are not sent stay as they are.', update.description),
       answer: now,
@@ -91,6 +122,7 @@ export function crudOperations(resource: Resource): Operation[] {
       path: `${base}/{id}`,
       operationId: `delete${name}`,
       versioned: true,
+      run: (ctx, deps) => remove.run(ctx, deps).then(() => undefined),
       summary: `Delete ${one}`,
       answer: { status: 204, description: 'It is deleted.' },
     },
@@ -104,6 +136,10 @@ export function crudOperations(resource: Resource): Operation[] {
     path: `${base}/by-${by}/{${by}}`,
     operationId: `put${name}`,
     versioned: true,
+    async run(ctx, deps) {
+      const record = await put.run(ctx, deps);
+      return answerOf(ctx, deps, record, ctx.status === 201);
+    },
     summary: `Create or replace the ${noun} of a ${by}`,
     description: sentences(
       'It becomes what a create would make of the body: what is left out goes back to its default.',
@@ -112,6 +148,18 @@ export function crudOperations(resource: Resource): Operation[] {
     answer: { ...now, ofNew: shows },
   });
   return operations;
+}
+
+/** As answers with one record show it, which carry its `ETag`. */
+export async function showOne<Stored extends { version: number }>(
+  ctx: Context,
+  deps: ApiDeps,
+  show: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>,
+  record: Stored,
+): Promise<object | undefined> {
+  tell(ctx, record);
+  const [shown] = await show(ctx, deps, [record]);
+  return shown;
 }
 
 const sentences = (...all: (string | undefined)[]): string => all.filter((each) => each !== undefined).join(' ');

@@ -18,7 +18,11 @@ export function requireId(kind: string, prefixes: readonly IdPrefix[], id: strin
 }
 
 /** Finds a record by its id, under its lock if wanted. @throws ApiError 404 */
-export type Find<Entity> = (em: EntityManager, id: string, lock?: 'lock') => Promise<Entity>;
+export interface Find<Entity> {
+  (em: EntityManager, id: string, lock?: 'lock'): Promise<Entity>;
+  /** What a record is called: `alert channel`. */
+  kind: string;
+}
 
 /** @param prefixes of the ids; a record with another one is not found */
 export function finder<Entity extends object>(
@@ -26,7 +30,7 @@ export function finder<Entity extends object>(
   kind: string,
   ...prefixes: IdPrefix[]
 ): Find<Entity> {
-  return async (em, id, lock) => {
+  const find = async (em: EntityManager, id: string, lock?: 'lock') => {
     requireId(kind, prefixes, id);
     // Concurrent updates of one record queue at its row lock, so that each one sees the result of the one before.
     const options = lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
@@ -34,6 +38,7 @@ export function finder<Entity extends object>(
     if (!found) throw notFound(kind, id);
     return found as Entity;
   };
+  return Object.assign(find, { kind });
 }
 
 export const findSource = finder(Source, 'source', 'src');
@@ -130,6 +135,26 @@ const MOST_CONFLICTS = 3;
 /** Runs work in a transaction on the records of the caller's organization. @param work may be called again */
 export const transactional = <T>(ctx: Context, deps: ApiDeps, work: (em: EntityManager) => Promise<T>): Promise<T> =>
   despiteConflicts(() => entityManager(ctx, deps).transactional(work));
+
+/**
+ * Changes a record under its lock, in the version that `If-Match` wants where the operation takes it.
+ * @param change may be called again
+ * @throws ApiError 404, 412, and what `change` throws
+ */
+export function changeRecord<Entity extends Versioned>(
+  ctx: Context,
+  deps: ApiDeps,
+  find: Find<Entity>,
+  change: (stored: Entity, em: EntityManager) => unknown,
+  id = param(ctx, 'id'),
+): Promise<Entity> {
+  return transactional(ctx, deps, async (em) => {
+    const stored = await find(em, id, 'lock');
+    if (ctx.method !== 'POST') requireWanted(ctx, find.kind, stored);
+    await change(stored, em);
+    return stored;
+  });
+}
 
 /** @param work makes a fresh transaction for each try */
 export async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {

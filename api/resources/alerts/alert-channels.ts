@@ -4,7 +4,6 @@ import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { mayReceive, recipients } from '../../../core/messages/recipients.ts';
-import { signingSecretProblem } from '../../../core/verification/standard-webhooks.ts';
 import { existingIds, openChannel, openConfig } from '../../../db/messages/channels.ts';
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { confirmedAddresses } from '../../../db/messages/recipients.ts';
@@ -23,20 +22,18 @@ import {
   updateAlertChannelSchema,
 } from './alert-channel-members.ts';
 import { UNCHANGEABLE } from '../destinations/destination-members.ts';
-import { crudOperations } from '../crud.ts';
+import { crudOperations, showOne } from '../crud.ts';
 import * as field from '../fields.ts';
 import { toAnswer } from '../table.ts';
 import { latency, text, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
-import { booleanParam, listAnswer, newestFirst } from '../../request/query.ts';
-import { finder, matching, requireWanted, searchParams, stillValid, tell, transactional } from '../records.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { booleanParam } from '../../request/query.ts';
+import { changeRecord, finder, matching, searchParams, stillValid, transactional } from '../records.ts';
+import { parseBody } from '../../request/validation.ts';
 import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
 import { refuseOwnChannel } from '../routes/route-record.ts';
 import { rotation, signingSecretBody } from '../sources/secret-rotation.ts';
-
-const listSchema = z.object({ ...searchParams('name'), enabled: booleanParam });
 
 const testResult = z
   .union([
@@ -58,6 +55,7 @@ const testResult = z
   ])
   .meta({ id: 'AlertTestResult' });
 
+const find = finder(AlertChannel, 'alert channel', 'alc');
 const base = '/api/alert-channels';
 const common = { tag: 'Alerts', idOf: ['alc'] } as const;
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -69,9 +67,32 @@ export const alertChannelOperations: Operation[] = [
     name: 'AlertChannel',
     noun: 'alert channel',
     answer: alertChannelAnswer,
-    list: { run: list, query: listSchema },
+    entity: AlertChannel,
+    find,
+    show: showAll,
+    list: {
+      query: z.object({ ...searchParams('name'), enabled: booleanParam }),
+      where: (query) => matching(query, 'name'),
+    },
     create: {
-      run: create,
+      async run(ctx, deps) {
+        const { config, ...body } = await parseBody(ctx, createAlertChannelSchema);
+        refuseOwnChannel(deps, config);
+        const id = newId('alc');
+        noteRecords(ctx, [id]);
+        const record = {
+          ...alertChannelDefaults,
+          ...field.sent(body),
+          ...sealConfig(deps, id, body.type, config, null),
+          ...{ id, organizationId: organizationId(ctx), name: body.name, type: body.type },
+        };
+        await requireValid(ctx, deps, record);
+        await requireRecipients(deps, organizationId(ctx), record.notifyEmails, 'config.emails');
+        return transactional(ctx, deps, async (em) => {
+          await requireRecordRoom(em, ctx, 'alertChannels');
+          return em.create(AlertChannel, record);
+        });
+      },
       body: {
         schema: createAlertChannelBody,
         examples: {
@@ -94,9 +115,22 @@ export const alertChannelOperations: Operation[] = [
       },
       errors: { 400: ['INVALID_URL'] },
     },
-    get,
     update: {
-      run: update,
+      async run(ctx, deps) {
+        const { config, type, ...body } = await parseBody(ctx, updateAlertChannelSchema);
+        const patch = field.sent(body);
+        const found = await find(entityManager(ctx, deps), param(ctx, 'id'));
+        if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
+        refuseOwnChannel(deps, config ?? {});
+        await requireValid(ctx, deps, { ...patch, type: found.type });
+        const checked = config && sealConfig(deps, found.id, found.type, config, found);
+        await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
+        return changeRecord(ctx, deps, find, async (stored, em) => {
+          const changed = config && changedConfig(deps, stored, config);
+          if (changed) await noteOver(em, stored);
+          em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
+        });
+      },
       description: '`config` is replaced as a whole, but for a secret that is left out or sent back masked.',
       body: {
         schema: updateAlertChannelSchema,
@@ -105,88 +139,75 @@ export const alertChannelOperations: Operation[] = [
       errors: { 400: ['INVALID_URL'] },
     },
     remove: {
-      run: remove,
+      // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
+      run: (ctx, deps) =>
+        changeRecord(ctx, deps, find, async (stored, em) => {
+          await noteOver(em, stored);
+          em.remove(stored);
+        }),
       description: 'Messages on their way are not sent any more. Incidents that it opened elsewhere stay open.',
     },
   }),
-  {
+  operation('testAlertChannel', 'post', `${base}/{id}/test`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/test`,
-    operationId: 'testAlertChannel',
-    run: test,
     summary: 'Send a test message',
     description: 'At once, whatever its rules are. Whatever goes wrong on the way is in the result.',
-    answer: { status: 200, description: 'What became of it.', schema: testResult },
-  },
-  {
+    answer: { description: 'What became of it.', schema: testResult },
+    async run(ctx, deps) {
+      const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
+      const { organization } = callerOf(ctx);
+      return deps.requests.run(organization, 'runningTests', async () => {
+        await recordAhead(ctx);
+        const { id, slug } = organization;
+        const message: AlertMessage = {
+          id: newId('alm'),
+          at: new Date(),
+          organization: { id, slug },
+          channel: { id: channel.id, name: channel.name },
+          content: { kind: 'test' },
+          apiBase: '',
+          hasConsole: false,
+        };
+        const opened = openChannel(deps.secretBox, channel);
+        const result = await deps.sendAlert(opened, message, await mayGet(deps, id, channel));
+        if (result.ok) await noteArrived(deps.pool, channel);
+        const { statusCode, latency, responseBody } = result;
+        const answer = { statusCode, latency, responseBody };
+        if (result.ok) return { success: true, ...answer, message: 'The test message was sent' };
+        return {
+          success: false,
+          ...answer,
+          error: result.detail,
+          message: `The test message failed: ${result.detail}`,
+        };
+      });
+    },
+  }),
+  operation('rotateAlertChannelSecret', 'post', `${base}/{id}/rotate-secret`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/rotate-secret`,
-    operationId: 'rotateAlertChannelSecret',
     versioned: true,
-    run: rotate,
     summary: 'Rotate the secret of a signed webhook',
     description: 'Messages carry two signatures, of the new secret and of the one before, until the overlap ends.',
     body: { schema: signingSecretBody, examples: { 'within an hour': { secret, overlapSeconds: 3600 } } },
-    answer: { status: 200, description: 'The channel as it is now.', schema: alertChannelAnswer },
-  },
+    answer: { description: 'The channel as it is now.', schema: alertChannelAnswer },
+    async run(ctx, deps, { body }) {
+      const channel = await changeRecord(ctx, deps, find, (stored, em) => {
+        const current = openConfig(deps.secretBox, stored);
+        if (current.type !== 'webhook')
+          throw invalid('secret', 'cannot be rotated: only channels of type webhook sign');
+        const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
+        em.assign(stored, {
+          ...(!isRepeat && {
+            ...sealConfig(deps, stored.id, 'webhook', { url: current.url, secret: body.secret }, stored),
+            previousSecret: deps.secretBox.encrypt(current.secret, stored.id),
+          }),
+          previousSecretUntil: until,
+        });
+      });
+      return showOne(ctx, deps, showAll, channel);
+    },
+  }),
 ];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [channels, total] = await entityManager(ctx, deps).findAndCount(
-    AlertChannel,
-    matching(query, 'name'),
-    newestFirst(query),
-  );
-  ctx.body = listAnswer(await showAll(ctx, deps, channels), total, query);
-}
-
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { config, ...body } = await parseBody(ctx, createAlertChannelSchema);
-  refuseOwnChannel(deps, config);
-  const id = newId('alc');
-  noteRecords(ctx, [id]);
-  const record = {
-    ...alertChannelDefaults,
-    ...field.sent(body),
-    ...sealConfig(deps, id, body.type, config, null),
-    ...{ id, organizationId: organizationId(ctx), name: body.name, type: body.type },
-  };
-  await requireValid(ctx, deps, record);
-  await requireRecipients(deps, organizationId(ctx), record.notifyEmails, 'config.emails');
-  const channel = await transactional(ctx, deps, async (em) => {
-    await requireRecordRoom(em, ctx, 'alertChannels');
-    return em.create(AlertChannel, record);
-  });
-  ctx.status = 201;
-  await answer(ctx, deps, channel);
-}
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  await answer(ctx, deps, await find(entityManager(ctx, deps), param(ctx, 'id')));
-}
-
-async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { config, type, ...body } = await parseBody(ctx, updateAlertChannelSchema);
-  const patch = field.sent(body);
-  const found = await find(entityManager(ctx, deps), param(ctx, 'id'));
-  if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
-  refuseOwnChannel(deps, config ?? {});
-  await requireValid(ctx, deps, { ...patch, type: found.type });
-  const checked = config && sealConfig(deps, found.id, found.type, config, found);
-  await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
-  const channel = await transactional(ctx, deps, async (em) => {
-    const stored = await find(em, param(ctx, 'id'), 'lock');
-    requireWanted(ctx, 'alert channel', stored);
-    const changed = config && changedConfig(deps, stored, config);
-    if (changed) await noteOver(em, stored);
-    em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
-    return stored;
-  });
-  await answer(ctx, deps, channel);
-}
 
 /** What a new config changes: it may work, and what is set by an update counts alone and at once. */
 function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string, unknown>) {
@@ -203,42 +224,6 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
   };
 }
 
-async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
-  // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
-  await transactional(ctx, deps, async (em) => {
-    const stored = await find(em, param(ctx, 'id'), 'lock');
-    requireWanted(ctx, 'alert channel', stored);
-    await noteOver(em, stored);
-    em.remove(stored);
-  });
-  ctx.status = 204;
-}
-
-async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
-  const { organization } = callerOf(ctx);
-  ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
-    await recordAhead(ctx);
-    const { id, slug } = organization;
-    const message: AlertMessage = {
-      id: newId('alm'),
-      at: new Date(),
-      organization: { id, slug },
-      channel: { id: channel.id, name: channel.name },
-      content: { kind: 'test' },
-      apiBase: '',
-      hasConsole: false,
-    };
-    const opened = openChannel(deps.secretBox, channel);
-    const result = await deps.sendAlert(opened, message, await mayGet(deps, id, channel));
-    if (result.ok) await noteArrived(deps.pool, channel);
-    const { statusCode, latency, responseBody } = result;
-    const answer = { statusCode, latency, responseBody };
-    if (result.ok) return { success: true, ...answer, message: 'The test message was sent' };
-    return { success: false, ...answer, error: result.detail, message: `The test message failed: ${result.detail}` };
-  });
-}
-
 /** The addresses of a channel that may be sent mails now. */
 async function mayGet(deps: ApiDeps, organization: string, { notifyEmails }: AlertChannel): Promise<string[]> {
   if (!notifyEmails) return [];
@@ -247,30 +232,6 @@ async function mayGet(deps: ApiDeps, organization: string, { notifyEmails }: Ale
   const confirmed = await confirmedAddresses(deps.pool, organization, inLowerCase);
   return addresses.filter((each) => mayReceive(deps.recipientRule(), each, confirmed));
 }
-
-async function rotate(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, signingSecretBody);
-  const problem = signingSecretProblem(body.secret);
-  if (problem !== null) throw invalid('secret', problem);
-  const id = param(ctx, 'id');
-  const channel = await transactional(ctx, deps, async (em) => {
-    const stored = await find(em, param(ctx, 'id'), 'lock');
-    const current = openConfig(deps.secretBox, stored);
-    if (current.type !== 'webhook') throw invalid('secret', 'cannot be rotated: only channels of type webhook sign');
-    const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
-    em.assign(stored, {
-      ...(!isRepeat && {
-        ...sealConfig(deps, id, 'webhook', { url: current.url, secret: body.secret }, stored),
-        previousSecret: deps.secretBox.encrypt(current.secret, id),
-      }),
-      previousSecretUntil: until,
-    });
-    return stored;
-  });
-  await answer(ctx, deps, channel);
-}
-
-const find = finder(AlertChannel, 'alert channel', 'alc');
 
 type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationIds' | 'digestMinutes'>> &
   Pick<AlertChannel, 'type'>;
@@ -287,11 +248,6 @@ async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Prom
     const existing = await existingIds(pool, table, organizationId(ctx), ids);
     if (ids.some((id) => !existing.has(id))) throw invalid(member, `must be ids of ${table} of this organization`);
   }
-}
-
-async function answer(ctx: Context, deps: ApiDeps, channel: AlertChannel): Promise<void> {
-  tell(ctx, channel);
-  [ctx.body] = await showAll(ctx, deps, [channel]);
 }
 
 async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): Promise<object[]> {

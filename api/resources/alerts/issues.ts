@@ -11,26 +11,17 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
 import { ApiError, conflict } from '../../request/errors.ts';
 import { component, count, flag, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, textParam } from '../../request/query.ts';
 import { requireFound } from '../records.ts';
 import { replayRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { inThreads } from '../../request/threads.ts';
-import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
 
 /** Deliveries of one retry, and of each of its transactions. */
 const MAX_RETRIED = 1000;
 const RETRIED_AT_ONCE = 100;
 
-const listSchema = z.object({
-  ...partParams,
-  state: choiceParam(ISSUE_STATES),
-  kind: choiceParam(ISSUE_KINDS),
-  sourceId: textParam.describe('Issues of the source, and of its routes.'),
-  routeId: textParam,
-  destinationId: textParam,
-});
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
 const NAME_NOW = 'With the name of now, null when it was deleted; null without an id.';
@@ -74,57 +65,66 @@ const base = '/api/issues';
 const common = { tag: 'Issues', idOf: ['iss'] } as const;
 
 export const issueOperations: Operation[] = [
-  {
+  operation('listIssues', 'get', base, {
     ...common,
-    method: 'get',
-    path: base,
-    operationId: 'listIssues',
-    run: list,
     summary: 'List issues',
     description: 'Failures that last, one for each kind, source, route, destination and cause. Some seconds behind.',
-    query: listSchema,
-    answer: { status: 200, description: 'One page, the one that opened last first.', schema: partOfList(issueAnswer) },
-  },
-  {
+    query: z.object({
+      ...partParams,
+      state: choiceParam(ISSUE_STATES),
+      kind: choiceParam(ISSUE_KINDS),
+      sourceId: textParam.describe('Issues of the source, and of its routes.'),
+      routeId: textParam,
+      destinationId: textParam,
+    }),
+    answer: { description: 'One page, the one that opened last first.', schema: partOfList(issueAnswer) },
+    async run(ctx, deps, { query }) {
+      const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
+      return partAnswer(issues.map(show), found, query);
+    },
+  }),
+  operation('getIssue', 'get', `${base}/{id}`, {
     ...common,
-    method: 'get',
-    path: `${base}/{id}`,
-    operationId: 'getIssue',
-    run: get,
     summary: 'Get an issue',
-    answer: { status: 200, description: 'The issue.', schema: issueAnswer },
-  },
-  {
+    answer: { description: 'The issue.', schema: issueAnswer },
+    run: async (ctx, deps) => show(await requireIssue(ctx, deps)),
+  }),
+  operation('updateIssue', 'patch', `${base}/{id}`, {
     ...common,
-    method: 'patch',
-    path: `${base}/{id}`,
-    operationId: 'updateIssue',
-    run: change,
     summary: 'Acknowledge, ignore, resolve or open an issue',
     body: {
       schema: changeSchema,
       examples: { acknowledge: { state: 'acknowledged' }, ignore: { state: 'ignored' } },
     },
-    answer: { status: 200, description: 'The issue as it is now.', schema: issueAnswer },
+    answer: { description: 'The issue as it is now.', schema: issueAnswer },
     errors: { 409: ['INVALID_STATE'] },
-  },
-  {
+    async run(ctx, deps, { body: { state } }) {
+      const { id } = await requireIssue(ctx, deps);
+      try {
+        const changed = await inTransaction(deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
+        if (changed === null) {
+          await requireIssue(ctx, deps);
+          throw superseded(id);
+        }
+        return show(changed);
+      } catch (error) {
+        throw isUniqueViolation(error) ? superseded(id) : error;
+      }
+    },
+  }),
+  operation('retryIssue', 'post', `${base}/{id}/retry`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/retry`,
-    operationId: 'retryIssue',
-    run: retry,
     summary: 'Deliver again what failed because of an issue',
     description:
       `Makes a new delivery of each one that failed since the issue opened and was not replayed, at most ${MAX_RETRIED}, the newest ` +
       'first; the rest with further calls, each with `before` as the last one said in `next`. Needs the scope `deliveries:write` too.',
     body: {
+      selects: true,
       schema: retrySchema,
       optional: true,
       examples: { 'the rest': { before: example }, count: { dryRun: true } },
     },
     answer: {
-      status: 200,
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
@@ -139,55 +139,28 @@ export const issueOperations: Operation[] = [
       }),
     },
     errors: { 409: ['INVALID_STATE'] },
-  },
+    /** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
+    async run(ctx, deps, { body: { before = null, dryRun = false } }) {
+      const issue = await requireIssue(ctx, deps);
+      requireScope(ctx, 'deliveries:write', 'the retry of an issue');
+      if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
+      const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
+      const found = { deliveriesFound: retried.length, more: next !== null, next };
+      if (dryRun) {
+        noteDryRun(ctx);
+        return { message: counted(retried.length), ...found, deliveriesCreated: 0 };
+      }
+      noteRecords(ctx, [issue.id]);
+      const { created, done } = await replayInSteps(ctx, deps, retried);
+      const rest =
+        done < retried.length ? { deliveriesFound: done, more: true, next: retried[done - 1] ?? null } : found;
+      return { message: describe(created), ...rest, deliveriesCreated: created };
+    },
+  }),
 ];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
-  ctx.body = partAnswer(issues.map(show), found, query);
-}
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = show(await requireIssue(ctx, deps));
-}
-
-async function change(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { state } = await parseBody(ctx, changeSchema);
-  const { id } = await requireIssue(ctx, deps);
-  try {
-    const changed = await inTransaction(deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
-    if (changed === null) {
-      await requireIssue(ctx, deps);
-      throw superseded(id);
-    }
-    ctx.body = show(changed);
-  } catch (error) {
-    throw isUniqueViolation(error) ? superseded(id) : error;
-  }
-}
 
 const superseded = (id: string) =>
   invalidState(id, 'is resolved, and the same failure has another issue since; change that one');
-
-/** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
-async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { before = null, dryRun = false } = await parseChoice(ctx, retrySchema, 'optional');
-  const issue = await requireIssue(ctx, deps);
-  requireScope(ctx, 'deliveries:write', 'the retry of an issue');
-  if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
-  const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
-  const found = { deliveriesFound: retried.length, more: next !== null, next };
-  if (dryRun) {
-    noteDryRun(ctx);
-    ctx.body = { message: counted(retried.length), ...found, deliveriesCreated: 0 };
-    return;
-  }
-  noteRecords(ctx, [issue.id]);
-  const { created, done } = await replayInSteps(ctx, deps, retried);
-  const rest = done < retried.length ? { deliveriesFound: done, more: true, next: retried[done - 1] ?? null } : found;
-  ctx.body = { message: describe(created), ...rest, deliveriesCreated: created };
-}
 
 /** @returns how many of them were tried: fewer, when a step was refused that is not the first */
 async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {

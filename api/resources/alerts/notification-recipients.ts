@@ -10,91 +10,74 @@ import {
 } from '../../../db/messages/recipients.ts';
 import { waitingRecipients } from '../../../db/messages/recipient-claims.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { type ApiDeps, organizationId } from '../../request/context.ts';
 import { ApiError, conflict, invalid } from '../../request/errors.ts';
 import { component, flag, listOf, text, timestamp } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams } from '../../request/query.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
 
 /** Of one organization; about 30 an hour are asked. */
 const MAX_WAITING = 1000;
 
-const listSchema = z.object({ ...pageParams });
-const address = text('ops@example.com', 'In lower case.');
-const askSchema = z.object({ address: z.email().max(320) });
-
 const recipientAnswer = component('NotificationRecipient', {
-  address,
+  address: text('ops@example.com', 'In lower case.'),
   confirmedAt: timestamp.nullable().describe('When its owner has agreed.'),
   askedAt: timestamp.nullable().describe('When a mail asked its owner for the last time.'),
   refused: flag(false, 'Whether its owner wants no more mails, and may not be asked again.'),
 });
 
 export const notificationRecipientOperations: Operation[] = [
-  {
+  operation('listNotificationRecipients', 'get', '/api/notification-recipients', {
     tag: 'Routes',
-    method: 'get',
-    path: '/api/notification-recipients',
-    operationId: 'listNotificationRecipients',
-    run: list,
     summary: 'List the addresses that routes and alert channels notify',
     description: 'Where the operator demands it, an address gets notifications only after its owner has agreed.',
-    query: listSchema,
+    query: z.object(pageParams),
     answer: {
-      status: 200,
       description: 'One page, in the order of addresses.',
       schema: listOf(recipientAnswer),
     },
-  },
-  {
+    async run(ctx, deps, { query }) {
+      const [found, total] = await listRecipients(deps.pool, organizationId(ctx), limitOf(query));
+      return listAnswer(found.map(show), total, query);
+    },
+  }),
+  operation('resendConfirmation', 'post', '/api/notification-recipients/resend', {
     tag: 'Routes',
-    method: 'post',
-    path: '/api/notification-recipients/resend',
-    operationId: 'resendConfirmation',
-    run: resend,
     summary: 'Ask the owner of an address once more',
     description:
       'An hour after the first mail at the earliest, then after twice as long each time. Nothing is sent to one that has agreed.',
-    body: { schema: askSchema, examples: { plain: { address: 'ops@example.com' } } },
-    answer: { status: 200, description: 'The address.', schema: recipientAnswer },
+    body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
+    answer: { description: 'The address.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
-  },
+    async run(ctx, deps, { body }) {
+      const asked = body.address.toLowerCase();
+      const found = await findRecipient(deps.pool, organizationId(ctx), asked);
+      if (!found) {
+        throw new ApiError(
+          404,
+          'RESOURCE_NOT_FOUND',
+          `No route and no alert channel of this organization notifies ${asked}; name it there first`,
+        );
+      }
+      if (found.refused) {
+        throw conflict(`The owner of ${asked} wants no more mails; only the owner can change that`);
+      }
+      if (found.confirmedAt === null && found.waitSeconds > 0) {
+        throw new ApiError(
+          429,
+          'RATE_LIMITED',
+          `${asked} was asked at ${found.askedAt?.toISOString()}; wait ${found.waitSeconds} seconds`,
+          undefined,
+          { 'Retry-After': String(found.waitSeconds) },
+        );
+      }
+      if (found.confirmedAt === null) {
+        await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
+      }
+      return show(found);
+    },
+  }),
 ];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [found, total] = await listRecipients(deps.pool, organizationId(ctx), limitOf(query));
-  ctx.body = listAnswer(found.map(show), total, query);
-}
-
-async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
-  const asked = (await parseBody(ctx, askSchema)).address.toLowerCase();
-  const found = await findRecipient(deps.pool, organizationId(ctx), asked);
-  if (!found) {
-    throw new ApiError(
-      404,
-      'RESOURCE_NOT_FOUND',
-      `No route and no alert channel of this organization notifies ${asked}; name it there first`,
-    );
-  }
-  if (found.refused) {
-    throw conflict(`The owner of ${asked} wants no more mails; only the owner can change that`);
-  }
-  if (found.confirmedAt === null && found.waitSeconds > 0) {
-    throw new ApiError(
-      429,
-      'RATE_LIMITED',
-      `${asked} was asked at ${found.askedAt?.toISOString()}; wait ${found.waitSeconds} seconds`,
-      undefined,
-      { 'Retry-After': String(found.waitSeconds) },
-    );
-  }
-  if (found.confirmedAt === null) {
-    await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
-  }
-  ctx.body = show(found);
-}
 
 function show({ address, confirmedAt, askedAt, refused }: Recipient) {
   return { address, confirmedAt, askedAt, refused };

@@ -13,10 +13,9 @@ import { type ApiDeps, type Context, entityManager, organizationId, param } from
 import { invalid } from '../../request/errors.ts';
 import { component, count, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
 import { conversions } from '../destinations/destination-test.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, timeParam } from '../../request/query.ts';
 import { findWarehouse } from '../records.ts';
-import { parseQuery } from '../../request/validation.ts';
 
 /** As shown: a batch whose object is there and whose deliveries are being recorded is still `uploading`. */
 const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
@@ -51,30 +50,23 @@ const batch = component('Batch', {
   finishedAt: timestamp.nullable(),
 });
 
-export const batchOperation: Operation = {
+export const batchOperation = operation('listBatches', 'get', '/api/destinations/{id}/batches', {
   tag: 'Destinations',
   idOf: ['dst_wh'],
-  method: 'get',
-  path: '/api/destinations/{id}/batches',
-  operationId: 'listBatches',
-  run: list,
   summary: "List a warehouse's batches",
   description: 'Which files were written, which are on their way, and why one is not.',
   query: batchListSchema,
   answer: {
-    status: 200,
     description: 'One page, newest first; with `writtenAfter` in the order of writing.',
     schema: partOfList(batch),
   },
-};
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, batchListSchema);
-  const destination = await findWarehouse(entityManager(ctx, deps), param(ctx, 'id'));
-  const key = { organizationId: organizationId(ctx), destinationId: destination.id };
-  const { batches, ...found } = await readBatches(ctx, deps, key, query);
-  ctx.body = partAnswer(batches.map(showBatch), found, query);
-}
+  async run(ctx, deps, { query }) {
+    const destination = await findWarehouse(entityManager(ctx, deps), param(ctx, 'id'));
+    const key = { organizationId: organizationId(ctx), destinationId: destination.id };
+    const { batches, ...found } = await readBatches(ctx, deps, key, query);
+    return partAnswer(batches.map(showBatch), found, query);
+  },
+});
 
 function readBatches(ctx: Context, { pool }: ApiDeps, key: WarehouseKey, query: z.output<typeof batchListSchema>) {
   const { status, writtenAfter } = query;

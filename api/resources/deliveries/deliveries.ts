@@ -21,7 +21,7 @@ import { recordAhead } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { type ApiError, conflict, unavailable } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import {
   choiceParam,
   choicesParam,
@@ -34,7 +34,6 @@ import {
   textParam,
   timeParam,
 } from '../../request/query.ts';
-import { parseQuery } from '../../request/validation.ts';
 import { orTooBroad, payloadExpired, runSearch } from '../events/events.ts';
 import { replayRoom } from '../events/replays.ts';
 import { requireFound } from '../records.ts';
@@ -101,60 +100,93 @@ const base = '/api/deliveries';
 const common = { tag: 'Deliveries', idOf: ['dlv'] } as const;
 
 export const deliveryOperations: Operation[] = [
-  {
+  operation('listDeliveries', 'get', base, {
     ...common,
-    method: 'get',
-    path: base,
-    operationId: 'listDeliveries',
-    run: list,
     summary: 'List deliveries',
     query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: partOfList(deliveryAnswer) },
+    answer: { description: 'One page, newest first.', schema: partOfList(deliveryAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
-  },
-  {
+    async run(ctx, deps, { query }) {
+      const { deliveries, ...found } = await readDeliveries(ctx, deps, query, partOf(ctx, query, 'dlv'));
+      return partAnswer(await showDeliveries(deps, organizationId(ctx), deliveries), found, query);
+    },
+  }),
+  operation('getDelivery', 'get', `${base}/{id}`, {
     ...common,
-    method: 'get',
-    path: `${base}/{id}`,
-    operationId: 'getDelivery',
-    run: get,
     summary: 'Get a delivery with its attempts',
-    answer: { status: 200, description: 'The delivery.', schema: deliveryWithAttempts },
-  },
-  {
+    answer: { description: 'The delivery.', schema: deliveryWithAttempts },
+    async run(ctx, deps) {
+      const delivery = await requireDelivery(ctx, deps);
+      return await showWithAttempts(ctx, deps, delivery);
+    },
+  }),
+  operation('retryDelivery', 'post', `${base}/{id}/retry`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/retry`,
-    operationId: 'retryDelivery',
-    run: retry,
     summary: 'Make the next attempt now',
     answer: {
-      status: 200,
       description: 'The wait is over.',
       schema: z.object({ message: text('The next attempt is made now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },
-  },
-  {
+    /** Makes the next attempt now. */
+    async run(ctx, deps) {
+      const delivery = await requireDelivery(ctx, deps);
+      if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
+        throw invalidState(
+          delivery,
+          `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches says when it is written`,
+        );
+      }
+      if (delivery.status === 'pending') {
+        throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
+      }
+      const hold = (await holdsOf(deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
+      if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
+      if (delivery.status !== 'retrying') {
+        throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
+      }
+      await recordAhead(ctx);
+      if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
+        throw invalidState(
+          delivery,
+          'its workflow has ended meanwhile; look at it again, and replay it if it did not succeed',
+        );
+      }
+      return { message: 'The next attempt is made now', deliveryId: delivery.id };
+    },
+  }),
+  operation('cancelDelivery', 'post', `${base}/{id}/cancel`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/cancel`,
-    operationId: 'cancelDelivery',
-    run: cancel,
     summary: 'Cancel a delivery that is under way',
-    answer: { status: 200, description: 'The delivery as it is now.', schema: deliveryWithAttempts },
+    answer: { description: 'The delivery as it is now.', schema: deliveryWithAttempts },
     errors: { 409: ['INVALID_STATE'] },
-  },
-  {
+    /** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
+    async run(ctx, deps) {
+      const delivery = await requireDelivery(ctx, deps);
+      const selection = {
+        organizationId: organizationId(ctx),
+        deliveryIds: [delivery.id],
+        reason: openError(ownWords`Cancelled by a user`),
+        notInBatch: true,
+      };
+      const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
+      const now = await requireDelivery(ctx, deps);
+      if (now.status === 'pending' && now.batchId !== null) {
+        throw invalidState(
+          now,
+          `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`,
+        );
+      }
+      if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
+      deps.signals.cancelAll(cancelled);
+      return await showWithAttempts(ctx, deps, now);
+    },
+  }),
+  operation('replayDelivery', 'post', `${base}/{id}/replay`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/replay`,
-    operationId: 'replayDelivery',
-    run: replay,
     summary: 'Deliver the event to the same destination again',
     description: 'Not while it is under way, nor once a later delivery has replaced it.',
     answer: {
-      status: 200,
       description: 'A new delivery was made.',
       schema: z.object({
         message: text('The event is delivered again as a new delivery'),
@@ -163,14 +195,37 @@ export const deliveryOperations: Operation[] = [
       }),
     },
     errors: { 409: ['INVALID_STATE'], 410: ['PAYLOAD_EXPIRED'] },
-  },
+    /** Delivers the same event to the same destination again, as a new delivery. */
+    async run(ctx, deps) {
+      const delivery = await requireDelivery(ctx, deps);
+      if (delivery.destinationName === null) {
+        throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
+      }
+      try {
+        const result = await inThreads(() =>
+          replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.threads.validate, replayRoom(ctx, deps)),
+        );
+        const deliveryId = result?.deliveries[0]?.id;
+        if (result === null || deliveryId === undefined) {
+          throw invalidState(
+            await requireDelivery(ctx, deps),
+            'a later one has replaced it, or its destination has been deleted',
+          );
+        }
+        deps.signals.replayedAll(result.deliveries);
+        return {
+          message: 'The event is delivered again as a new delivery',
+          deliveriesCreated: result.deliveriesCreated,
+          deliveryId,
+        };
+      } catch (error) {
+        if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+        if (error instanceof NotReplaceableError) throw invalidState(delivery, whyNotReplayed(error));
+        throw error;
+      }
+    },
+  }),
 ];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const { deliveries, ...found } = await readDeliveries(ctx, deps, query, partOf(ctx, query, 'dlv'));
-  ctx.body = partAnswer(await showDeliveries(deps, organizationId(ctx), deliveries), found, query);
-}
 
 type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
 
@@ -191,38 +246,6 @@ export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters
   return isQuick ? orTooBroad('status', read) : search();
 }
 
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  const delivery = await requireDelivery(ctx, deps);
-  ctx.body = await showWithAttempts(ctx, deps, delivery);
-}
-
-/** Makes the next attempt now. */
-async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
-  const delivery = await requireDelivery(ctx, deps);
-  if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
-    throw invalidState(
-      delivery,
-      `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches says when it is written`,
-    );
-  }
-  if (delivery.status === 'pending') {
-    throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
-  }
-  const hold = (await holdsOf(deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
-  if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
-  if (delivery.status !== 'retrying') {
-    throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
-  }
-  await recordAhead(ctx);
-  if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
-    throw invalidState(
-      delivery,
-      'its workflow has ended meanwhile; look at it again, and replay it if it did not succeed',
-    );
-  }
-  ctx.body = { message: 'The next attempt is made now', deliveryId: delivery.id };
-}
-
 /**
  * Ends the wait of a delivery.
  * @returns false when its workflow has ended meanwhile
@@ -238,55 +261,6 @@ export async function signalRetry(
   } catch (error) {
     deps.log.warn({ deliveryId, cause: causeOf(error) }, 'retryNow could not be sent');
     throw unavailable('Temporal cannot be reached');
-  }
-}
-
-/** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
-async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
-  const delivery = await requireDelivery(ctx, deps);
-  const selection = {
-    organizationId: organizationId(ctx),
-    deliveryIds: [delivery.id],
-    reason: openError(ownWords`Cancelled by a user`),
-    notInBatch: true,
-  };
-  const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
-  const now = await requireDelivery(ctx, deps);
-  if (now.status === 'pending' && now.batchId !== null) {
-    throw invalidState(now, `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`);
-  }
-  if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
-  deps.signals.cancelAll(cancelled);
-  ctx.body = await showWithAttempts(ctx, deps, now);
-}
-
-/** Delivers the same event to the same destination again, as a new delivery. */
-async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
-  const delivery = await requireDelivery(ctx, deps);
-  if (delivery.destinationName === null) {
-    throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
-  }
-  try {
-    const result = await inThreads(() =>
-      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.threads.validate, replayRoom(ctx, deps)),
-    );
-    const deliveryId = result?.deliveries[0]?.id;
-    if (result === null || deliveryId === undefined) {
-      throw invalidState(
-        await requireDelivery(ctx, deps),
-        'a later one has replaced it, or its destination has been deleted',
-      );
-    }
-    deps.signals.replayedAll(result.deliveries);
-    ctx.body = {
-      message: 'The event is delivered again as a new delivery',
-      deliveriesCreated: result.deliveriesCreated,
-      deliveryId,
-    };
-  } catch (error) {
-    if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
-    if (error instanceof NotReplaceableError) throw invalidState(delivery, whyNotReplayed(error));
-    throw error;
   }
 }
 

@@ -12,11 +12,10 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { noteDryRun, noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
 import { count, idOf, text, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { FIRST, textMember } from '../../request/query.ts';
 import { replayRoom } from '../events/replays.ts';
 import { inThreads } from '../../request/threads.ts';
-import { parseChoice } from '../../request/validation.ts';
 import { deliveryFilterMembers, readDeliveries, signalRetry } from './deliveries.ts';
 
 const ACTIONS = ['retry', 'replay', 'cancel'] as const;
@@ -32,38 +31,32 @@ const APPLIES: Record<Action, readonly DeliveryStatus[] | null> = {
   cancel: OPEN_STATUSES,
 };
 
-const bodySchema = z.strictObject({
-  eventId: textMember,
-  ...deliveryFilterMembers,
-  action: z.enum(ACTIONS),
-  cursor: z
-    .string()
-    .refine((cursor) => cursor === FIRST || isId('dlv', cursor), `must be ${FIRST}, or the nextCursor of an answer`)
-    .default(FIRST)
-    .describe(`\`${FIRST}\`, or the \`nextCursor\` of the answer before.`),
-  limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('Deliveries of this call, at most.'),
-  dryRun: z.boolean().default(false).describe('Counts all that match, and changes nothing.'),
-});
-
-export const deliveryActionOperation: Operation = {
+export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/api/deliveries/bulk', {
   tag: 'Deliveries',
-  method: 'post',
-  path: '/api/deliveries/bulk',
-  operationId: 'actOnDeliveries',
-  run: act,
   summary: 'Retry, replay or cancel the deliveries that match a filter',
   description:
     'The filters are those of the list, at least one. Each call acts on a bounded number, the newest first; call again with `nextCursor` ' +
     'until it is null. Deliveries that are made meanwhile, by a replay for example, do not match.',
   body: {
-    schema: bodySchema,
+    selects: true,
+    schema: z.strictObject({
+      eventId: textMember,
+      ...deliveryFilterMembers,
+      action: z.enum(ACTIONS),
+      cursor: z
+        .string()
+        .refine((cursor) => cursor === FIRST || isId('dlv', cursor), `must be ${FIRST}, or the nextCursor of an answer`)
+        .default(FIRST)
+        .describe(`\`${FIRST}\`, or the \`nextCursor\` of the answer before.`),
+      limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('Deliveries of this call, at most.'),
+      dryRun: z.boolean().default(false).describe('Counts all that match, and changes nothing.'),
+    }),
     examples: {
       count: { action: 'replay', status: ['failed'], from: '2026-11-21T00:00:00Z', dryRun: true },
       step: { action: 'cancel', status: ['retrying'], limit: 50 },
     },
   },
   answer: {
-    status: 200,
     description: 'What this call did.',
     schema: z.object({
       message: text('98 of 100 deliveries were replayed'),
@@ -77,36 +70,33 @@ export const deliveryActionOperation: Operation = {
     }),
   },
   errors: { 400: ['SEARCH_TOO_BROAD'] },
-};
-
-async function act(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { action, cursor, limit, dryRun, ...filter } = await parseChoice(ctx, bodySchema);
-  if (Object.values(filter).every((value) => value === undefined)) {
-    throw invalid('status', 'or another filter of the list must be given, such as routeId or from');
-  }
-  const status = applicable(action, filter.status);
-  const after = cursor === FIRST ? null : cursor;
-  const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };
-  // Nothing has a status of none.
-  const { deliveries, total, totalIsExact, next } =
-    status?.length === 0
-      ? { deliveries: [], total: 0, totalIsExact: true, next: null }
-      : await readDeliveries(ctx, deps, { ...filter, status }, part);
-  if (dryRun) {
-    noteDryRun(ctx);
-    const deliveriesFound = total ?? 0;
-    const message = `${totalIsExact ? '' : 'About '}${counted(deliveriesFound)} would be ${DONE[action]}`;
-    ctx.body = { message, deliveriesFound, deliveriesChanged: 0, nextCursor: null };
-    return;
-  }
-  noteRecords(
-    ctx,
-    deliveries.map(({ id }) => id),
-  );
-  const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deps, deliveries);
-  const message = `${deliveriesChanged} of ${counted(deliveries.length)} were ${DONE[action]}`;
-  ctx.body = { message, deliveriesFound: deliveries.length, deliveriesChanged, nextCursor: next };
-}
+  async run(ctx, deps, { body: { action, cursor, limit, dryRun, ...filter } }) {
+    if (Object.values(filter).every((value) => value === undefined)) {
+      throw invalid('status', 'or another filter of the list must be given, such as routeId or from');
+    }
+    const status = applicable(action, filter.status);
+    const after = cursor === FIRST ? null : cursor;
+    const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };
+    // Nothing has a status of none.
+    const { deliveries, total, totalIsExact, next } =
+      status?.length === 0
+        ? { deliveries: [], total: 0, totalIsExact: true, next: null }
+        : await readDeliveries(ctx, deps, { ...filter, status }, part);
+    if (dryRun) {
+      noteDryRun(ctx);
+      const deliveriesFound = total ?? 0;
+      const message = `${totalIsExact ? '' : 'About '}${counted(deliveriesFound)} would be ${DONE[action]}`;
+      return { message, deliveriesFound, deliveriesChanged: 0, nextCursor: null };
+    }
+    noteRecords(
+      ctx,
+      deliveries.map(({ id }) => id),
+    );
+    const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deps, deliveries);
+    const message = `${deliveriesChanged} of ${counted(deliveries.length)} were ${DONE[action]}`;
+    return { message, deliveriesFound: deliveries.length, deliveriesChanged, nextCursor: next };
+  },
+});
 
 const DONE: Record<Action, string> = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' };
 const counted = (found: number): string => `${found} ${found === 1 ? 'delivery' : 'deliveries'}`;

@@ -12,18 +12,17 @@ import {
   type RecordVersion,
 } from '../../../db/history/deliveries.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { invalid, unavailable } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
-import { parseQuery } from '../../request/validation.ts';
 import { component, count, headers, idOf, text, timestamp, withExample } from '../values.ts';
 import { requireDelivery } from './deliveries.ts';
 import {
   maskedHeaders,
-  PROBLEMS,
   type Problem,
   type ProblemCode,
+  PROBLEMS,
   recompute,
   requestUrl,
 } from './recomputed-request.ts';
@@ -123,35 +122,29 @@ const requestAnswer = component('DeliveryRequest', {
     .describe('Why it may have been, or may become, another one.'),
 });
 
-export const deliveryRequestOperation: Operation = {
+export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '/api/deliveries/{id}/request', {
   tag: 'Deliveries',
   idOf: ['dlv'],
-  method: 'get',
-  path: '/api/deliveries/{id}/request',
-  operationId: 'getDeliveryRequest',
-  run: get,
   summary: 'Get the request as it was or will be sent',
   description:
     'It is made again of the event, of the destination as it is now, and of the transform by which the delivery was made.',
   query: querySchema,
-  answer: { status: 200, description: 'The request, or why there is none.', schema: requestAnswer },
-};
+  answer: { description: 'The request, or why there is none.', schema: requestAnswer },
+  async run(ctx, deps, { query: { attempt, includeBody = true } }) {
+    const delivery = await requireDelivery(ctx, deps);
+    if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
+    const asked = await askedAttempt(deps, delivery, attempt);
+    if (!slots.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
+    try {
+      return await show(ctx, deps, delivery, { ...asked, includeBody });
+    } finally {
+      slots.release(organizationId(ctx));
+    }
+  },
+});
 
 /** Of everything that makes requests to look at. */
 export const slots = new FairQueue(MAX_AT_ONCE, 1);
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { attempt, includeBody = true } = parseQuery(ctx, querySchema);
-  const delivery = await requireDelivery(ctx, deps);
-  if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
-  const asked = await askedAttempt(deps, delivery, attempt);
-  if (!slots.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
-  try {
-    ctx.body = await show(ctx, deps, delivery, { ...asked, includeBody });
-  } finally {
-    slots.release(organizationId(ctx));
-  }
-}
 
 interface Asked {
   attemptNumber: number;

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { isReceivable } from '../../../core/ingest/ingest-path.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, param } from '../../request/context.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseOptionalBody } from '../../request/validation.ts';
+import { callerOf, entityManager, param } from '../../request/context.ts';
+import { operation } from '../../request/operation.ts';
 import * as field from '../fields.ts';
 import { findDestination } from '../records.ts';
 import { component, count, idOf, latency, text, withExample } from '../values.ts';
@@ -22,20 +21,6 @@ export const conversions = withExample(
   [],
   'Values that did not fit, by column.',
 );
-
-const testSchema = z.object({
-  payload: z.record(z.string(), z.unknown()).optional(),
-  path: withExample(
-    field.receivedPath,
-    '/orders/new',
-    'As below a source: added to `url` with `forwardPath`.',
-  ).optional(),
-  query: withExample(
-    z.string().max(8192).refine(isReceivable, 'must have # and everything that is not visible ASCII escaped'),
-    'shop=main',
-    'Added to that of `url` with `forwardQuery`.',
-  ).optional(),
-});
 
 /** The result of a test upload. */
 const uploadResults = [
@@ -85,34 +70,44 @@ const testResult = z
   ])
   .meta({ id: 'TestResult' });
 
-export const testDestinationOperation: Operation = {
+export const testDestinationOperation = operation('testDestination', 'post', '/api/destinations/{id}/test', {
   tag: 'Destinations',
   idOf: ['dst', 'dst_wh'],
-  method: 'post',
-  path: '/api/destinations/{id}/test',
-  operationId: 'testDestination',
-  run: test,
   summary: 'Send a test webhook, or upload a test file',
   description: 'Whatever goes wrong on the way is in the result.',
-  body: { schema: testSchema, optional: true, examples: { plain: { payload: { hello: 'world' } } } },
-  answer: { status: 200, description: 'What became of it.', schema: testResult },
-};
-
-async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { payload, path = '', query = '' } = await parseOptionalBody(ctx, testSchema);
-  const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
-  const { organization } = callerOf(ctx);
-  ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
-    await recordAhead(ctx);
-    if (isWarehouse(destination)) return testWarehouse(deps, organization, destination, payload);
-    return deps.testSender.send(
-      {
-        ...destination,
-        forwardHeaders: destination.forwardHeaders ?? null,
-        authConfig: openAuthConfig(deps, destination),
-        ...openSigningSecrets(deps, destination),
-      },
-      { payload, address: { path, query } },
-    );
-  });
-}
+  body: {
+    schema: z.object({
+      payload: z.record(z.string(), z.unknown()).optional(),
+      path: withExample(
+        field.receivedPath,
+        '/orders/new',
+        'As below a source: added to `url` with `forwardPath`.',
+      ).optional(),
+      query: withExample(
+        z.string().max(8192).refine(isReceivable, 'must have # and everything that is not visible ASCII escaped'),
+        'shop=main',
+        'Added to that of `url` with `forwardQuery`.',
+      ).optional(),
+    }),
+    optional: true,
+    examples: { plain: { payload: { hello: 'world' } } },
+  },
+  answer: { description: 'What became of it.', schema: testResult },
+  async run(ctx, deps, { body: { payload, path = '', query = '' } }) {
+    const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+    const { organization } = callerOf(ctx);
+    return deps.requests.run(organization, 'runningTests', async () => {
+      await recordAhead(ctx);
+      if (isWarehouse(destination)) return testWarehouse(deps, organization, destination, payload);
+      return deps.testSender.send(
+        {
+          ...destination,
+          forwardHeaders: destination.forwardHeaders ?? null,
+          authConfig: openAuthConfig(deps, destination),
+          ...openSigningSecrets(deps, destination),
+        },
+        { payload, address: { path, query } },
+      );
+    });
+  },
+});

@@ -6,18 +6,27 @@ import { WAREHOUSE_TYPES } from '../../../core/warehouse/config.ts';
 import { pausesOf } from '../../../db/circuits/pauses.ts';
 import { deleteDestinations } from '../../../db/delivery/deletions.ts';
 import { Destination } from '../../../db/records/entities.ts';
+import type { EntityManager } from '../../../db/records/orm.ts';
 import { destinationHealth, destinationTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { maySeeSecrets } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid, notFound } from '../../request/errors.ts';
-import { NO_CODE, type Operation } from '../../request/operation.ts';
-import { booleanParam, listAnswer, newestFirst } from '../../request/query.ts';
-import { check, parseChoice, parseQuery, readJson } from '../../request/validation.ts';
-import { crudOperations, type Resource } from '../crud.ts';
+import {
+  type ErrorCodes,
+  NO_CODE,
+  type Operation,
+  operation,
+  type RequestBody,
+  type Tag,
+} from '../../request/operation.ts';
+import { booleanParam } from '../../request/query.ts';
+import { check, readJson } from '../../request/validation.ts';
+import { crudOperations } from '../crud.ts';
 import { sent } from '../fields.ts';
 import {
   changedMembers,
+  changeRecord,
   despiteConflicts,
   findDestination,
   findHttpDestination,
@@ -29,7 +38,6 @@ import {
   requireWanted,
   searchParams,
   slugOf,
-  transactional,
   wellFormed,
 } from '../records.ts';
 import { refuseOwnUrl } from '../routes/route-record.ts';
@@ -62,8 +70,6 @@ import {
   summarizeDestination,
 } from './destination-record.ts';
 import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, requireAccess } from './destination-warehouse.ts';
-
-const listSchema = z.object({ ...searchParams('name or address'), enabled: booleanParam });
 
 const healthAnswer = component(
   'DestinationHealth',
@@ -159,30 +165,48 @@ export const organizationDestinationOperations: Operation[] = operationsOf(ofOrg
   errors: refused,
 });
 
-interface Paths extends Pick<Resource, 'tag' | 'base' | 'name' | 'noun' | 'answer' | 'put'> {
+interface Paths {
+  tag: Tag;
+  base: string;
+  name: string;
+  noun: string;
+  answer: z.ZodType;
   item: z.ZodType;
-  createBody: Resource['create']['body'];
+  createBody: RequestBody;
   /** Of the create. */
   description?: string;
   updateBody: z.ZodType;
-  errors: NonNullable<Operation['errors']>;
+  errors: ErrorCodes;
   leadsTo?: string[];
+  put?: Parameters<typeof crudOperations<Destination, z.ZodObject>>[0]['put'];
 }
 
-function operationsOf(family: Family, { item, createBody, description, updateBody, errors, leadsTo, ...paths }: Paths) {
+function operationsOf(family: Family, paths: Paths): Operation[] {
+  const { item, createBody, description, updateBody, errors, leadsTo = [], ...common } = paths;
+  const { find, prefixes, type } = family;
   return [
     ...crudOperations({
-      ...paths,
-      idOf: family.prefixes,
-      list: { run: (ctx, deps) => list(ctx, deps, family), query: listSchema, item },
+      ...common,
+      idOf: prefixes,
+      entity: Destination,
+      find,
+      show: (ctx, deps, records) => Promise.all(records.map((each) => showDestination(ctx, deps, each))),
+      list: {
+        query: z.object({ ...searchParams('name or address'), enabled: booleanParam }),
+        where: (query) => ({ ...(type && { type }), ...matching(query, 'name', 'url') }),
+        item,
+        show: summarizeAll,
+      },
       create: {
-        run: (ctx, deps) => create(ctx, deps, family),
+        async run(ctx, deps) {
+          const { slug, record } = newRecord(ctx, deps, family, await readJson(ctx));
+          return storeDestination(ctx, deps, slug, record);
+        },
         ...(description && { description }),
         body: createBody,
         errors,
-        ...(leadsTo && { leadsTo }),
+        leadsTo,
       },
-      get: (ctx, deps) => get(ctx, deps, family),
       update: {
         run: (ctx, deps) => update(ctx, deps, family),
         description: 'So does a secret that is sent back masked.',
@@ -197,61 +221,51 @@ function operationsOf(family: Family, { item, createBody, description, updateBod
         description: 'It is taken out of all routes; the history of its deliveries stays.',
       },
     }),
-    {
+    operation(`get${paths.name}Health`, 'get', `${paths.base}/{id}/health`, {
       tag: paths.tag,
-      idOf: family.prefixes,
-      method: 'get',
-      path: `${paths.base}/{id}/health`,
-      operationId: `get${paths.name}Health`,
-      run: (ctx, deps) => showHealth(ctx, deps, family),
+      idOf: prefixes,
       summary: `Get the health of ${paths.noun === 'destination' ? 'a' : 'an'} ${paths.noun}`,
-      answer: { status: 200, description: 'The health.', schema: healthAnswer },
-    },
-  ] satisfies Operation[];
+      answer: { description: 'The health.', schema: healthAnswer },
+      async run(ctx, deps) {
+        const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
+        return destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+      },
+    }),
+  ];
 }
 
-const bulkSchema = z.strictObject({ ids: idsOfBulk });
-
-export const deleteDestinationsOperation: Operation = {
+export const deleteDestinationsOperation = operation('deleteDestinations', 'delete', `${base}/bulk`, {
   tag: 'Destinations',
-  method: 'delete',
-  path: `${base}/bulk`,
-  operationId: 'deleteDestinations',
-  run: removeMany,
   summary: 'Delete many destinations',
   description: 'Ids that do not exist are passed over.',
-  body: { schema: bulkSchema, examples: { one: { ids: [exampleId('dst')] } } },
+  body: { selects: true, schema: z.strictObject({ ids: idsOfBulk }), examples: { one: { ids: [exampleId('dst')] } } },
   answer: {
-    status: 200,
     description: 'How many there were.',
     schema: z.object({ success: z.literal(true), deleted: withExample(count, 1) }),
   },
-};
+  async run(ctx, deps, { body }) {
+    const ids = wellFormed(body.ids, all.prefixes);
+    const { deleted, cancelled } = await despiteConflicts(() =>
+      deleteDestinations(deps.pool, organizationId(ctx), ids, (removed, routeIds) =>
+        noteRecords(ctx, [...removed.map(({ id }) => id), ...routeIds]),
+      ),
+    );
+    deps.signals.cancelAll(cancelled);
+    return { success: true, deleted: deleted.length };
+  },
+});
 
-async function list(ctx: Context, deps: ApiDeps, { type }: Family): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [destinations, total] = await entityManager(ctx, deps).findAndCount(
-    Destination,
-    { ...(type && { type }), ...matching(query, 'name', 'url') },
-    newestFirst(query),
-  );
-  const listed = destinations.map(({ id }) => id);
+/** As lists show them. */
+async function summarizeAll(ctx: Context, deps: ApiDeps, destinations: Destination[]) {
+  const ids = destinations.map(({ id }) => id);
   const [totals, pauses] = await Promise.all([
-    destinationTotals(deps.pool, listed, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
-    pausesOf(deps.pool, organizationId(ctx), listed),
+    destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
+    pausesOf(deps.pool, organizationId(ctx), ids),
   ]);
-  const shown = destinations.map((destination) => {
+  return destinations.map((destination) => {
     const { id } = destination;
     return summarizeDestination(deps, destination, { totals: totals.get(id), pause: pauses.get(id) });
   });
-  ctx.body = listAnswer(shown, total, query);
-}
-
-async function create(ctx: Context, deps: ApiDeps, family: Family): Promise<void> {
-  const { slug, record } = newRecord(ctx, deps, family, await readJson(ctx));
-  const destination = await storeDestination(ctx, deps, slug, record);
-  ctx.status = 201;
-  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 /** Checks a body as a create does. */
@@ -275,11 +289,7 @@ function newRecord(
   return { slug: input.slug, record };
 }
 
-async function get(ctx: Context, deps: ApiDeps, { find }: Family): Promise<void> {
-  ctx.body = await showDestination(ctx, deps, await find(entityManager(ctx, deps), param(ctx, 'id')));
-}
-
-async function update(ctx: Context, deps: ApiDeps, { find }: Family): Promise<void> {
+async function update(ctx: Context, deps: ApiDeps, { find }: Family): Promise<Destination> {
   const id = param(ctx, 'id');
   const body = await readJson(ctx);
   const found = await find(entityManager(ctx, deps), id);
@@ -295,39 +305,30 @@ async function update(ctx: Context, deps: ApiDeps, { find }: Family): Promise<vo
     requireAccess(deps, callerOf(ctx).organization, { id, type: stored.type, config: changed.config });
     return changed;
   };
-  const destination = await orDuplicateSlug('destination', patch.slug, () =>
-    transactional(ctx, deps, async (em) => {
-      const stored = await find(em, id, 'lock');
-      requireWanted(ctx, 'destination', stored);
+  return orDuplicateSlug('destination', patch.slug, () =>
+    changeRecord(ctx, deps, find, async (stored, em) => {
       em.assign(stored, columns(stored));
       await refuseOwnUrl(em, deps, stored);
-      return stored;
     }),
   );
-  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 const keySchema = typeSchema.extend({ slug: z.string().optional() });
 
-async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+async function put(ctx: Context, deps: ApiDeps): Promise<Destination> {
   const body = await readJson(ctx);
   const { type, slug: sentSlug } = check(keySchema, body, 'The body');
   const slug = slugOf(ctx, sentSlug);
-  const destination = await putBySlug(ctx, deps, slug, {
-    kind: 'destination',
-    entity: Destination,
+  const replace = async (stored: Destination, em: EntityManager) => {
+    if (type !== stored.type) throw invalid('type', UNCHANGEABLE);
+    em.assign(stored, changedMembers(stored, replacedDestination(ctx, deps, stored, body)));
+    await refuseOwnUrl(em, deps, stored);
+  };
+  return putBySlug(ctx, deps, slug, {
+    ...{ kind: 'destination', entity: Destination },
     create: async () => storeDestination(ctx, deps, slug, newRecord(ctx, deps, all, body).record),
-    replace: (id) =>
-      transactional(ctx, deps, async (em) => {
-        const stored = await findDestination(em, id, 'lock');
-        requireWanted(ctx, 'destination', stored);
-        if (type !== stored.type) throw invalid('type', UNCHANGEABLE);
-        em.assign(stored, changedMembers(stored, replacedDestination(ctx, deps, stored, body)));
-        await refuseOwnUrl(em, deps, stored);
-        return stored;
-      }),
+    replace: (id) => changeRecord(ctx, deps, findDestination, replace, id),
   });
-  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 /** Deletes a destination and signals the workflows of its open deliveries. */
@@ -343,22 +344,4 @@ async function remove(ctx: Context, deps: ApiDeps, { prefixes }: Family): Promis
   );
   if (deleted.length === 0) throw notFound('destination', id);
   deps.signals.cancelAll(cancelled);
-  ctx.status = 204;
-}
-
-async function removeMany(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseChoice(ctx, bulkSchema);
-  const ids = wellFormed(body.ids, all.prefixes);
-  const { deleted, cancelled } = await despiteConflicts(() =>
-    deleteDestinations(deps.pool, organizationId(ctx), ids, (removed, routeIds) =>
-      noteRecords(ctx, [...removed.map(({ id }) => id), ...routeIds]),
-    ),
-  );
-  deps.signals.cancelAll(cancelled);
-  ctx.body = { success: true, deleted: deleted.length };
-}
-
-async function showHealth(ctx: Context, deps: ApiDeps, { find }: Family): Promise<void> {
-  const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
-  ctx.body = await destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
 }

@@ -17,11 +17,10 @@ import {
 } from '../../../db/replay/event-replays.ts';
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError, conflict, invalid, limitExceeded } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams, textMember, timeParam } from '../../request/query.ts';
-import { parseChoice, parseQuery } from '../../request/validation.ts';
 import { finder } from '../records.ts';
 import { component, count, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 import { EVENT_STATUSES, eventFilter, eventStatus } from './events.ts';
@@ -138,20 +137,15 @@ const createSchema = z.strictObject({
   dryRun: z.boolean().default(false),
 });
 type Body = z.output<typeof createSchema>;
-const listSchema = z.object(pageParams);
-
 const base = '/api/organizations/{orgId}/events';
 
 export const eventReplayOperations: Operation[] = [
-  {
+  operation('createEventReplay', 'post', `${base}/replay`, {
     tag: 'Events',
-    method: 'post',
-    path: `${base}/replay`,
-    operationId: 'createEventReplay',
-    run: create,
     summary: 'Replay events chosen by a filter',
     description: 'The filters are those of the list. `dryRun` counts and changes nothing.',
     body: {
+      selects: true,
       schema: createSchema,
       examples: {
         count: { status: 'failed', dryRun: true },
@@ -159,62 +153,73 @@ export const eventReplayOperations: Operation[] = [
         everything: { all: true },
       },
     },
-    answer: { status: 200, description: 'The replay, or the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
+    answer: { description: 'The replay, or the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
     errors: { 400: ['FILTER_TOO_BROAD'] },
-  },
-  {
+    async run(ctx, deps, { body }) {
+      requireChoice(body);
+      // Its count tells what payloads hold.
+      if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
+      const em = entityManager(ctx, deps);
+      await requireDestinations(em, body.destinationIds ?? []);
+      const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
+      const { organization } = callerOf(ctx);
+      const id = newId('rpl');
+      if (!body.dryRun) noteRecords(ctx, [id]);
+      else if (body.search === undefined) noteDryRun(ctx);
+      const answer = async () => {
+        if (body.dryRun) return dryRun(deps, body, selection);
+        await store(deps, id, body, selection, organization.limits.runningReplays);
+        return showReplay(await findReplay(em, id), deps);
+      };
+      // Counting what is searched for reads the payloads.
+      return await (body.search === undefined ? answer() : deps.requests.run(organization, 'runningSearches', answer));
+    },
+  }),
+  operation('listEventReplays', 'get', `${base}/replays`, {
     tag: 'Events',
-    method: 'get',
-    path: `${base}/replays`,
-    operationId: 'listEventReplays',
-    run: list,
     summary: 'List replays',
-    query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: listOf(replayAnswer) },
-  },
-  {
+    query: z.object(pageParams),
+    answer: { description: 'One page, newest first.', schema: listOf(replayAnswer) },
+    async run(ctx, deps, { query }) {
+      const [replays, total] = await entityManager(ctx, deps).findAndCount(
+        EventReplay,
+        {},
+        { ...limitOf(query), orderBy: [{ id: 'desc' }] },
+      );
+      return listAnswer(
+        replays.map((replay) => showReplay(replay, deps)),
+        total,
+        query,
+      );
+    },
+  }),
+  operation('getEventReplay', 'get', `${base}/replays/{id}`, {
     tag: 'Events',
     idOf: ['rpl'],
-    method: 'get',
-    path: `${base}/replays/{id}`,
-    operationId: 'getEventReplay',
-    run: get,
     summary: 'Get a replay',
-    answer: { status: 200, description: 'The replay and how far it is.', schema: replayAnswer },
-  },
-  {
+    answer: { description: 'The replay and how far it is.', schema: replayAnswer },
+    run: async (ctx, deps) => showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps),
+  }),
+  operation('cancelEventReplay', 'post', `${base}/replays/{id}/cancel`, {
     tag: 'Events',
     idOf: ['rpl'],
-    method: 'post',
-    path: `${base}/replays/{id}/cancel`,
-    operationId: 'cancelEventReplay',
-    run: cancel,
     summary: 'Cancel a replay',
-    answer: { status: 200, description: 'The replay as it is now.', schema: replayAnswer },
+    answer: { description: 'The replay as it is now.', schema: replayAnswer },
     errors: { 409: ['INVALID_STATE'] },
-  },
+    /** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
+    async run(ctx, deps) {
+      const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
+      const key = { organizationId: organizationId(ctx), replayId: id };
+      const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
+      const replay = await findReplay(entityManager(ctx, deps), id);
+      if (!ended) {
+        throw conflict(`The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`);
+      }
+      deps.signals.cancelAll([id]);
+      return showReplay(replay, deps);
+    },
+  }),
 ];
-
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseChoice(ctx, createSchema);
-  requireChoice(body);
-  // Its count tells what payloads hold.
-  if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
-  const em = entityManager(ctx, deps);
-  await requireDestinations(em, body.destinationIds ?? []);
-  const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
-  const { organization } = callerOf(ctx);
-  const id = newId('rpl');
-  if (!body.dryRun) noteRecords(ctx, [id]);
-  else if (body.search === undefined) noteDryRun(ctx);
-  const answer = async () => {
-    if (body.dryRun) return dryRun(deps, body, selection);
-    await store(deps, id, body, selection, organization.limits.runningReplays);
-    return showReplay(await findReplay(em, id), deps);
-  };
-  // Counting what is searched for reads the payloads.
-  ctx.body = await (body.search === undefined ? answer() : deps.requests.run(organization, 'runningSearches', answer));
-}
 
 /** An empty body, or a filter with a mistyped name, must not replay everything. */
 function requireChoice({ all, ...body }: Body): void {
@@ -283,37 +288,6 @@ async function countIfPossible(pool: ApiDeps['pool'], selection: EventSelection)
     if (error instanceof FilterTooBroadError) return null;
     throw error;
   }
-}
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [replays, total] = await entityManager(ctx, deps).findAndCount(
-    EventReplay,
-    {},
-    { ...limitOf(query), orderBy: [{ id: 'desc' }] },
-  );
-  ctx.body = listAnswer(
-    replays.map((replay) => showReplay(replay, deps)),
-    total,
-    query,
-  );
-}
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps);
-}
-
-/** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
-async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
-  const key = { organizationId: organizationId(ctx), replayId: id };
-  const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
-  const replay = await findReplay(entityManager(ctx, deps), id);
-  if (!ended) {
-    throw conflict(`The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`);
-  }
-  deps.signals.cancelAll([id]);
-  ctx.body = showReplay(replay, deps);
 }
 
 const findReplay = finder(EventReplay, 'replay', 'rpl');

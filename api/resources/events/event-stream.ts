@@ -13,8 +13,7 @@ import { type Arrived, Arrivals, OVERLAP_MS } from '../../../db/history/events.t
 import { isStillValid } from '../../../db/organizations/keys.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
 import { ApiError, invalid } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseQuery } from '../../request/validation.ts';
+import { operation } from '../../request/operation.ts';
 import { eventFilterParams, showEvent } from './events.ts';
 
 const LASTS_MS = 60_000;
@@ -31,59 +30,52 @@ const GAP = 'event: gap\ndata: {}\n\n';
 const { sourceId, routed } = eventFilterParams;
 const streamSchema = z.object({ sourceId, routed });
 
-export const eventStreamOperation: Operation = {
+export const eventStreamOperation = operation('streamEvents', 'get', '/api/organizations/{orgId}/events/stream', {
   tag: 'Events',
-  method: 'get',
-  path: '/api/organizations/{orgId}/events/stream',
-  operationId: 'streamEvents',
-  run: stream,
   summary: 'Follow events as they arrive',
   description:
     'Server-sent events, for requests that accept `text/event-stream`. Each has the id of the event, the type `event`, and as its data what the list shows. A stream ends after a minute, or with its key: send the request again, with the last id as `Last-Event-ID`. What arrived in the five seconds before it may come twice.',
   query: streamSchema,
   answer: {
-    status: 200,
     description: 'The stream.',
     content: { [TYPE]: { schema: withExample(z.string(), 'id: evt_...\nevent: event\ndata: {...}\n\n') } },
   },
   errors: { 406: ['NOT_ACCEPTABLE'] },
-};
-
-async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, streamSchema);
-  // `*/*` is what clients send who do not know what they get.
-  if (!ctx.get('Accept').toLowerCase().includes(TYPE)) {
-    throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream: send the header Accept: ${TYPE}`);
-  }
-  const last = lastEventId(ctx);
-  const gone = new AbortController();
-  await hold(ctx, deps, gone.signal);
-  const now = Date.now();
-  // What was received before the last event may have been stored after it.
-  const sinceMs = last === null ? now : Math.max(idTime(last) - OVERLAP_MS, now - MOST_BEHIND_MS);
-  const id = organizationId(ctx);
-  const { key } = callerOf(ctx);
-  const arrivals = new Arrivals(deps.pool, id, query, sinceMs);
-  // The stream is read when the handler has ended.
-  const next = async () => {
-    const arrived = await actingFor(id, () => arrivals.next());
-    // Afterwards: what arrived since the key was revoked is never shown.
-    return (await isStillValid(deps.servicePool, id, key.id)) ? arrived : null;
-  };
-  const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
-  // Who has seen no event yet continues from here, too.
-  const begins = last ?? idFloor('evt', now);
-  const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
-  const body = Readable.from(frames);
-  body.once('close', () => gone.abort());
-  // The body of an answer that nobody reads any more is closed only when its generator comes to its next frame.
-  ctx.res.once('close', () => gone.abort());
-  ctx.set('Cache-Control', 'no-store');
-  // Proxies that collect answers (nginx) pass this one on as it comes.
-  ctx.set('X-Accel-Buffering', 'no');
-  ctx.type = TYPE;
-  ctx.body = body;
-}
+  async run(ctx, deps, { query }) {
+    // `*/*` is what clients send who do not know what they get.
+    if (!ctx.get('Accept').toLowerCase().includes(TYPE)) {
+      throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream: send the header Accept: ${TYPE}`);
+    }
+    const last = lastEventId(ctx);
+    const gone = new AbortController();
+    await hold(ctx, deps, gone.signal);
+    const now = Date.now();
+    // What was received before the last event may have been stored after it.
+    const sinceMs = last === null ? now : Math.max(idTime(last) - OVERLAP_MS, now - MOST_BEHIND_MS);
+    const id = organizationId(ctx);
+    const { key } = callerOf(ctx);
+    const arrivals = new Arrivals(deps.pool, id, query, sinceMs);
+    // The stream is read when the handler has ended.
+    const next = async () => {
+      const arrived = await actingFor(id, () => arrivals.next());
+      // Afterwards: what arrived since the key was revoked is never shown.
+      return (await isStillValid(deps.servicePool, id, key.id)) ? arrived : null;
+    };
+    const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
+    // Who has seen no event yet continues from here, too.
+    const begins = last ?? idFloor('evt', now);
+    const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
+    const body = Readable.from(frames);
+    body.once('close', () => gone.abort());
+    // The body of an answer that nobody reads any more is closed only when its generator comes to its next frame.
+    ctx.res.once('close', () => gone.abort());
+    ctx.set('Cache-Control', 'no-store');
+    // Proxies that collect answers (nginx) pass this one on as it comes.
+    ctx.set('X-Accel-Buffering', 'no');
+    ctx.type = TYPE;
+    return body;
+  },
+});
 
 function lastEventId(ctx: Context): string | null {
   const last = ctx.get('Last-Event-ID');

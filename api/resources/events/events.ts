@@ -20,7 +20,7 @@ import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
 import { ApiError, invalid, notFound, unavailable } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import {
   booleanParam,
   choicesParam,
@@ -31,7 +31,6 @@ import {
   textParam,
   timeParam,
 } from '../../request/query.ts';
-import { parseQuery } from '../../request/validation.ts';
 import { attemptMembers, deliveryAnswer, showDeliveries } from '../deliveries/delivery-view.ts';
 import { requireFound } from '../records.ts';
 import {
@@ -96,12 +95,6 @@ export const eventFilterParams = {
   to: timeParam,
   search: textParam,
 };
-const listSchema = z.object({
-  ...partParams,
-  ...eventFilterParams,
-  routeId: textParam.describe('It has a delivery of the route.'),
-  destinationId: textParam.describe('It has a delivery to the destination; of `routeId`, if given.'),
-});
 const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
 export const eventStatus = withExample(z.enum(EVENT_STATUSES), 'delivered');
@@ -171,48 +164,70 @@ const base = '/api/organizations/{orgId}/events';
 const common = { tag: 'Events', idOf: ['evt'] } as const;
 
 export const eventOperations: Operation[] = [
-  {
+  operation('listEvents', 'get', base, {
     ...common,
-    method: 'get',
-    path: base,
-    operationId: 'listEvents',
-    run: list,
     summary: 'List events',
-    query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: partOfList(eventAnswer) },
+    query: z.object({
+      ...partParams,
+      ...eventFilterParams,
+      routeId: textParam.describe('It has a delivery of the route.'),
+      destinationId: textParam.describe('It has a delivery to the destination; of `routeId`, if given.'),
+    }),
+    answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
-  },
-  {
+    async run(ctx, deps, { query }) {
+      // What it finds tells what payloads hold.
+      if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
+      const { routeId, destinationId, status, ...others } = query;
+      const named = routeId !== undefined ? 'routeId' : destinationId !== undefined ? 'destinationId' : null;
+      if (named !== null) requireScope(ctx, 'deliveries:read', named);
+      const filter = { ...eventFilter(others), status, routeId, destinationId };
+      const part = partOf(ctx, query, 'evt');
+      const id = organizationId(ctx);
+      const read = () => listEvents(deps.pool, id, filter, part);
+      // What follows a cursor is found quickly, but for what payloads hold.
+      const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
+      const name = query.search === undefined && named !== null ? named : 'search';
+      const search = () =>
+        deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
+      const { events, ...found } = await (isQuick ? orTooBroad('status', read) : search());
+      return partAnswer(events.map(showEvent), found, query);
+    },
+  }),
+  operation('getEvent', 'get', `${base}/{id}`, {
     ...common,
-    method: 'get',
-    path: `${base}/{id}`,
-    operationId: 'getEvent',
-    run: get,
     summary: 'Get an event',
     query: getSchema,
-    answer: { status: 200, description: 'The event.', schema: eventInFull },
+    answer: { description: 'The event.', schema: eventInFull },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-  },
-  {
+    async run(ctx, deps, { query }) {
+      if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
+      if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
+      const event = await requireEvent(ctx, deps);
+      return {
+        ...showEvent(event),
+        ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
+        ...(query.includeDeliveries && (await deliveriesIn(ctx, deps, event.id))),
+      };
+    },
+  }),
+  operation('deleteEvent', 'delete', `${base}/{id}`, {
     ...common,
-    method: 'delete',
-    path: `${base}/{id}`,
-    operationId: 'deleteEvent',
-    run: remove,
     summary: 'Delete an event',
     description: 'Also deletes its deliveries and its payload.',
     answer: { status: 204, description: 'It is deleted.' },
-  },
-  {
+    async run(ctx, deps) {
+      const event = await requireEvent(ctx, deps);
+      const deleted = await deleteEvent(deps.pool, organizationId(ctx), event.id);
+      if (deleted === null) throw notFound('event', event.id);
+      deps.signals.cancelAll(deleted.withWorkflow);
+    },
+  }),
+  operation('getEventPayload', 'get', `${base}/{id}/payload`, {
     ...common,
-    method: 'get',
-    path: `${base}/{id}/payload`,
-    operationId: 'getEventPayload',
     scope: 'payloads:read',
-    run: payload,
     summary: "Get an event's payload as it was received",
     answer: {
-      status: 200,
       description: 'The bytes, with the content type that they came with.',
       headers: {
         'Content-Disposition': text(`attachment; filename="${exampleId('evt')}"`),
@@ -221,40 +236,47 @@ export const eventOperations: Operation[] = [
       content: { '*/*': { schema: { type: 'string', format: 'binary', description: 'Any bytes.' } } },
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-  },
-  {
+    // The bytes are untrusted: no browser may render them as a page of this service.
+    async run(ctx, deps) {
+      const event = await requireEvent(ctx, deps);
+      const bytes = await requirePayload(deps, event.id);
+      ctx.set({
+        'Content-Type': event.headers['content-type'] ?? 'application/octet-stream',
+        'Content-Disposition': `attachment; filename="${event.id}"`,
+        'X-Content-Type-Options': 'nosniff',
+      });
+      return bytes;
+    },
+  }),
+  operation('getEventTimeline', 'get', `${base}/{id}/timeline`, {
     ...common,
-    method: 'get',
-    path: `${base}/{id}/timeline`,
-    operationId: 'getEventTimeline',
-    run: timeline,
     summary: "Get an event's timeline",
-    answer: { status: 200, description: 'What happened when.', schema: timelineAnswer },
-  },
+    answer: { description: 'What happened when.', schema: timelineAnswer },
+    async run(ctx, deps) {
+      const event = await requireEvent(ctx, deps);
+      const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);
+      const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
+      const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
+      return {
+        received: event.receivedAt,
+        validated: event.validatedAt,
+        queued: event.queuedAt,
+        deliveries: deliveries.map((delivery) => ({
+          deliveryId: delivery.id,
+          destinationId: delivery.destinationId,
+          destinationName: delivery.destinationName ?? '(deleted)',
+          status: delivery.status,
+          attempts: delivery.attempts,
+        })),
+        deliveriesNextCursor: next,
+        totalDuration: Math.max(0, last - event.receivedAt.getTime()),
+      };
+    },
+  }),
 ];
 
 /** Of events and of deliveries together. */
 export const runSearch = boundedSearches();
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  // What it finds tells what payloads hold.
-  if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
-  const { routeId, destinationId, status, ...others } = query;
-  const named = routeId !== undefined ? 'routeId' : destinationId !== undefined ? 'destinationId' : null;
-  if (named !== null) requireScope(ctx, 'deliveries:read', named);
-  const filter = { ...eventFilter(others), status, routeId, destinationId };
-  const part = partOf(ctx, query, 'evt');
-  const id = organizationId(ctx);
-  const read = () => listEvents(deps.pool, id, filter, part);
-  // What follows a cursor is found quickly, but for what payloads hold.
-  const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
-  const name = query.search === undefined && named !== null ? named : 'search';
-  const search = () =>
-    deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
-  const { events, ...found } = await (isQuick ? orTooBroad('status', read) : search());
-  ctx.body = partAnswer(events.map(showEvent), found, query);
-}
 
 /** Turns parsed `eventFilterParams` into a filter. */
 export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
@@ -262,62 +284,9 @@ export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { sear
   return { sourceId, status, routed, from, to, payloadPattern: search && containsPattern(search) };
 }
 
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, getSchema);
-  if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
-  if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
-  const event = await requireEvent(ctx, deps);
-  ctx.body = {
-    ...showEvent(event),
-    ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
-    ...(query.includeDeliveries && (await deliveriesIn(ctx, deps, event.id))),
-  };
-}
-
 async function deliveriesIn(ctx: Context, deps: ApiDeps, eventId: string) {
   const { deliveries, next } = await deliveriesOfEvent(deps.pool, organizationId(ctx), eventId);
   return { deliveries: await showDeliveries(deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
-}
-
-async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
-  const event = await requireEvent(ctx, deps);
-  const deleted = await deleteEvent(deps.pool, organizationId(ctx), event.id);
-  if (deleted === null) throw notFound('event', event.id);
-  deps.signals.cancelAll(deleted.withWorkflow);
-  ctx.status = 204;
-}
-
-// The bytes are untrusted: no browser may render them as a page of this service.
-async function payload(ctx: Context, deps: ApiDeps): Promise<void> {
-  const event = await requireEvent(ctx, deps);
-  const bytes = await requirePayload(deps, event.id);
-  ctx.set({
-    'Content-Type': event.headers['content-type'] ?? 'application/octet-stream',
-    'Content-Disposition': `attachment; filename="${event.id}"`,
-    'X-Content-Type-Options': 'nosniff',
-  });
-  ctx.body = bytes;
-}
-
-async function timeline(ctx: Context, deps: ApiDeps): Promise<void> {
-  const event = await requireEvent(ctx, deps);
-  const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);
-  const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
-  const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
-  ctx.body = {
-    received: event.receivedAt,
-    validated: event.validatedAt,
-    queued: event.queuedAt,
-    deliveries: deliveries.map((delivery) => ({
-      deliveryId: delivery.id,
-      destinationId: delivery.destinationId,
-      destinationName: delivery.destinationName ?? '(deleted)',
-      status: delivery.status,
-      attempts: delivery.attempts,
-    })),
-    deliveriesNextCursor: next,
-    totalDuration: Math.max(0, last - event.receivedAt.getTime()),
-  };
 }
 
 /** The event of the path. @throws ApiError 404 */

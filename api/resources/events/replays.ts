@@ -16,8 +16,7 @@ import { noteRecords } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { type ApiError, invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseChoice } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { count, exampleId, text, withExample } from '../values.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
@@ -40,63 +39,52 @@ function tooManyDeliveries(eventId: string, most: number): ApiError {
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-const replaySchema = z.strictObject({ destinationIds: ids.optional() });
-const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
-
 const base = '/api/organizations/{orgId}/events';
 const common = { tag: 'Events', idOf: ['evt'] } as const;
 const created = { message: text('1 delivery was created'), deliveriesCreated: withExample(count, 1) };
 
 export const replayOperations: Operation[] = [
-  {
+  operation('replayEvent', 'post', `${base}/{id}/replay`, {
     ...common,
-    method: 'post',
-    path: `${base}/{id}/replay`,
-    operationId: 'replayEvent',
-    run: replay,
     summary: 'Replay an event',
     description: 'Destinations to which a delivery is still under way are passed over.',
     body: {
-      schema: replaySchema,
+      selects: true,
+      schema: z.strictObject({ destinationIds: ids.optional() }),
       optional: true,
       examples: { everywhere: {}, 'to one destination': { destinationIds: [exampleId('dst')] } },
     },
-    answer: { status: 200, description: 'The new deliveries.', schema: z.object(created) },
+    answer: { description: 'The new deliveries.', schema: z.object(created) },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-  },
-  {
+    async run(ctx, deps, { body: { destinationIds } }) {
+      const event = await requireEvent(ctx, deps);
+      const result = await create(ctx, deps, [event.id], destinationIds);
+      return { message: describe(result), deliveriesCreated: result.deliveriesCreated };
+    },
+  }),
+  operation('replayEvents', 'post', `${base}/bulk/replay`, {
     ...common,
-    method: 'post',
-    path: `${base}/bulk/replay`,
-    operationId: 'replayEvents',
-    run: bulkReplay,
     summary: 'Replay up to 100 events',
     description: 'Ids that do not exist are passed over, and destinations to which a delivery is still under way.',
-    body: { schema: bulkSchema, examples: { one: { eventIds: [exampleId('evt')] } } },
+    body: {
+      selects: true,
+      schema: z.strictObject({ eventIds: ids, destinationIds: ids.optional() }),
+      examples: { one: { eventIds: [exampleId('evt')] } },
+    },
     answer: {
-      status: 200,
       description: 'The new deliveries.',
       schema: z.object({ ...created, eventsQueued: withExample(count, 1) }),
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-  },
+    async run(ctx, deps, { body: { eventIds, destinationIds } }) {
+      const known = eventIds.filter((id) => isId('evt', id));
+      const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
+      const result = await create(ctx, deps, existing, destinationIds);
+      const { deliveriesCreated, eventsQueued } = result;
+      return { message: describe(result), eventsQueued, deliveriesCreated };
+    },
+  }),
 ];
-
-async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { destinationIds } = await parseChoice(ctx, replaySchema, 'optional');
-  const event = await requireEvent(ctx, deps);
-  const result = await create(ctx, deps, [event.id], destinationIds);
-  ctx.body = { message: describe(result), deliveriesCreated: result.deliveriesCreated };
-}
-
-async function bulkReplay(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { eventIds, destinationIds } = await parseChoice(ctx, bulkSchema);
-  const known = eventIds.filter((id) => isId('evt', id));
-  const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
-  const result = await create(ctx, deps, existing, destinationIds);
-  const { deliveriesCreated, eventsQueued } = result;
-  ctx.body = { message: describe(result), eventsQueued, deliveriesCreated };
-}
 
 async function create(
   ctx: Context,

@@ -8,19 +8,11 @@ import { newId } from '../../../core/text/ids.ts';
 import { ApiKey } from '../../../db/records/entities.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
-import {
-  type ApiDeps,
-  type Caller,
-  callerOf,
-  type Context,
-  entityManager,
-  organizationId,
-  param,
-} from '../../request/context.ts';
+import { type Caller, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError, forbidden, notFound } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../../request/query.ts';
-import { parseBody, parseQuery, refuse } from '../../request/validation.ts';
+import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { requireId, transactional } from '../records.ts';
 import { answerShape, createShape, membersOf, readOnly, required, toAnswer } from '../table.ts';
@@ -86,26 +78,25 @@ const newApiKeyAnswer = component('NewApiKey', { ...answerShape(apiKeyMembers), 
 const listSchema = z.object({ ...pageParams });
 
 export const apiKeyOperations: Operation[] = [
-  {
+  operation('listApiKeys', 'get', '/api/api-keys', {
     tag: 'Access',
-    method: 'get',
-    path: '/api/api-keys',
-    operationId: 'listApiKeys',
-    run: list,
     summary: 'List API keys',
     query: listSchema,
     answer: {
-      status: 200,
       description: 'One page of those that were not revoked, newest first.',
       schema: listOf(apiKeyAnswer),
     },
-  },
-  {
+    async run(ctx, deps, { query }) {
+      const [keys, total] = await entityManager(ctx, deps).findAndCount(
+        ApiKey,
+        { revokedAt: null },
+        newestFirst(query),
+      );
+      return listAnswer(keys.map(show), total, query);
+    },
+  }),
+  operation('createApiKey', 'post', '/api/api-keys', {
     tag: 'Access',
-    method: 'post',
-    path: '/api/api-keys',
-    operationId: 'createApiKey',
-    run: create,
     summary: 'Create an API key',
     body: {
       schema: createApiKeySchema,
@@ -124,76 +115,61 @@ export const apiKeyOperations: Operation[] = [
       schema: newApiKeyAnswer,
       leadsTo: ['revokeApiKey'],
     },
-  },
-  {
+    async run(ctx, deps, { body }) {
+      const { key: own } = callerOf(ctx);
+      const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
+      const { expiresAt = own.expiresAt, allowedAddresses = own.allowedAddresses } = body;
+      refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'give');
+      const token = newToken();
+      const id = newId('key');
+      noteRecords(ctx, [id]);
+      const key = await transactional(ctx, deps, async (em) => {
+        await requireRecordRoom(em, ctx, 'apiKeys');
+        return em.create(ApiKey, {
+          id,
+          organizationId: organizationId(ctx),
+          name: body.name,
+          tokenHash: hashToken(token),
+          tokenHint: token.slice(-4),
+          scopes,
+          allowedAddresses,
+          expiresAt,
+          revokedAt: null,
+          lastUsedAt: null,
+        });
+      });
+      return { ...show(key), token };
+    },
+  }),
+  operation('revokeApiKey', 'delete', '/api/api-keys/{id}', {
     tag: 'Access',
     idOf: ['key'],
-    method: 'delete',
-    path: '/api/api-keys/{id}',
-    operationId: 'revokeApiKey',
-    run: revoke,
     summary: 'Revoke an API key',
     description:
       'Requests with it are refused from now on. One that may create keys is revoked only when another stays that may, for as long and from all of its addresses.',
     answer: { status: 204, description: 'It is revoked.' },
     errors: { 409: ['LAST_KEY'] },
-  },
+    async run(ctx, deps) {
+      const id = param(ctx, 'id');
+      requireId('API key', ['key'], id);
+      const { key: own } = callerOf(ctx);
+      await transactional(ctx, deps, async (em) => {
+        // All of them are locked, so that of two requests that revoke the last two keys one is refused.
+        const keys = await em.find(
+          ApiKey,
+          { revokedAt: null },
+          { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
+        );
+        const found = keys.find((key) => key.id === id);
+        if (!found) throw notFound('API key', id);
+        const { scopes, allowedAddresses = null, expiresAt = null } = found;
+        refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'revoke a key with');
+        if (mayManageKeys(found) && !keys.some((key) => key.id !== id && mayReplace(key, found))) throw lastKey();
+        found.revokedAt = new Date();
+      });
+    },
+  }),
 ];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [keys, total] = await entityManager(ctx, deps).findAndCount(ApiKey, { revokedAt: null }, newestFirst(query));
-  ctx.body = listAnswer(keys.map(show), total, query);
-}
-
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createApiKeySchema);
-  const { key: own } = callerOf(ctx);
-  const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
-  const { expiresAt = own.expiresAt, allowedAddresses = own.allowedAddresses } = body;
-  refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'give');
-  const token = newToken();
-  const id = newId('key');
-  noteRecords(ctx, [id]);
-  const key = await transactional(ctx, deps, async (em) => {
-    await requireRecordRoom(em, ctx, 'apiKeys');
-    return em.create(ApiKey, {
-      id,
-      organizationId: organizationId(ctx),
-      name: body.name,
-      tokenHash: hashToken(token),
-      tokenHint: token.slice(-4),
-      scopes,
-      allowedAddresses,
-      expiresAt,
-      revokedAt: null,
-      lastUsedAt: null,
-    });
-  });
-  ctx.status = 201;
-  ctx.body = { ...show(key), token };
-}
-
-async function revoke(ctx: Context, deps: ApiDeps): Promise<void> {
-  const id = param(ctx, 'id');
-  requireId('API key', ['key'], id);
-  const { key: own } = callerOf(ctx);
-  await transactional(ctx, deps, async (em) => {
-    // All of them are locked, so that of two requests that revoke the last two keys one is refused.
-    const keys = await em.find(
-      ApiKey,
-      { revokedAt: null },
-      { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
-    const found = keys.find((key) => key.id === id);
-    if (!found) throw notFound('API key', id);
-    const { scopes, allowedAddresses = null, expiresAt = null } = found;
-    refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'revoke a key with');
-    if (mayManageKeys(found) && !keys.some((key) => key.id !== id && mayReplace(key, found))) throw lastKey();
-    found.revokedAt = new Date();
-  });
-  ctx.status = 204;
-}
 
 type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses' | 'expiresAt'>;
 
@@ -265,24 +241,19 @@ const caller = component('Caller', {
   }),
 });
 
-export const callerOperation: Operation = {
+export const callerOperation = operation('getCaller', 'get', '/api/auth/me', {
   tag: 'Access',
-  method: 'get',
-  path: '/api/auth/me',
-  operationId: 'getCaller',
   scope: null,
-  run: me,
   summary: 'Get the organization and the key of the request',
-  answer: { status: 200, description: 'Whom the key belongs to.', schema: caller },
-};
-
-function me(ctx: Context): void {
-  const { organization, key } = callerOf(ctx);
-  const { id, name, slug, plan } = organization;
-  const shown = { id, name, slug, plan };
-  ctx.body = {
-    organization: shown,
-    organizations: [shown],
-    key,
-  };
-}
+  answer: { description: 'Whom the key belongs to.', schema: caller },
+  run(ctx) {
+    const { organization, key } = callerOf(ctx);
+    const { id, name, slug, plan } = organization;
+    const shown = { id, name, slug, plan };
+    return {
+      organization: shown,
+      organizations: [shown],
+      key,
+    };
+  },
+});

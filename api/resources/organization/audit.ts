@@ -1,22 +1,10 @@
 // The audit log of the organization: who changed what, and who read payloads and secrets.
 import { z } from 'zod';
 import { isAuditCursor, listAuditRecords, MAX_RECORD_IDS, OUTCOMES } from '../../../db/organizations/audit.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { organizationId } from '../../request/context.ts';
 import { component, count, exampleId, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, textParam, timeParam } from '../../request/query.ts';
-import { parseQuery } from '../../request/validation.ts';
-
-const listSchema = z.object({
-  ...partParams,
-  from: timeParam,
-  to: timeParam,
-  keyId: textParam,
-  action: withExample(textParam, 'updateSource', 'The id of an operation of this description.'),
-  resource: withExample(textParam, 'sources', 'The kind of records, as scopes name it.'),
-  recordId: textParam.describe('The id of any record: what was done to it.'),
-  outcome: choiceParam(OUTCOMES),
-});
 
 const auditRecord = component('AuditRecord', {
   id: idOf('aud'),
@@ -46,27 +34,29 @@ const auditRecord = component('AuditRecord', {
   code: withExample(text('FORBIDDEN').nullable(), null),
 });
 
-export const auditOperation: Operation = {
+export const auditOperation = operation('listAuditRecords', 'get', '/api/audit', {
   tag: 'Audit',
-  method: 'get',
-  path: '/api/audit',
-  operationId: 'listAuditRecords',
-  run: list,
   summary: 'List who did what',
   description:
     'Every request that may change something, and those that read payloads or secrets in clear. Kept for ' +
     '`HOOKYARD_AUDIT_RETENTION_DAYS`; nobody can change a record.',
-  query: listSchema,
+  query: z.object({
+    ...partParams,
+    from: timeParam,
+    to: timeParam,
+    keyId: textParam,
+    action: withExample(textParam, 'updateSource', 'The id of an operation of this description.'),
+    resource: withExample(textParam, 'sources', 'The kind of records, as scopes name it.'),
+    recordId: textParam.describe('The id of any record: what was done to it.'),
+    outcome: choiceParam(OUTCOMES),
+  }),
   answer: {
-    status: 200,
     description: 'One page, newest first.',
     schema: partOfList(auditRecord),
   },
-};
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const part = partOf(ctx, query, isAuditCursor);
-  const { records, ...found } = await listAuditRecords(deps.pool, organizationId(ctx), query, part);
-  ctx.body = partAnswer(records, found, query);
-}
+  async run(ctx, deps, { query }) {
+    const part = partOf(ctx, query, isAuditCursor);
+    const { records, ...found } = await listAuditRecords(deps.pool, organizationId(ctx), query, part);
+    return partAnswer(records, found, query);
+  },
+});

@@ -64,7 +64,7 @@ export const healthOperations: Described[] = [
     operationId: 'isAlive',
     summary: 'Whether the process lives',
     description: 'It asks neither PostgreSQL nor Temporal.',
-    answer: { status: 200, description: 'It does.', schema: well },
+    answer: { description: 'It does.', schema: well },
     errors: { 500: ['INTERNAL_ERROR'] },
   },
   {
@@ -77,7 +77,7 @@ export const healthOperations: Described[] = [
     description:
       'It is ready when PostgreSQL can be reached and takes writes, and when the process was not told to end. What it finds holds for half a second.',
     query: readySchema,
-    answer: { status: 200, description: 'They should.', schema: ready },
+    answer: { description: 'They should.', schema: ready },
     errors: { 400: ['VALIDATION_ERROR'], 500: ['INTERNAL_ERROR'], 503: ['NOT_READY'] },
   },
 ];

@@ -11,12 +11,11 @@ import {
   type Narrowing,
   readFigures,
 } from '../../../db/ledger/figures.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { component, count, exampleId, latency, text, timestamp, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { choiceParam, textParam, timeParam } from '../../request/query.ts';
-import { parseQuery } from '../../request/validation.ts';
 
 /** Series of one answer, and steps of all of them; of latencies fewer, because each step of one reads a histogram. */
 const MOST_GROUPS = 50;
@@ -52,19 +51,6 @@ const stepParam = z
     override: { type: 'integer', minimum: MIN_STEP, maximum: MAX_STEP, multipleOf: MIN_STEP, default: DEFAULT_STEP },
   })
   .default(DEFAULT_STEP);
-
-const metricSchema = z.object({
-  metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'What is counted.'),
-  groupBy: choiceParam(GROUPINGS).describe(
-    `One series for each, at most ${MOST_GROUPS} (of latencies ${MOST_LATENCIES}), with ${MOST_POINTS} steps in all: those with most. Without it there is one series, or none when there is nothing.`,
-  ),
-  from: timeParam.describe(`At most ${MOST_DAYS} days ago; by default a day before \`to\`.`),
-  to: timeParam.describe('By default now.'),
-  step: stepParam,
-  sourceId: textParam,
-  routeId: textParam,
-  destinationId: textParam,
-});
 
 const counts = z.record(z.string(), count);
 const optional = (description: string) => count.optional().meta({ description });
@@ -124,48 +110,58 @@ const answer = component('Metrics', {
   ),
 });
 
-export const metricOperation: Operation = {
+export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
   tag: 'Metrics',
-  method: 'get',
-  path: '/api/metrics',
-  operationId: 'getMetrics',
-  run: show,
   summary: "Get the organization's figures over time",
   description:
     'Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. ' +
     'Steps of less than an hour reach back a day.',
-  query: metricSchema,
-  answer: { status: 200, description: 'The series, that with most first.', schema: answer },
-};
-
-async function show(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { metric, groupBy = null, step: wanted, ...query } = parseQuery(ctx, metricSchema);
-  const { sourceId, routeId, destinationId } = query;
-  const where = { ...(sourceId && { sourceId }), ...(routeId && { routeId }), ...(destinationId && { destinationId }) };
-  requireKnown(metric, groupBy, where);
-  if (metric === 'refused' && wanted % REFUSED_STEP !== 0)
-    throw invalid('step', `must be a multiple of ${REFUSED_STEP} (an hour) with metric=refused`);
-  const steps = stepsOf(query, wanted, Date.now());
-  if ('member' in steps) throw invalid(steps.member, steps.message);
-  if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);
-  // Read first: what was committed until then is in the figures.
-  const until = await completeUntil(deps.pool);
-  const question = { organizationId: organizationId(ctx), metric, groupBy, where, ...steps };
-  const { series, groups } = await inSnapshot(deps.pool, (db) =>
-    readFigures(db, { ...question, mostGroups: mostGroups(metric, steps) }),
-  );
-  ctx.body = {
-    metric,
-    groupBy,
-    ...steps,
-    completeUntil: until,
-    groups,
-    series: series.map(({ points, ...rest }) => ({
-      ...rest,
-      points: points.map(({ at, figures: its }) => ({ at, ...its })),
-    })),
-  };
-}
+  query: z.object({
+    metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'What is counted.'),
+    groupBy: choiceParam(GROUPINGS).describe(
+      `One series for each, at most ${MOST_GROUPS} (of latencies ${MOST_LATENCIES}), with ${MOST_POINTS} steps in all: those with most. Without it there is one series, or none when there is nothing.`,
+    ),
+    from: timeParam.describe(`At most ${MOST_DAYS} days ago; by default a day before \`to\`.`),
+    to: timeParam.describe('By default now.'),
+    step: stepParam,
+    sourceId: textParam,
+    routeId: textParam,
+    destinationId: textParam,
+  }),
+  answer: { description: 'The series, that with most first.', schema: answer },
+  async run(ctx, deps, { query: asked }) {
+    const { metric, groupBy = null, step: wanted, ...query } = asked;
+    const { sourceId, routeId, destinationId } = query;
+    const where = {
+      ...(sourceId && { sourceId }),
+      ...(routeId && { routeId }),
+      ...(destinationId && { destinationId }),
+    };
+    requireKnown(metric, groupBy, where);
+    if (metric === 'refused' && wanted % REFUSED_STEP !== 0)
+      throw invalid('step', `must be a multiple of ${REFUSED_STEP} (an hour) with metric=refused`);
+    const steps = stepsOf(query, wanted, Date.now());
+    if ('member' in steps) throw invalid(steps.member, steps.message);
+    if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);
+    // Read first: what was committed until then is in the figures.
+    const until = await completeUntil(deps.pool);
+    const question = { organizationId: organizationId(ctx), metric, groupBy, where, ...steps };
+    const { series, groups } = await inSnapshot(deps.pool, (db) =>
+      readFigures(db, { ...question, mostGroups: mostGroups(metric, steps) }),
+    );
+    return {
+      metric,
+      groupBy,
+      ...steps,
+      completeUntil: until,
+      groups,
+      series: series.map(({ points, ...rest }) => ({
+        ...rest,
+        points: points.map(({ at, figures: its }) => ({ at, ...its })),
+      })),
+    };
+  },
+});
 
 function mostGroups(metric: Metric, { from, to, step }: Steps): number {
   const points = (to.getTime() - from.getTime()) / (step * 1000);

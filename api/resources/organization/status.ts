@@ -98,7 +98,7 @@ export const statusOperation: Described = {
   description:
     "For its operator, with the operator's key. What the database says is at most about a second old. Without such a key it is 404.",
   query: statusSchema,
-  answer: { status: 200, description: 'The state.', schema: status },
+  answer: { description: 'The state.', schema: status },
   errors: {
     400: ['VALIDATION_ERROR'],
     401: ['UNAUTHORIZED'],

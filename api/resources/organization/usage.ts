@@ -8,11 +8,10 @@ import { payloadDays } from '../../../core/config/payload-days.ts';
 import { countOpen } from '../../../db/delivery/delivery-commands.ts';
 import { countRecords } from '../../../db/records/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../../db/organizations/usage.ts';
-import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
+import { callerOf, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { component, count, text, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseQuery } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 
 const DAY_MS = 86_400_000;
 /** Most days of one answer. */
@@ -49,87 +48,74 @@ const dayParam = withExample(
   '2026-11-21',
   'A day (UTC), such as 2026-11-21.',
 ).optional();
-const dailySchema = z.object({ from: dayParam, to: dayParam });
-
 export const usageOperations: Operation[] = [
-  {
+  operation('getUsage', 'get', '/api/organization/usage', {
     tag: 'Usage',
-    method: 'get',
-    path: '/api/organization/usage',
-    operationId: 'getUsage',
-    run: show,
     summary: 'Get the limits and what is used of them',
-    answer: { status: 200, description: 'Every limit, its use, and the month.', schema: usageAnswer },
-  },
-  {
+    answer: { description: 'Every limit, its use, and the month.', schema: usageAnswer },
+    async run(ctx, deps) {
+      const { id, plan, limits } = callerOf(ctx).organization;
+      const [[use], records, waiting] = await Promise.all([
+        loadUse(deps.pool, [id], payloadDays(deps.settings)),
+        countRecords(deps.pool, id, idFloor('evt', Date.now() - SECOND_MS)),
+        countOpen(deps.pool, id),
+      ]);
+      const { runningReplays, eventsInLastSecond, ...counts } = records;
+      const used: Record<LimitName, number | null> = {
+        ...counts,
+        eventsPerSecond: eventsInLastSecond,
+        eventsPerMonth: use?.monthEvents ?? 0,
+        payloadBytes: null,
+        waitingDeliveries: waiting,
+        storedBytes: use?.storedBytes ?? 0,
+        transformMsPerMinute: null,
+        requestsPerMinute: deps.requests.inThisMinute(id),
+        runningReplays,
+        replayedPerSecond: null,
+        runningImports: deps.requests.running(id, 'runningImports'),
+        runningSearches: deps.requests.running(id, 'runningSearches'),
+        runningTests: deps.requests.running(id, 'runningTests'),
+        runningStreams: deps.requests.running(id, 'runningStreams'),
+      };
+      const shown = LIMIT_NAMES.map((name) => [
+        name,
+        { limit: Number.isFinite(limits[name]) ? limits[name] : null, used: used[name], unit: LIMITS[name].unit },
+      ]);
+      return { plan, limits: Object.fromEntries(shown), month: monthOf(use) };
+    },
+  }),
+  operation('listDailyUsage', 'get', '/api/organization/usage/daily', {
     tag: 'Usage',
-    method: 'get',
-    path: '/api/organization/usage/daily',
-    operationId: 'listDailyUsage',
-    run: listDays,
     summary: 'List the use by day',
     description: `Days without use are left out. With \`Accept: text/csv\` the answer is a table. At most ${MAX_DAYS} days.`,
-    query: dailySchema,
+    query: z.object({ from: dayParam, to: dayParam }),
     answer: {
-      status: 200,
       description: 'The days, oldest first.',
       content: {
         'application/json': { schema: z.object({ data: z.array(day) }) },
         'text/csv': { schema: withExample(z.string(), 'day,events,payloadBytes,deliveries,attempts\r\n') },
       },
     },
-  },
+    async run(ctx, deps, { query }) {
+      const to = query.to ?? dayOf(Date.now());
+      const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
+      if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS) {
+        throw invalid('from', `must be less than ${MAX_DAYS} days before to`);
+      }
+      const days = await dailyUse(deps.pool, organizationId(ctx), { from, to });
+      ctx.vary('Accept');
+      if (ctx.accepts('application/json', 'text/csv') === 'text/csv') {
+        ctx.type = 'text/csv; charset=utf-8';
+        return tableOf(days);
+      }
+      return { data: days };
+    },
+  }),
 ];
-
-async function show(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { id, plan, limits } = callerOf(ctx).organization;
-  const [[use], records, waiting] = await Promise.all([
-    loadUse(deps.pool, [id], payloadDays(deps.settings)),
-    countRecords(deps.pool, id, idFloor('evt', Date.now() - SECOND_MS)),
-    countOpen(deps.pool, id),
-  ]);
-  const { runningReplays, eventsInLastSecond, ...counts } = records;
-  const used: Record<LimitName, number | null> = {
-    ...counts,
-    eventsPerSecond: eventsInLastSecond,
-    eventsPerMonth: use?.monthEvents ?? 0,
-    payloadBytes: null,
-    waitingDeliveries: waiting,
-    storedBytes: use?.storedBytes ?? 0,
-    transformMsPerMinute: null,
-    requestsPerMinute: deps.requests.inThisMinute(id),
-    runningReplays,
-    replayedPerSecond: null,
-    runningImports: deps.requests.running(id, 'runningImports'),
-    runningSearches: deps.requests.running(id, 'runningSearches'),
-    runningTests: deps.requests.running(id, 'runningTests'),
-    runningStreams: deps.requests.running(id, 'runningStreams'),
-  };
-  const shown = LIMIT_NAMES.map((name) => [
-    name,
-    { limit: Number.isFinite(limits[name]) ? limits[name] : null, used: used[name], unit: LIMITS[name].unit },
-  ]);
-  ctx.body = { plan, limits: Object.fromEntries(shown), month: monthOf(use) };
-}
 
 function monthOf(use: Use | undefined) {
   const from = `${(use?.today ?? dayOf(Date.now())).slice(0, 'yyyy-mm'.length)}-01`;
   return { from, events: use?.monthEvents ?? 0, payloadBytes: use?.monthBytes ?? 0 };
-}
-
-async function listDays(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, dailySchema);
-  const to = query.to ?? dayOf(Date.now());
-  const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
-  if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS) {
-    throw invalid('from', `must be less than ${MAX_DAYS} days before to`);
-  }
-  const days = await dailyUse(deps.pool, organizationId(ctx), { from, to });
-  ctx.vary('Accept');
-  if (ctx.accepts('application/json', 'text/csv') === 'text/csv') {
-    ctx.type = 'text/csv; charset=utf-8';
-    ctx.body = tableOf(days);
-  } else ctx.body = { data: days };
 }
 
 /** RFC 4180; there is nothing to quote in days and numbers. */

@@ -15,8 +15,8 @@ import { Filter } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseBody, refuse } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { refuse } from '../../request/validation.ts';
 import { answerShape, membersOf, optional, required } from '../table.ts';
 import { component, exampleSample, flag, text, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
@@ -107,44 +107,31 @@ const filterResult = component('FilterResult', {
 
 export const filterOperations: Operation[] = [
   ...filters.operations(),
-  {
+  operation('testConditions', 'post', '/api/filters/test', {
     tag: 'Filters',
-    method: 'post',
-    path: '/api/filters/test',
-    operationId: 'testConditions',
     changesNothing: true,
-    run: testConditions,
     summary: 'Try conditions that are not stored',
     body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
-    answer: { status: 200, description: 'What the conditions make of the sample.', schema: filterResult },
+    answer: { description: 'What the conditions make of the sample.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
-  },
-  {
+    /** Tests conditions that are not stored. */
+    run: async (ctx, deps, { body: { conditions: given, logic: how, ...body } }) =>
+      await tryOut(ctx, deps, { conditions: given, logic: how ?? filterMembers.logic.default }, body),
+  }),
+  operation('testFilter', 'post', '/api/filters/{id}/test', {
     tag: 'Filters',
     idOf: ['flt'],
-    method: 'post',
-    path: '/api/filters/{id}/test',
-    operationId: 'testFilter',
     changesNothing: true,
-    run: test,
     summary: 'Try a filter',
     body: { schema: testSchema, examples: { plain: exampleSample } },
-    answer: { status: 200, description: 'What the filter makes of the sample.', schema: filterResult },
+    answer: { description: 'What the filter makes of the sample.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
-  },
+    async run(ctx, deps, { body }) {
+      const filter = await filters.find(ctx, deps);
+      return await tryOut(ctx, deps, filter, body);
+    },
+  }),
 ];
-
-async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, testSchema);
-  const filter = await filters.find(ctx, deps);
-  ctx.body = await tryOut(ctx, deps, filter, body);
-}
-
-/** Tests conditions that are not stored. */
-async function testConditions(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { conditions: given, logic: how, ...body } = await parseBody(ctx, testConditionsSchema);
-  ctx.body = await tryOut(ctx, deps, { conditions: given, logic: how ?? filterMembers.logic.default }, body);
-}
 
 async function tryOut(
   ctx: Context,

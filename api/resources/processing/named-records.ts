@@ -12,24 +12,21 @@ import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import type { Operation, RequestBody } from '../../request/operation.ts';
-import { listAnswer, newestFirst } from '../../request/query.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
-import { crudOperations, type Resource } from '../crud.ts';
+import type { Operation, RequestBody, Tag } from '../../request/operation.ts';
+import { parseBody } from '../../request/validation.ts';
+import { crudOperations } from '../crud.ts';
 import * as field from '../fields.ts';
 import {
   changedMembers,
+  changeRecord,
   type Find,
   finder,
   matching,
   orDuplicateSlug,
   putBySlug,
-  requireWanted,
   searchParams,
   slugOf,
   storeWithSlug,
-  tell,
-  transactional,
 } from '../records.ts';
 import {
   computed,
@@ -66,13 +63,14 @@ export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
-const listSchema = z.object(searchParams('name or slug'));
-
 /** The members that all three have. */
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
 /** What differs between the kinds. */
-interface NamedKind<Own> extends Pick<Resource, 'tag' | 'base' | 'name'> {
+interface NamedKind<Own> {
+  tag: Tag;
+  base: string;
+  name: string;
   kind: SluggedKind;
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
@@ -109,7 +107,7 @@ export class NamedRecords<Own extends object> {
   }
 
   operations(): Operation[] {
-    const { answer, prefix, tag, base, name, kind, refusal, examples, leadsTo } = this.#kind;
+    const { answer, prefix, tag, base, name, kind, usedAs, refusal, examples, leadsTo } = this.#kind;
     const errors = { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
     const body = { schema: this.#createSchema, examples: examples.create };
     return crudOperations({
@@ -119,16 +117,30 @@ export class NamedRecords<Own extends object> {
       name,
       noun: kind,
       answer,
-      list: { run: (ctx, deps) => this.#list(ctx, deps), query: listSchema },
-      create: { run: (ctx, deps) => this.#create(ctx, deps), body, errors, leadsTo: [leadsTo] },
-      get: async (ctx, deps) => this.#answer(ctx, deps, await this.find(ctx, deps)),
+      entity: this.#entity,
+      find: this.#find,
+      show: (ctx, deps, records) => this.#show(ctx, deps, records),
+      list: { query: z.object(searchParams('name or slug')), where: (query) => matching(query, 'name', 'slug') },
+      create: {
+        run: async (ctx, deps) => this.#store(ctx, deps, await this.#input(ctx, deps)),
+        body,
+        errors,
+        leadsTo: [leadsTo],
+      },
       update: {
         run: (ctx, deps) => this.#update(ctx, deps),
         body: { schema: this.#updateSchema, examples: examples.update },
         errors,
       },
       put: { run: (ctx, deps) => this.#put(ctx, deps), body, errors: { 400: errors[400] } },
-      remove: { run: (ctx, deps) => this.#remove(ctx, deps), errors: { 409: ['IN_USE'] } },
+      remove: {
+        run: (ctx, deps) =>
+          changeRecord(ctx, deps, this.#find, async (stored, em) => {
+            await requireUnused(em, usedAs, stored);
+            em.remove(stored);
+          }),
+        errors: { 409: ['IN_USE'] },
+      },
     });
   }
 
@@ -145,30 +157,21 @@ export class NamedRecords<Own extends object> {
     return { slug, members };
   }
 
-  async #create(ctx: Context, deps: ApiDeps): Promise<void> {
-    const { slug, members } = await this.#input(ctx, deps);
-    const record = await this.#store(ctx, deps, slug, members);
-    ctx.status = 201;
-    await this.#answer(ctx, deps, record);
-  }
-
-  async #put(ctx: Context, deps: ApiDeps): Promise<void> {
+  async #put(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
     const input = await this.#input(ctx, deps);
     const slug = slugOf(ctx, input.slug);
-    const record = await putBySlug(ctx, deps, slug, {
+    return putBySlug(ctx, deps, slug, {
       kind: this.#kind.kind,
       entity: this.#entity,
-      create: () => this.#store(ctx, deps, slug, input.members),
-      replace: (id) => this.#change(ctx, deps, id, (stored) => changedMembers(stored, input.members)),
+      create: () => this.#store(ctx, deps, { slug, members: input.members }),
+      replace: (id) => this.#change(ctx, deps, (stored) => changedMembers(stored, input.members), id),
     });
-    await this.#answer(ctx, deps, record);
   }
 
-  async #store(
+  #store(
     ctx: Context,
     deps: ApiDeps,
-    given: string | undefined,
-    members: { name: string },
+    { slug: given, members }: { slug: string | undefined; members: { name: string } },
   ): Promise<Named & Own> {
     const { kind, prefix, limit } = this.#kind;
     const id = newId(prefix);
@@ -181,71 +184,37 @@ export class NamedRecords<Own extends object> {
   }
 
   /** The code of a record is checked before it is locked; if another request changes it meanwhile, it is checked again. */
-  async #update(ctx: Context, deps: ApiDeps): Promise<void> {
+  async #update(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
     const patch = field.sent(await parseBody(ctx, this.#updateSchema)) as Partial<NamedInput & Own>;
     const { of: checked, run } = this.#kind.check ?? { of: [] };
     const isChecked = checked.some((member) => member in patch);
     for (;;) {
       const found = isChecked ? await this.find(ctx, deps) : null;
       if (found) await run?.(ctx, deps, { ...found, ...patch });
+      let isSame = true;
       const record = await orDuplicateSlug(this.#kind.kind, patch.slug, () =>
-        this.#change(ctx, deps, param(ctx, 'id'), (stored) =>
-          found === null || checked.every((member) => member in patch || stored[member] === found[member])
-            ? patch
-            : null,
-        ),
+        this.#change(ctx, deps, (stored) => {
+          isSame = found === null || checked.every((member) => member in patch || stored[member] === found[member]);
+          return isSame ? patch : {};
+        }),
       );
-      if (record) return this.#answer(ctx, deps, record);
+      if (isSame) return record;
     }
   }
 
-  /** @param change of the record under its lock; null: it is left as it is @throws ApiError 404, 412 */
-  #change<Change extends object | null>(
-    ctx: Context,
-    deps: ApiDeps,
-    id: string,
-    change: (stored: Named & Own) => Change,
-  ): Promise<(Named & Own) | Extract<Change, null>> {
-    return transactional(ctx, deps, async (em) => {
-      const stored = await this.#find(em, id, 'lock');
-      requireWanted(ctx, this.#kind.kind, stored);
-      const changed = change(stored);
-      if (changed === null) return changed as Extract<Change, null>;
-      // A JSON member is replaced as a whole.
-      em.assign<Named>(stored, changed as Partial<Named>, { mergeObjectProperties: false });
-      return stored;
-    });
+  /** @param change of the record under its lock @throws ApiError 404, 412 */
+  #change(ctx: Context, deps: ApiDeps, change: (stored: Named & Own) => object, id?: string): Promise<Named & Own> {
+    // A JSON member is replaced as a whole.
+    const assign = (stored: Named & Own, em: EntityManager) =>
+      em.assign<Named>(stored, change(stored), { mergeObjectProperties: false });
+    return changeRecord(ctx, deps, this.#find, assign, id);
   }
 
-  async #answer(ctx: Context, deps: ApiDeps, record: Named): Promise<void> {
-    tell(ctx, record);
-    [ctx.body] = await this.#showAll(entityManager(ctx, deps), [record]);
-  }
-
-  async #list(ctx: Context, deps: ApiDeps): Promise<void> {
-    const query = parseQuery(ctx, listSchema);
-    const em = entityManager(ctx, deps);
-    const [records, total] = await em.findAndCount(
-      this.#entity as unknown as EntityName<Named>,
-      matching(query, 'name', 'slug'),
-      newestFirst(query),
-    );
-    ctx.body = listAnswer(await this.#showAll(em, records), total, query);
-  }
-
-  async #remove(ctx: Context, deps: ApiDeps): Promise<void> {
-    await transactional(ctx, deps, async (em) => {
-      const record = await this.#find(em, param(ctx, 'id'), 'lock');
-      requireWanted(ctx, this.#kind.kind, record);
-      await requireUnused(em, this.#kind.usedAs, record);
-      em.remove(record);
-    });
-    ctx.status = 204;
-  }
-
-  async #showAll(em: EntityManager, records: Named[]): Promise<object[]> {
-    const counts = await routeCounts(em, this.#kind.usedAs, records);
-    return records.map((record) => toAnswer(this.#kind.members, record, { routeCount: counts.get(record.id) }));
+  async #show(ctx: Context, deps: ApiDeps, records: Named[]): Promise<object[]> {
+    const { members, usedAs } = this.#kind;
+    const ids = records.map(({ id }) => id);
+    const counts = await countRoutesOf(entityManager(ctx, deps), organizationId(ctx), COLUMNS[usedAs], ids);
+    return records.map((record) => toAnswer(members, record, { routeCount: counts.get(record.id) ?? 0 }));
   }
 }
 
@@ -256,19 +225,6 @@ const COLUMNS: Record<RouteReference, ReferringColumn> = {
   schemaId: 'schema_id',
   transformId: 'transform_id',
 };
-
-/** How many routes refer to each of the records of an organization, in one query; `get` of an unused id gives 0. */
-async function routeCounts(
-  em: EntityManager,
-  member: RouteReference,
-  records: readonly { id: string; organizationId: string }[],
-): Promise<{ get(id: string): number }> {
-  const [first] = records;
-  if (first === undefined) return { get: () => 0 };
-  const ids = records.map(({ id }) => id);
-  const counts = await countRoutesOf(em.fork(), first.organizationId, COLUMNS[member], ids);
-  return { get: (id) => counts.get(id) ?? 0 };
-}
 
 /**
  * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that deletes

@@ -6,8 +6,7 @@ import { Schema } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseBody } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { answerShape, membersOf, readOnly, required } from '../table.ts';
 import { component, flag, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
@@ -77,66 +76,52 @@ const schemaResult = component('SchemaResult', {
 
 export const schemaOperations: Operation[] = [
   ...schemas.operations(),
-  {
+  operation('testSchema', 'post', '/api/schemas/test', {
     tag: 'Schemas',
-    method: 'post',
-    path: '/api/schemas/test',
-    operationId: 'testSchema',
     changesNothing: true,
-    run: test,
     summary: 'Try a schema that is not stored',
     body: {
       schema: testSchema,
       examples: { wrong: { schema: exampleSchema, payload: { id: 'not a number' } } },
     },
     answer: {
-      status: 200,
       description: 'Whether the payload matches, and the first ten mismatches.',
       schema: schemaResult,
     },
     errors: { 400: ['INVALID_SCHEMA'] },
-  },
-  {
+    /** Tests a schema that is not stored. */
+    async run(ctx, deps, { body: { schema, payload, headers } }) {
+      const content = sampleContent(payload, headers);
+      const trial = await inThreads(() => deps.threads.trySchema(organizationId(ctx), schema, content));
+      if (!trial.ok) throw invalid('schema', trial.problem, 'INVALID_SCHEMA');
+      return { valid: trial.errors.length === 0, errors: trial.errors };
+    },
+  }),
+  operation('validatePayload', 'post', '/api/schemas/{id}/validate', {
     tag: 'Schemas',
     idOf: ['sch'],
-    method: 'post',
-    path: '/api/schemas/{id}/validate',
-    operationId: 'validatePayload',
     changesNothing: true,
-    run: validate,
     summary: 'Try a schema on a payload',
     body: { schema: validateSchema, examples: { wrong: { payload: { id: 'not a number' } } } },
     answer: {
-      status: 200,
       description: 'Whether the payload matches, and the first ten mismatches.',
       schema: schemaResult,
     },
-  },
+    /** Tests the schema on a payload. */
+    async run(ctx, deps, { body: { payload, headers } }) {
+      const schema = await schemas.find(ctx, deps);
+      const { id, name, version } = schema;
+      const stored = { id, name, version, schema: schema.schema };
+      // Evaluated like an event with this body.
+      const content = sampleContent(payload, headers);
+      const [errors = []] = await inThreads(() => deps.threads.validate(organizationId(ctx), [stored], content));
+      return { valid: errors.length === 0, errors };
+    },
+  }),
 ];
 
 /** @throws ApiError 400 INVALID_SCHEMA */
 async function requireGoodSchema(ctx: Context, deps: ApiDeps, { schema }: Pick<Schema, 'schema'>): Promise<void> {
   const problem = await inThreads(() => deps.threads.schemaProblem(organizationId(ctx), schema));
   if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');
-}
-
-/** Tests the schema on a payload. */
-async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
-  const schema = await schemas.find(ctx, deps);
-  const { payload, headers } = await parseBody(ctx, validateSchema);
-  const { id, name, version } = schema;
-  const stored = { id, name, version, schema: schema.schema };
-  // Evaluated like an event with this body.
-  const content = sampleContent(payload, headers);
-  const [errors = []] = await inThreads(() => deps.threads.validate(organizationId(ctx), [stored], content));
-  ctx.body = { valid: errors.length === 0, errors };
-}
-
-/** Tests a schema that is not stored. */
-async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { schema, payload, headers } = await parseBody(ctx, testSchema);
-  const content = sampleContent(payload, headers);
-  const trial = await inThreads(() => deps.threads.trySchema(organizationId(ctx), schema, content));
-  if (!trial.ok) throw invalid('schema', trial.problem, 'INVALID_SCHEMA');
-  ctx.body = { valid: trial.errors.length === 0, errors: trial.errors };
 }

@@ -12,8 +12,7 @@ import type { TransformCode } from '../../../outbound/transforms/language.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { ApiError, invalid } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseBody, parseOptionalBody } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { answerShape, createShape, membersOf, optional, readOnly, required } from '../table.ts';
 import { component, exampleSample, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
@@ -111,52 +110,38 @@ const transformResult = z
 
 export const transformOperations: Operation[] = [
   ...transforms.operations(),
-  {
+  operation('testCode', 'post', '/api/transforms/test', {
     tag: 'Transforms',
-    method: 'post',
-    path: '/api/transforms/test',
-    operationId: 'testCode',
     changesNothing: true,
-    run: testCode,
     summary: 'Try code that is not stored',
     body: { schema: testCodeSchema, examples: { plain: { ...exampleCode, ...exampleSample } } },
     answer: {
-      status: 200,
       description: 'What the code makes of the sample, or what is wrong.',
       schema: transformResult,
     },
-  },
-  {
+    /** Tests code that is not stored. */
+    async run(ctx, deps, { body: { type, code, outputContentType, ...sample } }) {
+      const transform = { key: null, type, code, outputContentType: outputContentType ?? null };
+      return await tryOut(ctx, deps, transform, sample);
+    },
+  }),
+  operation('testTransform', 'post', '/api/transforms/{id}/test', {
     tag: 'Transforms',
     idOf: ['tfm'],
-    method: 'post',
-    path: '/api/transforms/{id}/test',
-    operationId: 'testTransform',
     changesNothing: true,
-    run: test,
     summary: 'Try a transform',
     body: { schema: sampleSchema, optional: true, examples: { plain: exampleSample } },
     answer: {
-      status: 200,
       description: 'What the code makes of the sample, or what is wrong.',
       schema: transformResult,
     },
-  },
+    async run(ctx, deps, { body: sample }) {
+      const { id, version, type, code, outputContentType } = await transforms.find(ctx, deps);
+      const transform = { key: `${id}:${version}`, type, code, outputContentType: outputContentType ?? null };
+      return await tryOut(ctx, deps, transform, sample);
+    },
+  }),
 ];
-
-async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const sample = await parseOptionalBody(ctx, sampleSchema);
-  const { id, version, type, code, outputContentType } = await transforms.find(ctx, deps);
-  const transform = { key: `${id}:${version}`, type, code, outputContentType: outputContentType ?? null };
-  ctx.body = await tryOut(ctx, deps, transform, sample);
-}
-
-/** Tests code that is not stored. */
-async function testCode(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { type, code, outputContentType, ...sample } = await parseBody(ctx, testCodeSchema);
-  const transform = { key: null, type, code, outputContentType: outputContentType ?? null };
-  ctx.body = await tryOut(ctx, deps, transform, sample);
-}
 
 async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sample: z.output<typeof sampleSchema>) {
   const event = {

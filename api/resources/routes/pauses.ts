@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { type Pause, pause as pauseRecord, resume as resumeRecord } from '../../../db/circuits/pauses.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { type ApiDeps, type Context, entityManager, param } from '../../request/context.ts';
+import { entityManager, param } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseOptionalBody } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { futureTime } from '../fields.ts';
 import { findDestination, findRoute } from '../records.ts';
 import { answerShape, computed } from '../table.ts';
@@ -87,18 +86,13 @@ const PAUSABLE = [
     resumed: RELEASED,
   },
 ] as const;
-type Kind = (typeof PAUSABLE)[number];
 
-export const pauseOperations: Operation[] = PAUSABLE.flatMap((kind): Operation[] => [
-  {
-    tag: kind.tag,
-    idOf: kind.prefixes,
-    method: 'post',
-    path: `/api/${kind.table}/{id}/pause`,
-    operationId: `pause${kind.name}`,
-    run: (ctx, deps) => pause(ctx, deps, kind),
-    summary: `Pause a ${kind.kind}`,
-    description: kind.paused,
+export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, prefixes, find, tag, name, ...told }) => [
+  operation(`pause${name}`, 'post', `/api/${table}/{id}/pause`, {
+    tag,
+    idOf: prefixes,
+    summary: `Pause a ${kind}`,
+    description: told.paused,
     body: {
       schema: pauseSchema,
       optional: true,
@@ -107,35 +101,27 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap((kind): Operation[]
         maintenance: { reason: 'The CRM is moved', until: '2036-01-01T00:00:00Z' },
       },
     },
-    answer: { status: 200, description: 'The pause as it is now.', schema: pauseAnswer },
-  },
-  {
-    tag: kind.tag,
-    idOf: kind.prefixes,
-    method: 'post',
-    path: `/api/${kind.table}/{id}/resume`,
-    operationId: `resume${kind.name}`,
-    run: (ctx, deps) => resume(ctx, deps, kind),
-    summary: `End the pause of a ${kind.kind}`,
-    description: kind.resumed,
+    answer: { description: 'The pause as it is now.', schema: pauseAnswer },
+    async run(ctx, deps, { body: { reason = null, until = null } }) {
+      const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
+      const record = { organizationId, id };
+      const found = await inTransaction(deps.pool, (db) => pauseRecord(db, table, record, { reason, until }));
+      // It was deleted meanwhile.
+      if (!found) throw notFound(kind, id);
+      return { id, ...showPause(found) };
+    },
+  }),
+  operation(`resume${name}`, 'post', `/api/${table}/{id}/resume`, {
+    tag,
+    idOf: prefixes,
+    summary: `End the pause of a ${kind}`,
+    description: told.resumed,
     body: { schema: resumeSchema, optional: true, examples: { slowly: { releasePerSecond: 10 } } },
-    answer: { status: 200, description: 'It is not paused.', schema: pauseAnswer },
-  },
+    answer: { description: 'It is not paused.', schema: pauseAnswer },
+    async run(ctx, deps, { body: { releasePerSecond = null } }) {
+      const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
+      await inTransaction(deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));
+      return { id, ...showPause(undefined) };
+    },
+  }),
 ]);
-
-async function pause(ctx: Context, deps: ApiDeps, { table, kind, find }: Kind): Promise<void> {
-  const { reason = null, until = null } = await parseOptionalBody(ctx, pauseSchema);
-  const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
-  const record = { organizationId, id };
-  const found = await inTransaction(deps.pool, (db) => pauseRecord(db, table, record, { reason, until }));
-  // It was deleted meanwhile.
-  if (!found) throw notFound(kind, id);
-  ctx.body = { id, ...showPause(found) };
-}
-
-async function resume(ctx: Context, deps: ApiDeps, { find }: Kind): Promise<void> {
-  const { releasePerSecond = null } = await parseOptionalBody(ctx, resumeSchema);
-  const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
-  await inTransaction(deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));
-  ctx.body = { id, ...showPause(undefined) };
-}

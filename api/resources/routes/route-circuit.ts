@@ -5,17 +5,16 @@ import { resetCircuit as closeCircuit, loadCircuits } from '../../../db/circuits
 import { pausesOf } from '../../../db/circuits/pauses.ts';
 import { lastAttempts, routeStatistics } from '../../../db/ledger/statistics.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { type ApiDeps, type Context, entityManager, param } from '../../request/context.ts';
+import { entityManager, param } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { pauseMembers, showPause } from './pauses.ts';
 import { circuitConfigAnswer, circuitConfigSchema } from './route-members.ts';
 import { answerShape } from '../table.ts';
 import { component, count, latency, text, timestamp, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam } from '../../request/query.ts';
-import { findRoute, requireWanted, tell, transactional } from '../records.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
+import { changeRecord, findRoute, tell } from '../records.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
@@ -46,109 +45,79 @@ const base = '/api/routes/{id}';
 const common = { tag: 'Routes', idOf: ['rte'] } as const;
 
 export const routeCircuitOperations: Operation[] = [
-  {
+  operation('getRouteStatistics', 'get', `${base}/stats`, {
     ...common,
-    method: 'get',
-    path: `${base}/stats`,
-    operationId: 'getRouteStatistics',
-    run: stats,
     summary: "Get a route's statistics",
     query: statsSchema,
-    answer: { status: 200, description: 'The statistics of the period.', schema: statisticsAnswer },
-  },
-  {
+    answer: { description: 'The statistics of the period.', schema: statisticsAnswer },
+    async run(ctx, deps, { query: { period = '24h' } }) {
+      const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+      return { ...(await routeStatistics(deps.pool, id, PERIOD_HOURS[period])), period };
+    },
+  }),
+  operation('getCircuitStatus', 'get', `${base}/circuit-status`, {
     ...common,
-    method: 'get',
-    path: `${base}/circuit-status`,
-    operationId: 'getCircuitStatus',
-    run: circuitStatus,
     summary: "Get the state of a route's circuit breaker",
-    answer: { status: 200, description: 'The state.', schema: statusAnswer },
-  },
-  {
+    answer: { description: 'The state.', schema: statusAnswer },
+    async run(ctx, deps) {
+      const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+      const [circuits, pauses, attempts] = await Promise.all([
+        loadCircuits(deps.pool, [id]),
+        pausesOf(deps.pool, organizationId, [id]),
+        lastAttempts(deps.pool, id, destinationIds),
+      ]);
+      const found = circuits.get(id);
+      if (!found) throw notFound('route', id);
+      const { circuit, rule } = found;
+      return {
+        circuitState: circuit.state,
+        failureCount: circuit.failureCount,
+        failureThreshold: rule.failureThreshold,
+        cooldownSeconds: rule.cooldownSeconds,
+        ...attempts,
+        openedAt: circuit.openedAt && new Date(circuit.openedAt),
+        probeSuccessCount: circuit.probeSuccessCount,
+        probeSuccessThreshold: rule.probeSuccessThreshold,
+        ...showPause(pauses.get(id)),
+      };
+    },
+  }),
+  operation('resetCircuit', 'post', `${base}/reset-circuit`, {
     ...common,
-    method: 'post',
-    path: `${base}/reset-circuit`,
-    operationId: 'resetCircuit',
-    run: resetCircuit,
     summary: "Close a route's circuit breaker now",
     description: 'What was held is released, unless the route is paused.',
     answer: {
-      status: 200,
       description: 'It is closed.',
       schema: z.object({ message: text('Circuit breaker reset successfully'), circuitState: z.literal('closed') }),
     },
-  },
-  {
+    /** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
+    async run(ctx, deps) {
+      const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+      await inTransaction(deps.pool, (db) => closeCircuit(db, id));
+      return { message: 'Circuit breaker reset successfully', circuitState: 'closed' };
+    },
+  }),
+  operation('configureCircuit', 'patch', `${base}/circuit-config`, {
     ...common,
-    method: 'patch',
-    path: `${base}/circuit-config`,
-    operationId: 'configureCircuit',
     versioned: true,
-    run: configureCircuit,
     summary: "Change the settings of a route's circuit breaker",
     body: {
       schema: circuitConfigSchema,
       examples: { patient: { circuitCooldownSeconds: 600, circuitFailureThreshold: 10 } },
     },
     answer: {
-      status: 200,
       description: 'The settings as they are now.',
       schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker configuration updated') }),
     },
-  },
+    async run(ctx, deps, { body: patch }) {
+      const route = await changeRecord(ctx, deps, findRoute, (stored, em) => em.assign(stored, field.sent(patch)));
+      tell(ctx, route);
+      return {
+        circuitCooldownSeconds: route.circuitCooldownSeconds,
+        circuitFailureThreshold: route.circuitFailureThreshold,
+        circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
+        message: 'Circuit breaker configuration updated',
+      };
+    },
+  }),
 ];
-
-async function stats(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { period = '24h' } = parseQuery(ctx, statsSchema);
-  const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-  ctx.body = { ...(await routeStatistics(deps.pool, id, PERIOD_HOURS[period])), period };
-}
-
-async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-  const [circuits, pauses, attempts] = await Promise.all([
-    loadCircuits(deps.pool, [id]),
-    pausesOf(deps.pool, organizationId, [id]),
-    lastAttempts(deps.pool, id, destinationIds),
-  ]);
-  const found = circuits.get(id);
-  if (!found) throw notFound('route', id);
-  const { circuit, rule } = found;
-  ctx.body = {
-    circuitState: circuit.state,
-    failureCount: circuit.failureCount,
-    failureThreshold: rule.failureThreshold,
-    cooldownSeconds: rule.cooldownSeconds,
-    ...attempts,
-    openedAt: circuit.openedAt && new Date(circuit.openedAt),
-    probeSuccessCount: circuit.probeSuccessCount,
-    probeSuccessThreshold: rule.probeSuccessThreshold,
-    ...showPause(pauses.get(id)),
-  };
-}
-
-/** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
-async function resetCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-  await inTransaction(deps.pool, (db) => closeCircuit(db, id));
-  ctx.body = { message: 'Circuit breaker reset successfully', circuitState: 'closed' };
-}
-
-async function configureCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
-  const patch = await parseBody(ctx, circuitConfigSchema);
-  const id = param(ctx, 'id');
-  const route = await transactional(ctx, deps, async (em) => {
-    const stored = await findRoute(em, id, 'lock');
-    requireWanted(ctx, 'route', stored);
-    em.assign(stored, field.sent(patch));
-    return stored;
-  });
-  tell(ctx, route);
-  ctx.body = {
-    circuitCooldownSeconds: route.circuitCooldownSeconds,
-    circuitFailureThreshold: route.circuitFailureThreshold,
-    circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
-    message: 'Circuit breaker configuration updated',
-  };
-}

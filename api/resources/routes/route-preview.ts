@@ -3,26 +3,25 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
-import type { SchemaError, StoredSchema } from '../../../core/schemas/schema.ts';
 import { isId, newId } from '../../../core/text/ids.ts';
-import { type EventRecord, findEvent } from '../../../db/history/events.ts';
-import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
-import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
+import type { SchemaError, StoredSchema } from '../../../core/schemas/schema.ts';
 import { Destination, Filter, type Route, Schema, Source } from '../../../db/records/entities.ts';
+import { type EventRecord, findEvent } from '../../../db/history/events.ts';
+import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
+import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import type { GateSet } from '../../../outbound/threads/index.ts';
-import { noteRecords } from '../../auth/audit-trail.ts';
-import { requireScope } from '../../auth/scopes.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
 import { invalid, notFound, unavailable } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { inThreads } from '../../request/threads.ts';
-import { parseBody } from '../../request/validation.ts';
-import { problemAnswer, requestMembers, shownBody, shownUrl, slots } from '../deliveries/delivery-request.ts';
-import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
-import { payloadExpired } from '../events/events.ts';
-import { findRoute, requireId } from '../records.ts';
 import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
+import { operation } from '../../request/operation.ts';
+import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
+import { findRoute, requireId } from '../records.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { inThreads } from '../../request/threads.ts';
+import { slots, problemAnswer, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
+import { payloadExpired } from '../events/events.ts';
 
 // What is shown of a body: answers to POSTs are kept for repeats.
 const MOST_SHOWN = 64 * 1024;
@@ -65,50 +64,44 @@ const previewAnswer = component('RoutePreview', {
     .describe('One for each destination, in their order; none when the event is not taken.'),
 });
 
-export const routePreviewOperation: Operation = {
+export const routePreviewOperation = operation('previewRoute', 'post', '/api/routes/{id}/preview', {
   tag: 'Routes',
   idOf: ['rte'],
-  method: 'post',
-  path: '/api/routes/{id}/preview',
-  operationId: 'previewRoute',
   changesNothing: true,
-  run: preview,
   scope: 'payloads:read',
   summary: 'See what a route would send for an event',
   description:
     'With the records as they are now, disabled or not. Nothing is sent; the id of the delivery and signatures are of this answer only.',
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
-  answer: { status: 200, description: 'What it would do.', schema: previewAnswer },
+  answer: { description: 'What it would do.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },
-};
-
-async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { eventId } = await parseBody(ctx, bodySchema);
-  const em = entityManager(ctx, deps);
-  const route = await findRoute(em, param(ctx, 'id'));
-  requireScope(ctx, 'routes:read', 'the preview of a route');
-  const event = await requireEventOf(ctx, deps, route, eventId);
-  // Whose payload was read: otherwise reads of many events by one route would count as the same.
-  noteRecords(ctx, [event.id]);
-  if (!slots.hold(organizationId(ctx))) throw unavailable('Other previews are running');
-  try {
-    const body = await loadPayload(deps.pool, event.id);
-    if (body === null) throw payloadExpired(event.id);
-    const verdict = await judge(em, ctx, deps, route, event, body);
-    ctx.body = {
-      routeId: route.id,
-      eventId: event.id,
-      verdict: verdict.kind,
-      error: 'error' in verdict ? verdict.error : null,
-      schemaErrors: verdict.schemaErrors,
-      ...(verdict.kind === 'taken'
-        ? await requestsOf(em, ctx, deps, route, event, body)
-        : { content: null, requests: [] }),
-    };
-  } finally {
-    slots.release(organizationId(ctx));
-  }
-}
+  async run(ctx, deps, { body: { eventId } }) {
+    const em = entityManager(ctx, deps);
+    const route = await findRoute(em, param(ctx, 'id'));
+    requireScope(ctx, 'routes:read', 'the preview of a route');
+    const event = await requireEventOf(ctx, deps, route, eventId);
+    // Whose payload was read: otherwise reads of many events by one route would count as the same.
+    noteRecords(ctx, [event.id]);
+    if (!slots.hold(organizationId(ctx))) throw unavailable('Other previews are running');
+    try {
+      const body = await loadPayload(deps.pool, event.id);
+      if (body === null) throw payloadExpired(event.id);
+      const verdict = await judge(em, ctx, deps, route, event, body);
+      return {
+        routeId: route.id,
+        eventId: event.id,
+        verdict: verdict.kind,
+        error: 'error' in verdict ? verdict.error : null,
+        schemaErrors: verdict.schemaErrors,
+        ...(verdict.kind === 'taken'
+          ? await requestsOf(em, ctx, deps, route, event, body)
+          : { content: null, requests: [] }),
+      };
+    } finally {
+      slots.release(organizationId(ctx));
+    }
+  },
+});
 
 async function requireEventOf(ctx: Context, deps: ApiDeps, route: Route, eventId: string): Promise<EventRecord> {
   requireId('event', ['evt'], eventId);

@@ -45,16 +45,12 @@ async function add(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteIn
 }
 
 /** Makes the route of the name in the path, or replaces it. @throws ApiError 400, 409, 412, 429 */
-export async function putRoute(
-  ctx: Context,
-  deps: ApiDeps,
-  em: EntityManager,
-  body: RouteInput,
-): Promise<{ route: Route; isNew: boolean }> {
+export async function putRoute(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
   const name = param(ctx, 'name');
   if (body.name !== name) throw invalid('name', `must be ${name}, as in the path`);
   await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
-  return em.transactional(async (transaction) => {
+  let isNew = false;
+  const route = await em.transactional(async (transaction) => {
     // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits for no name.
     await lockRouteName(transaction, organizationId(ctx), name);
     await lockSource(transaction, body.sourceId);
@@ -69,11 +65,14 @@ export async function putRoute(
     }
     if (found === undefined) {
       requireNoVersion(ctx, 'route', name);
-      return { route: await add(ctx, deps, transaction, body), isNew: true };
+      isNew = true;
+      return add(ctx, deps, transaction, body);
     }
     noteRecords(ctx, [found.id]);
-    return { route: await replace(ctx, deps, transaction, found.id, body), isNew: false };
+    return replace(ctx, deps, transaction, found.id, body);
   });
+  ctx.status = isNew ? 201 : 200;
+  return route;
 }
 
 async function replace(ctx: Context, deps: ApiDeps, em: EntityManager, id: string, body: RouteInput): Promise<Route> {

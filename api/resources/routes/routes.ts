@@ -1,35 +1,26 @@
 // Routes, one or many.
 import { raw } from '@mikro-orm/core';
 import { z } from 'zod';
-import { CIRCUIT_STATES, type CircuitState } from '../../../core/delivery/circuit.ts';
+import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { circuitStates, stateOfCircuit } from '../../../db/circuits/circuits.ts';
 import { pausesOf } from '../../../db/circuits/pauses.ts';
 import { inTransaction, type Queryable } from '../../../db/connections/pool.ts';
 import { Destination, Route, Source } from '../../../db/records/entities.ts';
 import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/records/routes.ts';
-import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
-import type { Operation } from '../../request/operation.ts';
-import { booleanParam, choiceParam, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
-import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { booleanParam, choiceParam, pageParams, textParam } from '../../request/query.ts';
+import { parseBody } from '../../request/validation.ts';
 import { withheldEmails } from '../alerts/notification-recipients.ts';
-import { findRoute, idsOfBulk, requireWanted, tell, transactional, wellFormed } from '../records.ts';
+import { changeRecord, findRoute, idsOfBulk, wellFormed } from '../records.ts';
 import { crudOperations } from '../crud.ts';
 import { toAnswer } from '../table.ts';
 import { count, exampleId, flag, named, withExample } from '../values.ts';
 import { showPause } from './pauses.ts';
 import { createRouteSchema, routeAnswer, routeMembers, updateRouteSchema } from './route-members.ts';
 import { changeRoute, makeRoute, putRoute, referenceNames } from './route-record.ts';
-
-const listSchema = z.object({
-  ...pageParams,
-  enabled: booleanParam,
-  sourceId: textParam,
-  destinationId: textParam,
-  circuitState: choiceParam(CIRCUIT_STATES),
-});
 
 export const routeOperations: Operation[] = crudOperations({
   tag: 'Routes',
@@ -38,9 +29,27 @@ export const routeOperations: Operation[] = crudOperations({
   name: 'Route',
   noun: 'route',
   answer: routeAnswer,
-  list: { run: list, query: listSchema },
+  entity: Route,
+  find: findRoute,
+  show: showAll,
+  list: {
+    query: z.object({
+      ...pageParams,
+      enabled: booleanParam,
+      sourceId: textParam,
+      destinationId: textParam,
+      circuitState: choiceParam(CIRCUIT_STATES),
+    }),
+    where: ({ enabled, sourceId, destinationId, circuitState }) => ({
+      ...(enabled !== undefined && { enabled }),
+      ...(sourceId && { sourceId }),
+      ...(destinationId && { destinationIds: { $contains: [destinationId] } }),
+      // PostgreSQL compares: in an outage, the circuits of all routes may be open.
+      ...(circuitState && { [raw(stateOfCircuit)]: circuitState }),
+    }),
+  },
   create: {
-    run: create,
+    run: async (ctx, deps) => makeRoute(ctx, deps, entityManager(ctx, deps), await parseBody(ctx, createRouteSchema)),
     body: {
       schema: createRouteSchema,
       examples: {
@@ -67,9 +76,11 @@ export const routeOperations: Operation[] = crudOperations({
     ],
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
-  get,
   update: {
-    run: update,
+    async run(ctx, deps) {
+      const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
+      return changeRoute(ctx, deps, entityManager(ctx, deps), { id: param(ctx, 'id'), sourceId, patch });
+    },
     description: 'The source cannot be changed.',
     body: {
       schema: updateRouteSchema,
@@ -80,7 +91,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   put: {
     by: 'name',
-    run: put,
+    run: async (ctx, deps) => putRoute(ctx, deps, entityManager(ctx, deps), await parseBody(ctx, createRouteSchema)),
     description: 'The source of a route cannot be changed. When several routes have the name, the answer is 409.',
     body: {
       schema: createRouteSchema,
@@ -88,115 +99,56 @@ export const routeOperations: Operation[] = crudOperations({
     },
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE', 'INVALID_STATE'] },
   },
-  remove: { run: remove, description: 'Its source, destinations, filter, schema and transform stay.' },
+  remove: {
+    run: (ctx, deps) => changeRecord(ctx, deps, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
+    description: 'Its source, destinations, filter, schema and transform stay.',
+  },
 });
-
-const deleteManySchema = z.strictObject({ routeIds: idsOfBulk });
-const pauseManySchema = z.strictObject({ routeIds: idsOfBulk, isActive: z.boolean() });
 
 /** Each request is one transaction; unknown ids are ignored. */
 export const manyRoutesOperations: Operation[] = [
-  {
+  operation('pauseRoutes', 'post', '/api/routes/bulk-pause', {
     tag: 'Routes',
-    method: 'post',
-    path: '/api/routes/bulk-pause',
-    operationId: 'pauseRoutes',
-    run: pauseMany,
     summary: 'Disable or enable many routes',
     description: 'A disabled route takes no webhooks. Ids that do not exist are passed over.',
-    body: { schema: pauseManySchema, examples: { disable: { routeIds: [exampleId('rte')], isActive: false } } },
+    body: {
+      selects: true,
+      schema: z.strictObject({ routeIds: idsOfBulk, isActive: z.boolean() }),
+      examples: { disable: { routeIds: [exampleId('rte')], isActive: false } },
+    },
     answer: {
-      status: 200,
       description: 'The routes that there are.',
       schema: z.object({
         updated: withExample(count, 1),
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
       }),
     },
-  },
-  {
+    async run(ctx, deps, { body: { routeIds, isActive } }) {
+      const routes = await changeMany(ctx, deps, routeIds, (db, ids) =>
+        enableRoutes(db, organizationId(ctx), ids, isActive),
+      );
+      return { updated: routes.length, routes: routes.map(({ id, name }) => ({ id, name, isActive })) };
+    },
+  }),
+  operation('deleteRoutes', 'post', '/api/routes/bulk-delete', {
     tag: 'Routes',
-    method: 'post',
-    path: '/api/routes/bulk-delete',
-    operationId: 'deleteRoutes',
-    run: removeMany,
     summary: 'Delete many routes',
     description: 'Irreversible. Ids that do not exist are passed over.',
-    body: { schema: deleteManySchema, examples: { one: { routeIds: [exampleId('rte')] } } },
+    body: {
+      selects: true,
+      schema: z.strictObject({ routeIds: idsOfBulk }),
+      examples: { one: { routeIds: [exampleId('rte')] } },
+    },
     answer: {
-      status: 200,
       description: 'The routes that there were.',
       schema: z.object({ deleted: withExample(count, 1), routes: z.array(named('rte', 'Orders to the CRM')) }),
     },
-  },
-];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const em = entityManager(ctx, deps);
-  const [routes, total] = await em.findAndCount(
-    Route,
-    {
-      ...(query.enabled !== undefined && { enabled: query.enabled }),
-      ...(query.sourceId && { sourceId: query.sourceId }),
-      ...(query.destinationId && { destinationIds: { $contains: [query.destinationId] } }),
-      ...(query.circuitState && inState(query.circuitState)),
+    async run(ctx, deps, { body: { routeIds } }) {
+      const routes = await changeMany(ctx, deps, routeIds, (db, ids) => deleteRoutes(db, organizationId(ctx), ids));
+      return { deleted: routes.length, routes };
     },
-    newestFirst(query),
-  );
-  ctx.body = listAnswer(await showAll(em, deps, routes), total, query);
-}
-
-/** PostgreSQL compares: in an outage, the circuits of all routes may be open. */
-const inState = (state: CircuitState) => ({ [raw(stateOfCircuit)]: state });
-
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const em = entityManager(ctx, deps);
-  const route = await makeRoute(ctx, deps, em, await parseBody(ctx, createRouteSchema));
-  ctx.status = 201;
-  await answer(ctx, em, deps, route);
-}
-
-async function put(ctx: Context, deps: ApiDeps): Promise<void> {
-  const em = entityManager(ctx, deps);
-  const { route, isNew } = await putRoute(ctx, deps, em, await parseBody(ctx, createRouteSchema));
-  ctx.status = isNew ? 201 : 200;
-  await answer(ctx, em, deps, route);
-}
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  const em = entityManager(ctx, deps);
-  await answer(ctx, em, deps, await findRoute(em, param(ctx, 'id')));
-}
-
-async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const em = entityManager(ctx, deps);
-  const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
-  await answer(ctx, em, deps, await changeRoute(ctx, deps, em, { id: param(ctx, 'id'), sourceId, patch }));
-}
-
-async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
-  const id = param(ctx, 'id');
-  await transactional(ctx, deps, async (em) => {
-    requireWanted(ctx, 'route', await findRoute(em, id, 'lock'));
-    await em.nativeDelete(Route, { id });
-  });
-  ctx.status = 204;
-}
-
-async function pauseMany(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { routeIds, isActive } = await parseChoice(ctx, pauseManySchema);
-  const routes = await changeMany(ctx, deps, routeIds, (db, ids) =>
-    enableRoutes(db, organizationId(ctx), ids, isActive),
-  );
-  ctx.body = { updated: routes.length, routes: routes.map(({ id, name }) => ({ id, name, isActive })) };
-}
-
-async function removeMany(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { routeIds } = await parseChoice(ctx, deleteManySchema);
-  const routes = await changeMany(ctx, deps, routeIds, (db, ids) => deleteRoutes(db, organizationId(ctx), ids));
-  ctx.body = { deleted: routes.length, routes };
-}
+  }),
+];
 
 function changeMany(
   ctx: Context,
@@ -214,14 +166,10 @@ function changeMany(
   });
 }
 
-async function answer(ctx: Context, em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
-  tell(ctx, route);
-  [ctx.body] = await showAll(em, deps, [route]);
-}
-
 /** Routes with their references, for a whole page at once. */
-async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
-  const organization = routes[0]?.organizationId ?? '';
+async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
+  const em = entityManager(ctx, deps);
+  const organization = organizationId(ctx);
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
   const ids = routes.map((route) => route.id);

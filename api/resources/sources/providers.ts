@@ -3,13 +3,11 @@ import { z } from 'zod';
 import { secretProblem } from '../../../core/verification/index.ts';
 import { providerNamed, providers, type Provider } from '../../../providers/index.ts';
 import { signedWebhook } from '../../../providers/sample.ts';
-import type { Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { shownAnswer } from './source-members.ts';
 import { component, headers, listOf, text, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { listAnswer, pageParams } from '../../request/query.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
 
 const listSchema = z.object(pageParams);
 
@@ -78,13 +76,9 @@ const signedSample = component('SignedSample', {
   query: text('', 'To be added to the address; usually empty.'),
 });
 
-export const signSampleOperation: Operation = {
+export const signSampleOperation = operation('signSample', 'post', '/api/providers/sample', {
   tag: 'Sources',
-  method: 'post',
-  path: '/api/providers/sample',
-  operationId: 'signSample',
   changesNothing: true,
-  run: sign,
   summary: 'Make a sample webhook as a provider signs it',
   description: 'To try a source before its provider is connected: send it to the `webhookUrl` with `POST`.',
   body: {
@@ -93,46 +87,38 @@ export const signSampleOperation: Operation = {
       github: { provider: 'github', secret: 'shared with github', url: 'https://hooks.example/ingest/acme/github' },
     },
   },
-  answer: { status: 200, description: 'What to send.', schema: signedSample },
-};
+  answer: { description: 'What to send.', schema: signedSample },
+  run(_ctx, _deps, { body: { provider: name, payload, ...wanted } }) {
+    const found = providerNamed(name);
+    if (found === undefined) throw invalid('provider', 'must be one that GET /api/providers lists');
+    const problem = secretProblem(found.verification, wanted.secret);
+    if (problem !== null) throw invalid('secret', problem);
+    const signed = signedWebhook(found, { ...wanted, ...(payload !== undefined && { body: Buffer.from(payload) }) });
+    if (signed === 'no-sample')
+      throw invalid('event', `must be one of ${found.samples.map(({ event }) => event).join(', ')}`);
+    if (signed === 'private-key')
+      throw invalid(
+        'provider',
+        `must be one whose signatures can be made: ${found.title} signs with a private key; let it send a test of its own`,
+      );
+    const { event, headers: made, body, unsigned, query } = signed;
+    return {
+      ...{ event, headers: made, payload: body.toString('utf8'), sample: unsigned.toString('utf8') },
+      query: new URLSearchParams(query).toString(),
+    };
+  },
+});
 
-async function sign(ctx: Context): Promise<void> {
-  const { provider: name, payload, ...wanted } = await parseBody(ctx, signSchema);
-  const found = providerNamed(name);
-  if (found === undefined) throw invalid('provider', 'must be one that GET /api/providers lists');
-  const problem = secretProblem(found.verification, wanted.secret);
-  if (problem !== null) throw invalid('secret', problem);
-  const signed = signedWebhook(found, { ...wanted, ...(payload !== undefined && { body: Buffer.from(payload) }) });
-  if (signed === 'no-sample')
-    throw invalid('event', `must be one of ${found.samples.map(({ event }) => event).join(', ')}`);
-  if (signed === 'private-key')
-    throw invalid(
-      'provider',
-      `must be one whose signatures can be made: ${found.title} signs with a private key; let it send a test of its own`,
-    );
-  const { event, headers: made, body, unsigned, query } = signed;
-  ctx.body = {
-    ...{ event, headers: made, payload: body.toString('utf8'), sample: unsigned.toString('utf8') },
-    query: new URLSearchParams(query).toString(),
-  };
-}
-
-export const providerOperation: Operation = {
+export const providerOperation = operation('listProviders', 'get', '/api/providers', {
   tag: 'Sources',
-  method: 'get',
-  path: '/api/providers',
-  operationId: 'listProviders',
-  run: list,
   summary: 'List the providers that a source can be made for',
   query: listSchema,
-  answer: { status: 200, description: 'One page, by name.', schema: listOf(provider) },
-};
-
-function list(ctx: Context): void {
-  const query = parseQuery(ctx, listSchema);
-  const first = (query.page - 1) * query.pageSize;
-  ctx.body = listAnswer(providers.slice(first, first + query.pageSize).map(show), providers.length, query);
-}
+  answer: { description: 'One page, by name.', schema: listOf(provider) },
+  run(_ctx, _deps, { query }) {
+    const first = (query.page - 1) * query.pageSize;
+    return listAnswer(providers.slice(first, first + query.pageSize).map(show), providers.length, query);
+  },
+});
 
 function show({ name, title, docs, secret, instructions, samples, handshakes = [], ...others }: Provider) {
   const { verifyToken, eventType, eventId, dedup, answer } = others;

@@ -4,13 +4,12 @@ import { LIMIT_NAMES } from '../../../core/fairness/limits.ts';
 import { METHODS } from '../../../core/http/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
 import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/history/refusals.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { entityManager, organizationId, param } from '../../request/context.ts';
 import { component, count, headers, idOf, listOf, text, timestamp, withExample } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
+import { operation } from '../../request/operation.ts';
 import { booleanParam, choiceParam, limitOf, listAnswer, pageParams } from '../../request/query.ts';
 import { findSource } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { parseQuery } from '../../request/validation.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -21,13 +20,6 @@ const PERIODS = {
   '30d': { step: 'day', stepMs: DAY_MS, steps: 30 },
 } as const;
 const PERIOD_NAMES = ['24h', '7d', '30d'] as const;
-
-const listSchema = z.object({
-  ...pageParams,
-  cause: choiceParam(REFUSAL_CAUSES),
-  period: choiceParam(PERIOD_NAMES).describe('Of the counts; `24h` by default.'),
-  includePayload: booleanParam.describe('Needs the scope `payloads:read`.'),
-});
 
 const cause = withExample(z.enum(REFUSAL_CAUSES), 'signature');
 const limit = withExample(z.enum(LIMIT_NAMES).nullable(), null, 'The limit of the organization that it was about.');
@@ -61,46 +53,44 @@ const counts = component('RefusalCounts', {
     .describe('By hour, or in longer periods by day (UTC), oldest first; without those in which there was none.'),
 });
 
-export const refusalOperation: Operation = {
+export const refusalOperation = operation('listRefusals', 'get', '/api/organizations/{orgId}/sources/{id}/refusals', {
   tag: 'Sources',
   idOf: ['src'],
-  method: 'get',
-  path: '/api/organizations/{orgId}/sources/{id}/refusals',
-  operationId: 'listRefusals',
   // They are webhooks that came, though they did not become events.
   scope: 'events:read',
-  run: list,
   summary: 'List refused webhooks',
   description:
     `Why webhooks to the source were refused: all are counted, and of the last ${KEPT_REFUSALS} that were sampled it shows what ` +
     'came. Both are some seconds behind.',
-  query: listSchema,
+  query: z.object({
+    ...pageParams,
+    cause: choiceParam(REFUSAL_CAUSES),
+    period: choiceParam(PERIOD_NAMES).describe('Of the counts; `24h` by default.'),
+    includePayload: booleanParam.describe('Needs the scope `payloads:read`.'),
+  }),
   answer: {
-    status: 200,
     description: 'One page, newest first, and the counts.',
     schema: listOf(refusal).extend({ counts }),
   },
-};
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const { includePayload: withPayload = false, period = '24h' } = query;
-  if (withPayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
-  const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
-  const key = { organizationId: organizationId(ctx), sourceId: source.id };
-  const { step, stepMs, steps } = PERIODS[period];
-  const since = new Date((Math.floor(Date.now() / stepMs) - steps + 1) * stepMs);
-  const wanted = { cause: query.cause, withPayload, step, since };
-  const { refusals, total, counts: counted } = await readRefusals(deps.pool, key, wanted, limitOf(query));
-  ctx.body = {
-    ...listAnswer(
-      refusals.map((each) => ({ ...show(each), ...(withPayload && showStart(each)) })),
-      total,
-      query,
-    ),
-    counts: { period, since, ...summed(counted) },
-  };
-}
+  async run(ctx, deps, { query }) {
+    const { includePayload: withPayload = false, period = '24h' } = query;
+    if (withPayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
+    const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
+    const key = { organizationId: organizationId(ctx), sourceId: source.id };
+    const { step, stepMs, steps } = PERIODS[period];
+    const since = new Date((Math.floor(Date.now() / stepMs) - steps + 1) * stepMs);
+    const wanted = { cause: query.cause, withPayload, step, since };
+    const { refusals, total, counts: counted } = await readRefusals(deps.pool, key, wanted, limitOf(query));
+    return {
+      ...listAnswer(
+        refusals.map((each) => ({ ...show(each), ...(withPayload && showStart(each)) })),
+        total,
+        query,
+      ),
+      counts: { period, since, ...summed(counted) },
+    };
+  },
+});
 
 function show({ id, at, payloadStart: _start, ...others }: RefusalRecord) {
   return { id, refusedAt: at, ...others };

@@ -5,13 +5,12 @@ import { withExample } from '../values.ts';
 import { isRedacted } from '../../../core/text/redaction.ts';
 import { isSameSecret, secretSchema } from '../../../core/verification/scheme.ts';
 import { signingSecretProblem } from '../../../core/verification/standard-webhooks.ts';
-import { type ApiDeps, type Context, param } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { httpDestination } from '../destinations/destination-members.ts';
 import { sourceAnswer } from './source-members.ts';
-import type { Operation } from '../../request/operation.ts';
-import { findHttpDestination, findSource, transactional } from '../records.ts';
-import { parseBody } from '../../request/validation.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { changeRecord, findHttpDestination, findSource } from '../records.ts';
+import { refuse } from '../../request/validation.ts';
 import { openSigningSecret, showDestination } from '../destinations/destination-record.ts';
 import { showSource } from './sources.ts';
 import { openSecret, withNewSecret, withSecret } from './source-verification.ts';
@@ -27,95 +26,86 @@ const overlapSeconds = withExample(
   DAY_SECONDS,
   'How long the secret before this one stays valid; 0: it ends now.',
 );
-const sourceBody = z.object({ secret: secretSchema.describe('The new one.'), overlapSeconds });
 export const signingSecretBody = z.object({
-  secret: z.string().describe('The new one: `whsec_` and 24 to 64 bytes in base64.'),
+  secret: z
+    .string()
+    .superRefine((secret, context) => {
+      const problem = signingSecretProblem(secret);
+      if (problem !== null) refuse(context, undefined, problem);
+    })
+    .describe('The new one: `whsec_` and 24 to 64 bytes in base64.'),
   overlapSeconds,
 });
 
 export const secretRotationOperations: Operation[] = [
-  {
+  operation('rotateSigningSecret', 'post', '/api/destinations/{id}/rotate-secret', {
     tag: 'Destinations',
     idOf: ['dst'],
-    method: 'post',
-    path: '/api/destinations/{id}/rotate-secret',
-    operationId: 'rotateSigningSecret',
     versioned: true,
-    run: rotateOfDestination,
     summary: "Rotate a destination's signing secret",
     description: 'Deliveries carry two signatures, of the new secret and of the one before, until the overlap ends.',
     body: {
       schema: signingSecretBody,
       examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
     },
-    answer: { status: 200, description: 'The destination as it is now.', schema: httpDestination },
-  },
-  {
+    answer: { description: 'The destination as it is now.', schema: httpDestination },
+    async run(ctx, deps, { body }) {
+      const destination = await changeRecord(ctx, deps, findHttpDestination, (stored, em) => {
+        const current = openSigningSecret(deps, stored);
+        if (current === null) {
+          throw invalid(
+            'secret',
+            'cannot be rotated, because the destination has none; set signingSecret with an update',
+          );
+        }
+        const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
+        em.assign(stored, {
+          ...(!isRepeat && {
+            signingSecret: deps.secretBox.encrypt(body.secret, stored.id),
+            previousSigningSecret: deps.secretBox.encrypt(current, stored.id),
+          }),
+          previousSigningSecretUntil: until,
+        });
+      });
+      return showDestination(ctx, deps, destination);
+    },
+  }),
+  operation('rotateVerificationSecret', 'post', '/api/organizations/{orgId}/sources/{id}/rotate-secret', {
     tag: 'Sources',
     idOf: ['src'],
-    method: 'post',
-    path: '/api/organizations/{orgId}/sources/{id}/rotate-secret',
-    operationId: 'rotateVerificationSecret',
     versioned: true,
-    run: rotateOfSource,
     summary: "Rotate a source's verification secret",
     description: 'Webhooks signed with either secret are taken until the overlap ends.',
     body: {
-      schema: sourceBody,
+      schema: z.object({ secret: secretSchema.describe('The new one.'), overlapSeconds }),
       examples: {
         'within a day': { secret: 'the next secret that the provider has, too', overlapSeconds: DAY_SECONDS },
       },
     },
-    answer: { status: 200, description: 'The source as it is now.', schema: sourceAnswer },
-  },
+    answer: { description: 'The source as it is now.', schema: sourceAnswer },
+    async run(ctx, deps, { body }) {
+      if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
+      const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
+        const current = openSecret(deps, stored);
+        if (current === null) {
+          throw invalid(
+            'secret',
+            'cannot be rotated, because the source has none; set verificationConfig with an update',
+          );
+        }
+        const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
+        em.assign(stored, {
+          ...(!isRepeat && {
+            verificationSecret: withNewSecret(deps, stored, body.secret),
+            previousVerificationSecret: withSecret(deps, stored, current),
+          }),
+          previousSecretUntil: until,
+        });
+      });
+      return showSource(ctx, deps, source);
+    },
+  }),
 ];
-
-async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, signingSecretBody);
-  const problem = signingSecretProblem(body.secret);
-  if (problem !== null) throw invalid('secret', problem);
-  const id = param(ctx, 'id');
-  const destination = await transactional(ctx, deps, async (em) => {
-    const stored = await findHttpDestination(em, id, 'lock');
-    const current = openSigningSecret(deps, stored);
-    if (current === null) {
-      throw invalid('secret', 'cannot be rotated, because the destination has none; set signingSecret with an update');
-    }
-    const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
-    em.assign(stored, {
-      ...(!isRepeat && {
-        signingSecret: deps.secretBox.encrypt(body.secret, id),
-        previousSigningSecret: deps.secretBox.encrypt(current, id),
-      }),
-      previousSigningSecretUntil: until,
-    });
-    return stored;
-  });
-  ctx.body = await showDestination(ctx, deps, destination);
-}
-
-async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, sourceBody);
-  if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
-  const id = param(ctx, 'id');
-  const source = await transactional(ctx, deps, async (em) => {
-    const stored = await findSource(em, id, 'lock');
-    const current = openSecret(deps, stored);
-    if (current === null) {
-      throw invalid('secret', 'cannot be rotated, because the source has none; set verificationConfig with an update');
-    }
-    const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
-    em.assign(stored, {
-      ...(!isRepeat && {
-        verificationSecret: withNewSecret(deps, stored, body.secret),
-        previousVerificationSecret: withSecret(deps, stored, current),
-      }),
-      previousSecretUntil: until,
-    });
-    return stored;
-  });
-  ctx.body = await showSource(ctx, deps, source);
-}
 
 /**
  * When the secret before ends. A repeat (the secret is the current one) never lengthens that: what has ended stays so, and the one

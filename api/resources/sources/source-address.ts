@@ -1,19 +1,13 @@
 // The address of a source: its unguessable part, and what a check of it is answered, as columns and in answers.
-import { z } from 'zod';
-import { withExample } from '../values.ts';
 import { allows } from '../../../core/config/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
 import type { SentHandshake } from '../../../core/verification/source-handshake.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
 import type { Source } from '../../../db/records/entities.ts';
-import type { Handshaken } from '../../../db/handshakes.ts';
+import type { Handshaken } from '../../../db/organizations/handshakes.ts';
 import { noteSecretRead } from '../../auth/audit-trail.ts';
-import { type ApiDeps, callerOf, type Context, param } from '../../request/context.ts';
-import { conflict, invalid } from '../../request/errors.ts';
-import type { Operation } from '../../request/operation.ts';
-import { parseOptionalBody } from '../../request/validation.ts';
-import { findSource, transactional } from '../records.ts';
-import { sourceAnswer } from './source-members.ts';
+import { type ApiDeps, callerOf, type Context } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
 type Columns = Partial<Pick<Source, 'handshake' | 'handshakeToken'>>;
@@ -69,55 +63,6 @@ export function requireHmacSecret(
   throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret, with which the answer is made');
 }
 
-const DAY_SECONDS = 86_400;
-
-const rotateSchema = z.object({
-  overlapSeconds: withExample(
-    z
-      .int()
-      .min(0)
-      .max(7 * DAY_SECONDS)
-      .optional(),
-    DAY_SECONDS,
-    'How long the address before it stays valid; a day by default.',
-  ),
-});
-
-/** @param show gives the answer of a source */
-export function rotateTokenOperation(
-  base: string,
-  show: (ctx: Context, deps: ApiDeps, source: Source) => Promise<unknown>,
-): Operation {
-  return {
-    tag: 'Sources',
-    idOf: ['src'],
-    method: 'post',
-    path: `${base}/{id}/rotate-token`,
-    operationId: 'rotateIngestToken',
-    async run(ctx, deps) {
-      const { overlapSeconds = DAY_SECONDS } = await parseOptionalBody(ctx, rotateSchema);
-      const id = param(ctx, 'id');
-      const source = await transactional(ctx, deps, async (em) => {
-        const stored = await findSource(em, id, 'lock');
-        if (stored.ingestToken === 'none') {
-          throw conflict('The source has no token; set its ingestToken first');
-        }
-        return em.assign(stored, {
-          ...sealedToken(deps, id),
-          previousTokenValue: stored.ingestTokenValue ?? null,
-          previousTokenUntil: new Date(Date.now() + overlapSeconds * 1000),
-        });
-      });
-      ctx.body = await show(ctx, deps, source);
-    },
-    summary: "Replace the token of a source's address",
-    description: 'Both addresses are valid for a while, so that the provider can be moved.',
-    body: { schema: rotateSchema, examples: { 'at once': { overlapSeconds: 0 } }, optional: true },
-    answer: { status: 200, description: 'The source with its new `webhookUrl`.', schema: sourceAnswer },
-    errors: { 409: ['INVALID_STATE'] },
-  };
-}
-
 /** The columns that follow from a source's `ingestToken`: a token is made when there is none, and forgotten with the rule. */
 export function tokenColumns(deps: ApiDeps, id: string, rule: IngestTokenRule | undefined, stored: Source | null) {
   if (rule === 'none') return { ingestTokenValue: null, previousTokenValue: null, previousTokenUntil: null };
@@ -125,7 +70,7 @@ export function tokenColumns(deps: ApiDeps, id: string, rule: IngestTokenRule | 
   return sealedToken(deps, id);
 }
 
-function sealedToken(deps: ApiDeps, id: string) {
+export function sealedToken(deps: ApiDeps, id: string) {
   return { ingestTokenValue: deps.secretBox.encrypt(newIngestToken(), id) };
 }
 

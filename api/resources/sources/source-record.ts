@@ -5,13 +5,14 @@ import { newId } from '../../../core/text/ids.ts';
 import { isSigned, needsPublishedKeys } from '../../../core/verification/index.ts';
 import { providerOf } from '../../../core/verification/config.ts';
 import { type IdempotencyKeyRule, Source } from '../../../db/records/entities.ts';
+import type { EntityManager } from '../../../db/records/orm.ts';
 import { providerNamed, senderOf } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import * as field from '../fields.ts';
-import { changedMembers, findSource, orDuplicateSlug, requireWanted, transactional } from '../records.ts';
+import { changedMembers, changeRecord, findSource, orDuplicateSlug, transactional } from '../records.ts';
 import { handshakeColumns, requireHmacSecret, tokenColumns } from './source-address.ts';
 import { type createSourceSchema, sourceDefaults } from './source-members.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
@@ -131,14 +132,12 @@ export function changeSource(
   id: string,
   columns: (stored: Source) => EntityData<Source>,
 ): Promise<Source> {
-  return transactional(ctx, deps, async (em) => {
-    const stored = await findSource(em, id, 'lock');
-    requireWanted(ctx, 'source', stored);
+  const change = (stored: Source, em: EntityManager) => {
     em.assign(stored, columns(stored));
     requireSignature(stored.idempotencyKey, stored);
     requireGuarded(stored);
     requireUntold(stored);
     requireHmacSecret(stored);
-    return stored;
-  });
+  };
+  return changeRecord(ctx, deps, findSource, change, id);
 }

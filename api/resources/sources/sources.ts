@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { providerOf } from '../../../core/verification/config.ts';
 import { deleteSource } from '../../../db/delivery/deletions.ts';
 import { Source } from '../../../db/records/entities.ts';
-import { lastHandshakes } from '../../../db/handshakes.ts';
+import { lastHandshakes } from '../../../db/organizations/handshakes.ts';
 import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
-import { invalid, notFound } from '../../request/errors.ts';
-import { crudOperations } from '../crud.ts';
+import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
+import { conflict, invalid, notFound } from '../../request/errors.ts';
+import { crudOperations, showOne } from '../crud.ts';
 import * as field from '../fields.ts';
 import {
   createSourceBody,
@@ -19,9 +19,11 @@ import {
   updateSourceSchema,
 } from './source-members.ts';
 import { toAnswer } from '../table.ts';
-import type { Operation } from '../../request/operation.ts';
-import { booleanParam, listAnswer, newestFirst } from '../../request/query.ts';
+import { withExample } from '../values.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { booleanParam } from '../../request/query.ts';
 import {
+  changeRecord,
   despiteConflicts,
   findSource,
   matching,
@@ -31,12 +33,11 @@ import {
   searchParams,
   slugOf,
   stillValid,
-  tell,
 } from '../records.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
+import { parseBody } from '../../request/validation.ts';
 import {
   handshakeColumns,
-  rotateTokenOperation,
+  sealedToken,
   shownHandshake,
   shownLastHandshake,
   tokenColumns,
@@ -45,7 +46,7 @@ import {
 import { changeSource, makeSource, replaceSource } from './source-record.ts';
 import { changedVerification, secretWarnings } from './source-verification.ts';
 
-const listSchema = z.object({ ...searchParams('name or slug'), enabled: booleanParam });
+const DAY_SECONDS = 86_400;
 
 const base = '/api/organizations/{orgId}/sources';
 
@@ -57,9 +58,15 @@ export const sourceOperations: Operation[] = [
     name: 'Source',
     noun: 'source',
     answer: sourceAnswer,
-    list: { run: list, query: listSchema },
+    entity: Source,
+    find: findSource,
+    show: showAll,
+    list: {
+      query: z.object({ ...searchParams('name or slug'), enabled: booleanParam }),
+      where: (query) => matching(query, 'name', 'slug'),
+    },
     create: {
-      run: create,
+      run: async (ctx, deps) => makeSource(ctx, deps, await parseBody(ctx, createSourceSchema)),
       body: {
         schema: createSourceBody,
         examples: {
@@ -91,11 +98,21 @@ export const sourceOperations: Operation[] = [
         },
       },
       shows: 'The source; `verificationConfig` has only its type.',
+      showNew: ({ verification: { type } }) => ({ verificationConfig: { type } }),
       errors: { 400: ['INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
     },
-    get,
     update: {
-      run: update,
+      async run(ctx, deps) {
+        const body = await parseBody(ctx, updateSourceSchema);
+        const { verificationConfig: config, provider, handshake, slug, ...members } = body;
+        return changeSource(ctx, deps, param(ctx, 'id'), (stored) => {
+          if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
+          const verified = changedVerification(deps, stored, provider, config);
+          const tokens = tokenColumns(deps, stored.id, members.ingestToken, stored);
+          const answered = handshakeColumns(deps, stored.id, handshake, stored);
+          return { ...verified, ...field.sent(members), ...tokens, ...answered };
+        });
+      },
       description: 'The slug cannot be changed.',
       body: {
         schema: updateSourceSchema,
@@ -103,7 +120,15 @@ export const sourceOperations: Operation[] = [
       },
     },
     put: {
-      run: put,
+      async run(ctx, deps) {
+        const body = await parseBody(ctx, putSourceSchema);
+        const slug = slugOf(ctx, body.slug);
+        return putBySlug(ctx, deps, slug, {
+          ...{ kind: 'source', entity: Source },
+          create: () => makeSource(ctx, deps, { ...body, slug }),
+          replace: (id) => replaceSource(ctx, deps, id, { ...body, slug }),
+        });
+      },
       description:
         'What protects it stays: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off.',
       body: {
@@ -114,51 +139,41 @@ export const sourceOperations: Operation[] = [
     },
     remove: { run: remove, description: 'Also deletes its events and deliveries.' },
   }),
-  rotateTokenOperation(base, showSource),
+  operation('rotateIngestToken', 'post', `${base}/{id}/rotate-token`, {
+    tag: 'Sources',
+    idOf: ['src'],
+    summary: "Replace the token of a source's address",
+    description: 'Both addresses are valid for a while, so that the provider can be moved.',
+    body: {
+      schema: z.object({
+        overlapSeconds: withExample(
+          z
+            .int()
+            .min(0)
+            .max(7 * DAY_SECONDS)
+            .optional(),
+          DAY_SECONDS,
+          'How long the address before it stays valid; a day by default.',
+        ),
+      }),
+      examples: { 'at once': { overlapSeconds: 0 } },
+      optional: true,
+    },
+    answer: { description: 'The source with its new `webhookUrl`.', schema: sourceAnswer },
+    errors: { 409: ['INVALID_STATE'] },
+    async run(ctx, deps, { body: { overlapSeconds = DAY_SECONDS } }) {
+      const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
+        if (stored.ingestToken === 'none') throw conflict('The source has no token; set its ingestToken first');
+        em.assign(stored, {
+          ...sealedToken(deps, stored.id),
+          previousTokenValue: stored.ingestTokenValue ?? null,
+          previousTokenUntil: new Date(Date.now() + overlapSeconds * 1000),
+        });
+      });
+      return showSource(ctx, deps, source);
+    },
+  }),
 ];
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [sources, total] = await entityManager(ctx, deps).findAndCount(
-    Source,
-    matching(query, 'name', 'slug'),
-    newestFirst(query),
-  );
-  ctx.body = listAnswer(await showAll(ctx, deps, sources), total, query);
-}
-
-async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const source = await makeSource(ctx, deps, await parseBody(ctx, createSourceSchema));
-  ctx.status = 201;
-  ctx.body = await showNew(ctx, deps, source);
-}
-
-async function put(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, putSourceSchema);
-  const slug = slugOf(ctx, body.slug);
-  const source = await putBySlug(ctx, deps, slug, {
-    ...{ kind: 'source', entity: Source },
-    create: () => makeSource(ctx, deps, { ...body, slug }),
-    replace: (id) => replaceSource(ctx, deps, id, { ...body, slug }),
-  });
-  ctx.body = await (ctx.status === 201 ? showNew : showSource)(ctx, deps, source);
-}
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await showSource(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
-}
-
-async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const id = param(ctx, 'id');
-  const { verificationConfig: config, provider, handshake, slug, ...body } = await parseBody(ctx, updateSourceSchema);
-  const source = await changeSource(ctx, deps, id, (stored) => {
-    if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
-    const verified = changedVerification(deps, stored, provider, config);
-    const tokens = tokenColumns(deps, id, body.ingestToken, stored);
-    return { ...verified, ...field.sent(body), ...tokens, ...handshakeColumns(deps, id, handshake, stored) };
-  });
-  ctx.body = await showSource(ctx, deps, source);
-}
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
@@ -171,20 +186,10 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
     }),
   );
   if (!deleted) throw notFound('source', id);
-  ctx.status = 204;
-}
-
-/** Of the verification only the type. */
-async function showNew(ctx: Context, deps: ApiDeps, source: Source) {
-  return { ...(await showSource(ctx, deps, source)), verificationConfig: { type: source.verification.type } };
 }
 
 /** As answers with one source show it, which carry its `ETag`. */
-export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
-  tell(ctx, source);
-  const [shown] = await showAll(ctx, deps, [source]);
-  return shown;
-}
+export const showSource = (ctx: Context, deps: ApiDeps, source: Source) => showOne(ctx, deps, showAll, source);
 
 async function showAll(ctx: Context, deps: ApiDeps, sources: Source[]) {
   const ids = sources.map(({ id }) => id);

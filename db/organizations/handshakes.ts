@@ -1,7 +1,7 @@
 // The last handshake of each source, and the secret that a provider sends in one.
-import { jsonParameter } from './connections/parameters.ts';
-import { type AuditEntry, recordChange } from './organizations/audit.ts';
-import { inTransaction, type Pool, type Queryable } from './connections/pool.ts';
+import { jsonParameter } from '../connections/parameters.ts';
+import { type AuditEntry, recordChange } from './audit.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 
 export interface Handshaken {
   sourceId: string;
