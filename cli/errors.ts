@@ -1,6 +1,7 @@
 // Errors of commands: one line that says what to do next, and an exit code for scripts.
 import { CommanderError } from 'commander';
 import { HookyardError } from '../client/index.ts';
+import { isPackage } from '../core/config/data-folder.ts';
 import type { ServiceAddress } from './context.ts';
 
 /** The exit codes; docs/cli.md documents them. */
@@ -28,6 +29,9 @@ export interface Ending {
   body: Record<string, unknown>;
 }
 
+const IN_SERVER =
+  'This command works on the database and is in the package hookyard-server: npx hookyard-server, then what follows hookyard here';
+
 /** @param address of the service, for messages */
 export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {
   // Commander has printed what is wrong, or the help or version that was asked for.
@@ -42,7 +46,9 @@ export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | '
     const body = { message: error.message, status, code, details, ...(limit !== null && { limit }), requestId };
     return { exitCode: exitCodeOf(error), line, body };
   }
-  const line = error instanceof Error ? error.message : String(error);
+  // The package of the command line alone leaves out what works on the database.
+  const isOfServer = isPackage && (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+  const line = isOfServer ? IN_SERVER : error instanceof Error ? error.message : String(error);
   return { exitCode: EXIT.refused, line, body: { message: line } };
 }
 

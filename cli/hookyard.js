@@ -14,13 +14,11 @@ const self = fileURLToPath(import.meta.url);
 const project = dirname(dirname(self));
 const source = join(project, 'cli', 'main.ts');
 const isCheckout = existsSync(source);
-const main = isCheckout ? source : join(project, 'dist', 'cli', 'main.js');
+const main = isCheckout ? source : join(project, 'cli', 'main.js');
 // Those of the command itself are in docs/cli.md.
 const CANNOT_START = 2;
 
-if (!existsSync(main))
-  fail('This package holds the client only. For the command line, clone the project and run npx hookyard there');
-else if (
+if (
   isCheckout &&
   !['node_modules/commander', 'client/api.ts', 'cli/operations.json'].every((path) => existsSync(join(project, path)))
 )

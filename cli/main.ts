@@ -17,6 +17,7 @@ import { routes } from './commands/routes.ts';
 import { filters, schemas, transforms } from './commands/rules.ts';
 import { addSend } from './commands/send.ts';
 import { sources } from './commands/sources.ts';
+import { addStart } from './commands/start.ts';
 import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
 import { refuseEmpty } from './input.ts';
@@ -51,6 +52,7 @@ Exit codes: 0 done, 1 refused by the API, 2 wrong usage, 3 not found, 4 no valid
 More in docs/cli.md.`,
   );
 
+addStart(program);
 addListen(program);
 addSend(program);
 addProviders(program);

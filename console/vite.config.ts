@@ -5,7 +5,7 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   base: './',
-  resolve: { alias: { 'hookyard/client': fileURLToPath(new URL('../client/index.ts', import.meta.url)) } },
+  resolve: { alias: { '@hookyard/client': fileURLToPath(new URL('../client/index.ts', import.meta.url)) } },
   // Replaced in each answer (api/console/serve-console.ts).
   html: { cspNonce: '__NONCE__' },
   build: {

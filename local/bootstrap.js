@@ -1,7 +1,7 @@
 // node local/bootstrap.js <file.ts> [arguments]: what every npm script starts with. Plain JavaScript, because it also runs on the
 // machine's own Node (>= 20) before anything is installed: installs the dependencies when they are missing or out of date,
 // then runs the TypeScript file with Node 24, which comes as the npm package `node` when the machine's Node is another. In an installed
-// package, for which npm has done the first step, it runs the same file as it was compiled into dist/ (local/build-package.ts).
+// package, for which npm has done the first step, it runs the same file as it was compiled (release/npm-packages.ts).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -97,7 +97,7 @@ function start(file, args) {
   }
   if (!isPackage && isClientStale()) spawnSync(node, [join(generators, 'write.ts')], { stdio: 'inherit' });
   // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are gone.
-  const script = isPackage ? join(project, 'dist', file.replace(/\.ts$/, '.js')) : join(project, file);
+  const script = join(project, isPackage ? file.replace(/\.ts$/, '.js') : file);
   const child = spawn(node, [script, ...args], {
     // Paths in settings of an installed package are those of anyone who starts it.
     cwd: isPackage ? process.cwd() : project,

@@ -22,7 +22,7 @@ const project = join(import.meta.dirname, '..');
 
 /** The lines to print. The commands run in the project's folder, those of an installed package anywhere, in any POSIX shell. */
 export function firstSteps(running: Running): string[] {
-  const hookyard = `${dataFolder(running)}${isPackage ? '' : 'npx '}hookyard`;
+  const hookyard = `${dataFolder(running)}npx hookyard`;
   return [
     '',
     `  API          ${running.apiUrl}`,

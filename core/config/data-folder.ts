@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Whether this is an installed package, whose code is compiled (local/build-package.ts), and not a checkout. */
+/** Whether this is an installed package, whose code is compiled (release/npm-packages.ts), and not a checkout. */
 export const isPackage = /\.js$/.test(import.meta.filename);
 
 /**

@@ -1,22 +1,22 @@
-// client/dist, which an installation builds for programs outside of this project.
+// @hookyard/client, as a program of another project has it.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { buildClient } from '../../release/npm-packages.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 
 describe('The built client', () => {
   // Another project, in whose node_modules it is.
   const other = mkdtempSync(join(tmpdir(), 'hookyard-client-'));
-  const installed = join(other, 'node_modules', 'hookyard');
-  const dist = join(installed, 'client', 'dist');
+  const installed = join(other, 'node_modules', '@hookyard', 'client');
+  const dist = join(installed, 'dist');
   const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: other, encoding: 'utf8' });
   before(() => {
     mkdirSync(installed, { recursive: true });
-    copyFileSync(join(project, 'package.json'), join(installed, 'package.json'));
-    run(join(project, 'sdk', 'generate', 'prepare.js'), dist);
+    buildClient(installed);
   });
   after(() => rmSync(other, { recursive: true }));
 
@@ -34,7 +34,7 @@ describe('The built client', () => {
     const program = join(other, 'program.mjs');
     writeFileSync(
       program,
-      `import { createClient, HookyardError } from 'hookyard/client';
+      `import { createClient, HookyardError } from '@hookyard/client';
       const call = createClient({ url: 'http://127.0.0.1:1', maxRetries: 0 }).listRoutes();
       await call.catch((error) => console.log(error instanceof HookyardError, error.code));`,
     );
@@ -45,7 +45,7 @@ describe('The built client', () => {
     const program = join(other, 'program.ts');
     writeFileSync(
       program,
-      `import { createClient, type Route } from 'hookyard/client';
+      `import { createClient, type Route } from '@hookyard/client';
       export const route: Promise<Route> = createClient({ url: 'http://127.0.0.1:1' }).getRoute({ id: 'rte_1' });
       // @ts-expect-error: no such parameter
       createClient({ url: 'http://127.0.0.1:1' }).getRoute({ name: 'x' });`,

@@ -1,6 +1,6 @@
 // Whole lists for choices: every record, page by page, up to a bound that is told.
 import { useQuery } from '@tanstack/react-query';
-import type { ListName } from 'hookyard/client';
+import type { ListName } from '@hookyard/client';
 import { call, type Input, type Item } from './client.ts';
 
 const PAGE = 100;

@@ -1,5 +1,5 @@
 // Whose key it is, and what it may do. What a key may not do has no button.
-import type { Caller } from 'hookyard/client';
+import type { Caller } from '@hookyard/client';
 import { createContext, type ReactNode, useContext } from 'react';
 import { mayWith } from '../shell/may.ts';
 

@@ -1,4 +1,4 @@
-// The one way to the server: hookyard/client, with the key of this tab.
+// The one way to the server: @hookyard/client, with the key of this tab.
 import {
   type CallOptions,
   type Client,
@@ -8,7 +8,7 @@ import {
   type Operations,
   type Streamed,
   type StreamOptions,
-} from 'hookyard/client';
+} from '@hookyard/client';
 import { exactJson } from '../exact-json.ts';
 import { watchedFetch } from './connection.ts';
 import { session } from './session.ts';

@@ -1,5 +1,5 @@
 // The request behind what a page shows, as a command to paste. The key is not in it.
-import { operations } from 'hookyard/client';
+import { operations } from '@hookyard/client';
 import type { Input, Name } from './client.ts';
 import { apiUrl } from './urls.ts';
 

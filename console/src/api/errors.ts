@@ -1,5 +1,5 @@
 // What an error says to a person.
-import { HookyardError } from 'hookyard/client';
+import { HookyardError } from '@hookyard/client';
 
 interface Told {
   title: string;

@@ -1,5 +1,5 @@
 // Figures over time (GET /api/metrics), of all or of a source, a route or a destination, as a chart with its totals.
-import type { MetricPoint, Metrics } from 'hookyard/client';
+import type { MetricPoint, Metrics } from '@hookyard/client';
 import { useCallback, useMemo } from 'react';
 import { useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
 import { useNavigate } from '@tanstack/react-router';
-import type { ListName } from 'hookyard/client';
+import type { ListName } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { type SingleScope, useMay } from '../api/caller.tsx';
 import type { Input, Item } from '../api/client.ts';

@@ -1,7 +1,7 @@
 // Conditions of a filter, as rows: field, operator, value.
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
-import type { FilterCondition } from 'hookyard/client';
+import type { FilterCondition } from '@hookyard/client';
 import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { RemoveButton } from './fields.tsx';

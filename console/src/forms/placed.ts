@@ -1,5 +1,5 @@
 // Where the errors of a request belong: at the field of the member that they name.
-import type { HookyardError } from 'hookyard/client';
+import type { HookyardError } from '@hookyard/client';
 
 export interface Placed {
   atFields: Record<string, string>;

@@ -1,7 +1,7 @@
 // A list of events that moves by itself: its first page, and before it what has arrived since. Where the stream does not do, the list is
 // asked for again and again, and the page says so.
 import { useDocumentVisibility } from '@mantine/hooks';
-import type { Event } from 'hookyard/client';
+import type { Event } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { type Filters, type Part, usePart, type Where } from '../api/parts.ts';
 import { queryClient } from '../api/queries.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from 'hookyard/client';
+import type { Caller } from '@hookyard/client';
 import type { SingleScope } from '../api/caller.tsx';
 
 type Scope = Caller['key']['scopes'][number];

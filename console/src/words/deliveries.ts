@@ -1,5 +1,5 @@
 // What the status of a delivery means, and what comes next.
-import type { Delivery } from 'hookyard/client';
+import type { Delivery } from '@hookyard/client';
 
 type Status = Delivery['status'];
 

@@ -1,5 +1,5 @@
 // Kinds and causes of issues in words.
-import type { Issue } from 'hookyard/client';
+import type { Issue } from '@hookyard/client';
 import { choicesOf } from './choices.ts';
 
 type Kind = Issue['kind'];

@@ -1,5 +1,5 @@
 // Creates or changes an alert channel.
-import type { AlertChannel } from 'hookyard/client';
+import type { AlertChannel } from '@hookyard/client';
 import { call } from '../../api/client.ts';
 import { ENABLED, type Entry, errorOf } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';

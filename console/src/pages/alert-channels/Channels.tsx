@@ -1,6 +1,6 @@
 // Alert channels: where messages about issues go, whether they arrive, and about which issues.
 import { Button } from '@mantine/core';
-import type { AlertChannel } from 'hookyard/client';
+import type { AlertChannel } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct } from '../../api/queries.ts';

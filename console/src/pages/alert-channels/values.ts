@@ -1,5 +1,5 @@
 // An alert channel as its form holds it, and back as the API takes it.
-import type { AlertChannel } from 'hookyard/client';
+import type { AlertChannel } from '@hookyard/client';
 import type { Input } from '../../api/client.ts';
 import { changedOf } from '../../forms/changed.ts';
 

@@ -1,5 +1,5 @@
 // Where a delivery comes from and what came of it: failovers and replays, forwards and backwards.
-import type { Delivery } from 'hookyard/client';
+import type { Delivery } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Card, Id, Status, toneOf } from '../../components/ui.tsx';

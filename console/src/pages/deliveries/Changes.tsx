@@ -1,5 +1,5 @@
 // What a route changed: the payload that came in beside the body that was sent, line by line.
-import type { DeliveryWithAttempts } from 'hookyard/client';
+import type { DeliveryWithAttempts } from '@hookyard/client';
 import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Attempt, DeliveryWithAttempts } from 'hookyard/client';
+import type { Attempt, DeliveryWithAttempts } from '@hookyard/client';
 import { lazy, Suspense, useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { told } from '../../api/errors.ts';

@@ -1,6 +1,6 @@
 // The columns of lists of deliveries.
 import { Link } from '@tanstack/react-router';
-import type { Delivery } from 'hookyard/client';
+import type { Delivery } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
 import { Status } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';

@@ -1,6 +1,6 @@
 // The files of a warehouse: written, waiting, or failed, and why.
 import { Link } from '@tanstack/react-router';
-import type { Batch } from 'hookyard/client';
+import type { Batch } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';

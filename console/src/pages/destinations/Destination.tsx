@@ -1,6 +1,6 @@
 // One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and its settings.
 import { Link } from '@tanstack/react-router';
-import type { Destination, Route } from 'hookyard/client';
+import type { Destination, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';

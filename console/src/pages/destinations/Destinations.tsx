@@ -1,5 +1,5 @@
 // Destinations: where deliveries go, and how well they are accepted there.
-import type { DestinationSummary } from 'hookyard/client';
+import type { DestinationSummary } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,5 @@
 // A destination as its form holds it, and back as the API takes it.
-import type { Destination, FieldMappingRule } from 'hookyard/client';
+import type { Destination, FieldMappingRule } from '@hookyard/client';
 import type { Input } from '../../api/client.ts';
 import { type Pair, recordOf } from '../../forms/fields.tsx';
 

@@ -1,7 +1,7 @@
 // One event: where it went, when what happened, and what came in.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { EventInFull } from 'hookyard/client';
+import type { EventInFull } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';

@@ -1,6 +1,6 @@
 // Every webhook that came in: filtered, searched, and live.
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Event } from 'hookyard/client';
+import type { Event } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { questionOf } from '../../api/parts.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';

@@ -1,6 +1,6 @@
 // What fixes an issue: steps, each with the page on which it is done.
 import { Link } from '@tanstack/react-router';
-import type { Issue } from 'hookyard/client';
+import type { Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { Name } from '../../components/ui.tsx';
 import { canRetry } from '../../words/issues.ts';

@@ -1,7 +1,7 @@
 // One issue: what fails, why, since when, the steps that fix it, and what can be done.
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { Issue } from 'hookyard/client';
+import type { Issue } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';

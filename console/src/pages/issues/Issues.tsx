@@ -1,6 +1,6 @@
 // Issues: failures that last.
 import { Link } from '@tanstack/react-router';
-import type { Issue } from 'hookyard/client';
+import type { Issue } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';

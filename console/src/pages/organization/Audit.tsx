@@ -1,6 +1,6 @@
 // The audit log: who did what, and who was refused.
 import { Modal } from '@mantine/core';
-import type { AuditRecord } from 'hookyard/client';
+import type { AuditRecord } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import type { Column } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';

@@ -1,6 +1,6 @@
 // API keys: who has one, what it may do, when it was used, and its end.
 import { Code } from '@mantine/core';
-import type { ApiKey } from 'hookyard/client';
+import type { ApiKey } from '@hookyard/client';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';

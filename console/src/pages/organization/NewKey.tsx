@@ -1,7 +1,7 @@
 // A new API key. Its token is shown once, and never kept by the console.
 import { Button, Code } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { NewApiKey } from 'hookyard/client';
+import type { NewApiKey } from '@hookyard/client';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { Page } from '../../components/Page.tsx';

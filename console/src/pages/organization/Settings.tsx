@@ -1,7 +1,7 @@
 // What one is signed in with, who has agreed to get notifications, and the state of the installation for its operator.
 import { Button, PasswordInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { NotificationRecipient } from 'hookyard/client';
+import type { NotificationRecipient } from '@hookyard/client';
 import { type FormEvent, useSyncExternalStore } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call, clientWith } from '../../api/client.ts';

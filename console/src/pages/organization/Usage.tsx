@@ -1,6 +1,6 @@
 // What the organization may use, and what it has used.
 import { Progress } from '@mantine/core';
-import type { DayOfUse, Usage as UsageRecord } from 'hookyard/client';
+import type { DayOfUse, Usage as UsageRecord } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';

@@ -1,5 +1,5 @@
 // The single scopes that a key may hold.
-import type { ApiKey } from 'hookyard/client';
+import type { ApiKey } from '@hookyard/client';
 
 export type Scope = ApiKey['scopes'][number];
 

@@ -1,7 +1,7 @@
 // What needs somebody, one line each with one action: open issues, circuit breakers that are not closed, failing destinations.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { DestinationSummary, HttpDestinationSummary, Issue } from 'hookyard/client';
+import type { DestinationSummary, HttpDestinationSummary, Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useAll } from '../../api/all.ts';
 import { useMay } from '../../api/caller.tsx';

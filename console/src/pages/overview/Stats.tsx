@@ -1,6 +1,6 @@
 // Is everything fine? Four figures of the time range, each with its course and the change against the range before.
 import { Link } from '@tanstack/react-router';
-import type { Metrics } from 'hookyard/client';
+import type { Metrics } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useAsk } from '../../api/queries.ts';
 import { beginOf, STEPS } from '../../charts/Figures.tsx';

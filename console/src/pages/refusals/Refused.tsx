@@ -1,6 +1,6 @@
 // Webhooks that were refused, by the source that they came to: how many, and why. The page of a source shows what came.
 import { Link } from '@tanstack/react-router';
-import type { Metrics } from 'hookyard/client';
+import type { Metrics } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';

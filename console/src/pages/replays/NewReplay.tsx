@@ -1,7 +1,7 @@
 // A new replay: a filter, which is counted first, where to, and how fast.
 import { Button, NumberInput } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { EventReplayDryRun } from 'hookyard/client';
+import type { EventReplayDryRun } from '@hookyard/client';
 import { useState } from 'react';
 import { call, type Input } from '../../api/client.ts';
 import { ExportMenu } from '../../components/ExportMenu.tsx';

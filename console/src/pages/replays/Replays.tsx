@@ -1,7 +1,7 @@
 // Replays of events by filter: what is under way, how far it is, and what was done.
 import { Progress } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { EventReplay } from 'hookyard/client';
+import type { EventReplay } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';

@@ -1,7 +1,7 @@
 // The circuit breaker of a route: its state with a countdown, what it holds, and a way to close it now.
 import { Progress } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { CircuitStatus, Route } from 'hookyard/client';
+import type { CircuitStatus, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';

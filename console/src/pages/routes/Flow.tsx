@@ -1,7 +1,7 @@
 // A route as a drawn flow: source, rules, destinations and failovers, with the figures of the time range at each step.
 import { CodeIcon, EnterIcon, ExitIcon, FileTextIcon, MixerHorizontalIcon, ShuffleIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';
-import type { Metrics, Route } from 'hookyard/client';
+import type { Metrics, Route } from '@hookyard/client';
 import type { ComponentType, ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';

@@ -1,6 +1,6 @@
 // One route: its flow with figures, its circuit breaker, a test with a past event, and its settings.
 import { Link } from '@tanstack/react-router';
-import type { Route } from 'hookyard/client';
+import type { Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { Figures } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';

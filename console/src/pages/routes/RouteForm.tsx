@@ -1,7 +1,7 @@
 // Creates or changes a route.
 import { NativeSelect } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { Route } from 'hookyard/client';
+import type { Route } from '@hookyard/client';
 import { call } from '../../api/client.ts';
 import { Conditions, NEW_ROW } from '../../forms/Conditions.tsx';
 import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';

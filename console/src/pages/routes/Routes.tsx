@@ -1,5 +1,5 @@
 // Routes: which source leads to which destinations, and what holds them.
-import type { Route } from 'hookyard/client';
+import type { Route } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';

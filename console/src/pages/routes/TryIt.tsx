@@ -1,7 +1,7 @@
 // A past event on this route: what its filter, schema and transform make of it now, and what each destination would receive. Nothing
 // is sent or stored, until one replays it.
 import { useDebouncedValue } from '@mantine/hooks';
-import type { Route } from 'hookyard/client';
+import type { Route } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,5 @@
 // A route as its form holds it, and back as the API takes it.
-import type { Route } from 'hookyard/client';
+import type { Route } from '@hookyard/client';
 import type { Input } from '../../api/client.ts';
 import { changedOf } from '../../forms/changed.ts';
 import { type ConditionRow, conditionsOf, rowsOf } from '../../forms/Conditions.tsx';

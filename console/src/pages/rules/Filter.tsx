@@ -1,7 +1,7 @@
 // One filter: its conditions beside a real event, and which of them it meets.
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { Filter } from 'hookyard/client';
+import type { Filter } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';

@@ -1,5 +1,5 @@
 // The lists of filters, transforms and schemas: rules that routes share.
-import type { Filter, Schema, Transform } from 'hookyard/client';
+import type { Filter, Schema, Transform } from '@hookyard/client';
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { TextFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';

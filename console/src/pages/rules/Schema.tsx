@@ -1,7 +1,7 @@
 // One schema: JSON Schema beside a real event, and at which lines the event does not match. It is tried as it is typed.
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { Schema, SchemaResult } from 'hookyard/client';
+import type { Schema, SchemaResult } from '@hookyard/client';
 import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call, HookyardError } from '../../api/client.ts';

@@ -2,7 +2,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { Transform } from 'hookyard/client';
+import type { Transform } from '@hookyard/client';
 import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call, HookyardError } from '../../api/client.ts';

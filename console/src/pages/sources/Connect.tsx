@@ -1,6 +1,6 @@
 // How a sender is connected: the ingest URL, and what its provider needs.
 import { Button, Code } from '@mantine/core';
-import type { Provider, ProviderPlace, Source } from 'hookyard/client';
+import type { Provider, ProviderPlace, Source } from '@hookyard/client';
 import { useAll } from '../../api/all.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { Failed } from '../../components/Failed.tsx';

@@ -1,6 +1,6 @@
 // Webhooks that a source refused: how many, why, what the sender was answered, and what came.
 import { Button, Modal } from '@mantine/core';
-import type { Refusal, RefusalCounts } from 'hookyard/client';
+import type { Refusal, RefusalCounts } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';

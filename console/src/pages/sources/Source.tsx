@@ -1,6 +1,6 @@
 // One source: its ingest URL and how its sender is connected, what comes in, what is refused and why, and its settings.
 import { Link } from '@tanstack/react-router';
-import type { Source } from 'hookyard/client';
+import type { Source } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { Figures } from '../../charts/Figures.tsx';

@@ -1,6 +1,6 @@
 // Creates or changes a source.
 import { NativeSelect, Select } from '@mantine/core';
-import type { Provider, Source } from 'hookyard/client';
+import type { Provider, Source } from '@hookyard/client';
 import { useAll } from '../../api/all.ts';
 import { call } from '../../api/client.ts';
 import { Failed } from '../../components/Failed.tsx';

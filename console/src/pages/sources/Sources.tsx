@@ -1,5 +1,5 @@
 // Sources: where webhooks come in.
-import type { Source } from 'hookyard/client';
+import type { Source } from '@hookyard/client';
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';

@@ -1,6 +1,6 @@
 // A source as its form holds it, and back as the API takes it.
 import type { UseFormReturnType } from '@mantine/form';
-import type { Source, SourceHandshake, VerificationConfig } from 'hookyard/client';
+import type { Source, SourceHandshake, VerificationConfig } from '@hookyard/client';
 import type { Input } from '../../api/client.ts';
 import { sentence } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';

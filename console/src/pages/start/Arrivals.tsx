@@ -1,6 +1,6 @@
 // What arrives at a source, live, and what becomes of it.
 import { Link } from '@tanstack/react-router';
-import type { Event, Source } from 'hookyard/client';
+import type { Event, Source } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Status } from '../../components/ui.tsx';

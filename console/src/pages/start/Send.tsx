@@ -1,6 +1,6 @@
 // A sample for a source that was just created: as its sender would send it, signed as its provider signs.
 import { Button, NativeSelect } from '@mantine/core';
-import type { Provider, SignedSample, Source } from 'hookyard/client';
+import type { Provider, SignedSample, Source } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';

@@ -3,7 +3,7 @@
 import { Button, Code, PasswordInput, Select, TextInput } from '@mantine/core';
 import { CheckIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';
-import type { Provider, Route, Source } from 'hookyard/client';
+import type { Provider, Route, Source } from '@hookyard/client';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/all.ts';
 import { told } from '../../api/errors.ts';

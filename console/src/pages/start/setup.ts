@@ -1,5 +1,5 @@
 // What the guide does: creates source, destination and route, sends a sample, breaks the route and repairs it.
-import type { Destination, Route, Source } from 'hookyard/client';
+import type { Destination, Route, Source } from '@hookyard/client';
 import { call } from '../../api/client.ts';
 import { apiUrl } from '../../api/urls.ts';
 import { slugOf } from './slug.ts';
@@ -75,7 +75,7 @@ export interface ToSend {
 }
 
 /**
- * Sends a sample as its sender would: to the ingest URL, without a key. It is the one request that hookyard/client does not make,
+ * Sends a sample as its sender would: to the ingest URL, without a key. It is the one request that @hookyard/client does not make,
  * because no API key belongs to it.
  * @throws Error with what the service said
  */
