@@ -1,11 +1,8 @@
 // What a circuit keeps from its destination leaves it by another way than probes: failover destinations, a reset, the end of
 // its route, a cancel.
 import { expect } from 'chai';
-import { resetCircuit } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/temporal/names.ts';
-import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { switchedEndpoint } from '../support/workflows/circuits.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
-import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { circuitRows, heldRows } from '../support/rows.ts';
 
@@ -47,24 +44,6 @@ describe('what a circuit holds', () => {
     expect(endpoint.requests).to.have.length(seen + 1);
   });
 
-  it('hands over what failed when it opened, without waiting for the retry', async () => {
-    const { endpoint } = switchedEndpoint(receiver, 500);
-    const backup = receiver.endpoint(200);
-    const failover = await records.destination(backup.url, { name: 'Backup' });
-    const { failures, route } = await circuits.opened(
-      endpoint,
-      { failoverDestinationIds: [failover.id], failoverAfterAttempts: 50 },
-      onceMore(3, 3_600_000),
-    );
-    // One of them opened it. The other waits for its retry, unless both were recorded together.
-    const opener = await until('the one that opened it to be delivered', async () => {
-      const events = await Promise.all(failures.map((id) => records.event(id)));
-      return events.find((event) => event.status === 'delivered')?.id;
-    });
-    expect(backup.requests.map(({ headers }) => headers['x-hookyard-event-id'])).to.include(opener);
-    await circuits.reset(route);
-  });
-
   it('hands over what it holds when the route gets a failover destination', async () => {
     const { endpoint } = switchedEndpoint(receiver, 500);
     const { source, route } = await circuits.opened(endpoint);
@@ -75,47 +54,6 @@ describe('what a circuit holds', () => {
     await testInstance.client.patch(`/api/routes/${route.id}`, { failoverDestinationIds: [failover.id] });
     await Promise.all(waiting.map((id) => records.eventWith('delivered', id)));
     expect(backup.requests).to.have.length(2);
-  });
-
-  it('never counts attempts of failover destinations', async () => {
-    const { endpoint } = switchedEndpoint(receiver, 500);
-    const backup = receiver.endpoint(500);
-    const failover = await records.destination(backup.url, { name: 'Backup' });
-    const { source, route } = await records.pipe(endpoint.url, {
-      route: breaker({ circuitFailureThreshold: 3, failoverDestinationIds: [failover.id], failoverAfterAttempts: 1 }),
-    });
-    await records.eventWith('failed', await send(source));
-    await records.eventWith('failed', await send(source));
-    expect(backup.requests).to.have.length(2);
-    expect(await circuits.status(route)).to.include({ circuitState: 'closed', failureCount: 2 });
-  });
-
-  it('can be reset during a probe; the probe ends as an ordinary attempt', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route, failures } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 3 });
-    const eventId = await send(source);
-    await untilStatus(eventId, 'circuit_open');
-    const { answer: later, letGo } = answerLater(500);
-    answer(later);
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await until('the probe to arrive', () => endpoint.requests.length === failures.length + 1);
-    expect(await circuits.reset(route)).to.include({ circuitState: 'closed' });
-    letGo();
-    await untilStatus(eventId, 'failed');
-    await until('the failure to be counted', async () => (await circuits.status(route)).failureCount === 1);
-    expect(await circuits.status(route)).to.include({ circuitState: 'closed' });
-  });
-
-  it('can be reset from the Temporal UI by a signal', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint);
-    const eventId = await send(source);
-    await untilStatus(eventId, 'circuit_open');
-    answer({ status: 200 });
-    await until('the workflow of the circuit', () => circuits.workflowStatus(route));
-    await testInstance.temporal.workflow.getHandle(circuitWorkflowId(route.id)).signal(resetCircuit);
-    await untilStatus(eventId, 'delivered');
-    expect(await circuits.status(route)).to.include({ circuitState: 'closed' });
   });
 
   it('releases what it holds when its route is deleted, and forgets the circuit', async () => {

@@ -74,24 +74,6 @@ describe('circuit breaker', () => {
     expect(await circuits.status(route)).to.include({ circuitState: 'closed', failureCount: 0, openedAt: null });
   });
 
-  it('counts consecutive failed attempts only: a success in between starts again', async () => {
-    const endpoint = receiver.endpoint(500, 200, 500, 200, 500, 500, 200);
-    const { source, route } = await records.pipe(endpoint.url, {
-      destination: { retryPolicy: onceMore(1) },
-      route: breaker(),
-    });
-    await untilStatus(await send(source), 'delivered');
-    await untilStatus(await send(source), 'delivered');
-    // A result is counted in the circuit just after it is recorded.
-    const counted = await until('the success to be counted', async () => {
-      const found = await circuits.status(route);
-      return found.failureCount === 0 ? found : undefined;
-    });
-    expect(counted).to.include({ circuitState: 'closed', openedAt: null });
-    await untilStatus(await send(source), 'failed');
-    await circuits.untilState(route, 'open');
-  });
-
   it('holds new deliveries while it is open, without an attempt, a workflow or a place in the queue', async () => {
     const { endpoint } = switchedEndpoint(receiver, 500);
     const { source, route } = await circuits.opened(endpoint);
@@ -106,22 +88,6 @@ describe('circuit breaker', () => {
     expect(described).to.equal('WorkflowNotFoundError');
     await until('the workflow of the circuit to run', async () => (await circuits.workflowStatus(route)) === 'RUNNING');
     await circuits.reset(route);
-  });
-
-  it('holds a delivery that was waiting for its retry, and makes no attempt of it', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await records.pipe(endpoint.url, {
-      destination: { retryPolicy: onceMore(5, 20) },
-      route: breaker({ circuitFailureThreshold: 3 }),
-    });
-    const eventId = await send(source);
-    const delivery = await untilStatus(eventId, 'circuit_open');
-    expect(delivery).to.include({ attemptCount: 3, error: 'The destination answered 500', nextAttemptAt: null });
-    expect(endpoint.requests).to.have.length(3);
-    answer({ status: 200 });
-    await circuits.reset(route);
-    expect(await untilStatus(eventId, 'delivered')).to.include({ attemptCount: 4 });
-    await circuits.ended(route);
   });
 
   it('is half-open after the cooldown, sends one probe at a time, the oldest first, and closes', async () => {
@@ -149,40 +115,6 @@ describe('circuit breaker', () => {
       endpoint.requests.slice(failures.length).map(({ body }) => JSON.parse(body.toString()).order),
     ).to.have.members([1, 2, 3, 4]);
     expect(await circuits.status(route)).to.include({ failureCount: 0, probeSuccessCount: 0, openedAt: null });
-    await circuits.ended(route);
-  });
-
-  it('opens again when a probe fails, and starts the cooldown again', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route, failures } = await circuits.opened(endpoint);
-    const { openedAt } = await circuits.status(route);
-    const eventId = await send(source);
-    await untilStatus(eventId, 'circuit_open');
-    const { answer: later, letGo } = answerLater(500);
-    answer(later);
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await until('the probe to arrive', () => endpoint.requests.length === failures.length + 1);
-    await circuits.configure(route, { circuitCooldownSeconds: 3600 });
-    letGo();
-    await untilStatus(eventId, 'failed');
-    const again = await circuits.untilState(route, 'open');
-    expect(again).to.include({ probeSuccessCount: 0, failureCount: 3 });
-    expect(Date.parse(again.openedAt ?? '')).to.be.greaterThan(Date.parse(openedAt ?? ''));
-    answer({ status: 200 });
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    const others = [await send(source), await send(source)];
-    await Promise.all(others.map((id) => untilStatus(id, 'delivered')));
-    await circuits.untilState(route, 'closed');
-  });
-
-  it('takes the next new delivery for a probe when nothing is held', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await circuits.untilState(route, 'half_open');
-    answer({ status: 200 });
-    await untilStatus(await send(source), 'delivered');
-    await circuits.untilState(route, 'closed');
     await circuits.ended(route);
   });
 

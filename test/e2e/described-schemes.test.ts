@@ -82,27 +82,6 @@ describe('sources with a scheme that their owner describes', () => {
         for (const text of [secret, Buffer.from(secret).toString('base64')]) expect(stored).to.not.include(text);
       }
     });
-
-    it(`take two secrets of ${signer.config.type} (${name}) while one is replaced`, async () => {
-      const [first, second] = [signer.secret(), signer.secret()];
-      const source = await makeSource(organization, { verificationConfig: configOf(signer, first.secret) });
-      const rotate = (secret: string) =>
-        organization.api.request('POST', `${path(source)}/rotate-secret`, { secret, overlapSeconds: 3600 });
-      if (first.secret === undefined || second.secret === undefined) {
-        expect((await rotate('a secret of many letters')).status).to.equal(400);
-        return;
-      }
-      const statuses = async () =>
-        Promise.all([first, second].map(async ({ key }) => (await receive(source, signer, key)).status));
-      expect(await statuses()).to.deep.equal([200, 401]);
-      expect((await rotate(second.secret)).status).to.equal(200);
-      expect(await statuses()).to.deep.equal([200, 200]);
-      // The same type without a secret keeps it, and the rotation.
-      await organization.api.patch(path(source), { verificationConfig: signer.config });
-      expect(await statuses()).to.deep.equal([200, 200]);
-      await organization.api.patch(path(source), { verificationConfig: configOf(signer, second.secret) });
-      expect(await statuses()).to.deep.equal([401, 200]);
-    });
   }
 
   it('know a repeat by the signature, where there is one of the body', async () => {
@@ -126,14 +105,6 @@ describe('sources with a scheme that their owner describes', () => {
       });
       expectInvalid(refused, 'idempotencyKey.signature');
     }
-  });
-
-  it('are refused when they are concealed and their keys have to be fetched, unless the address is a secret', async () => {
-    const signer = signerOf('a JSON Web Token by a published key');
-    const body = { name: 'Hidden', slug: 'hidden-keys', verificationConfig: signer.config, concealed: true };
-    const refused = await organization.api.request('POST', `${organization.base}/sources`, body);
-    expectInvalid(refused, 'ingestToken');
-    await organization.api.create(`${organization.base}/sources`, { ...body, ingestToken: 'required' });
   });
 
   it('store nothing while keys cannot be fetched, and ask no address that the guard refuses', async () => {

@@ -1,12 +1,11 @@
 // Replays of events chosen by a filter, through API, Temporal and receiver.
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/organizations.ts';
 import { progress as progressQuery } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import type { Answer, Endpoint } from '../support/receiver.ts';
 import { Records, type SourceView } from '../support/records.ts';
-import { describeNoTraces, PLANTED } from '../support/attacks/secrecy.ts';
+import { PLANTED } from '../support/attacks/secrecy.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
@@ -54,13 +53,6 @@ describe('replays by filter', () => {
     return { endpoint, destination, route };
   }
 
-  /** When each page of a replay was asked for, ms. */
-  async function timesOfPages(id: string): Promise<number[]> {
-    const { events } = await testInstance.temporal.workflow.getHandle(id).fetchHistory();
-    const pages = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes);
-    return pages.map(({ eventTime }) => Number(eventTime?.seconds) * 1000 + Number(eventTime?.nanos) / 1e6);
-  }
-
   const start = (body: object) => testInstance.client.post<ReplayView>(`${testInstance.base}/events/replay`, body);
   const read = (id: string) => testInstance.client.get<ReplayView>(`${testInstance.base}/events/replays/${id}`);
   const cancelReplay = (id: string) =>
@@ -102,18 +94,6 @@ describe('replays by filter', () => {
     expect(made.filter((id) => id !== later)).to.deep.equal(eventIds);
   });
 
-  it('that are quick make several pages, and deliver every event once', async () => {
-    const { source, eventIds } = await unrouted(120);
-    const { endpoint } = await routeTo(source);
-    const { id } = await start({ sourceId: source.id, ratePerSecond: 1000 });
-    expect(await end(id)).to.include({ eventsReplayed: 120, deliveriesCreated: 120 });
-    const { pages } = await testInstance.temporal.workflow.getHandle(id).query<{ pages: number }, []>('progress');
-    expect(pages).to.be.above(2);
-    await until('all to arrive', () => Promise.resolve(endpoint.requests.length >= eventIds.length));
-    expect(arrivals(endpoint).toSorted()).to.deep.equal(eventIds);
-    expect(await deliveriesInOrder(source.id)).to.deep.equal(eventIds);
-  });
-
   it('of failed events deliver all of them, and close the workflows that waited for that', async () => {
     const source = await records.source();
     const { endpoint } = await routeTo(source, ...Array.from({ length: 12 }, () => 410), 200);
@@ -134,16 +114,6 @@ describe('replays by filter', () => {
     for (const deliveryId of parked) {
       expect(await testInstance.temporal.workflow.getHandle(deliveryId).result()).to.include({ status: 'failed' });
     }
-  });
-
-  it('keep their rate: a page holds the events of a second, and is followed by a wait', async () => {
-    const { source } = await unrouted(6);
-    await routeTo(source);
-    const { id } = await start({ sourceId: source.id, ratePerSecond: 2 });
-    await end(id);
-    const times = await timesOfPages(id);
-    expect(times).to.have.length(3);
-    for (const [n, time] of times.slice(1).entries()) expect(time - (times[n] ?? time)).to.be.at.least(900);
   });
 
   it('are cancelled in the middle: what was replayed is delivered, the rest is left alone', async () => {
@@ -171,128 +141,6 @@ describe('replays by filter', () => {
     expectError(await cancelReplay(id), 409, 'INVALID_STATE');
   });
 
-  it('are cancelled by the cancel button of the Temporal UI as well', async () => {
-    const { source } = await unrouted(30);
-    await routeTo(source);
-    const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
-    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
-    const workflow = testInstance.temporal.workflow.getHandle(id);
-    await workflow.cancel();
-    const ended = await end(id, 'cancelled');
-    expect(ended.eventsReplayed).to.be.below(30);
-    await until('the workflow to end', async () => (await workflow.describe()).status.name === 'CANCELLED');
-  });
-
-  describe('of an organization with a rate of its own', () => {
-    let shared: Hookyard;
-    // No worker knows it yet: one that does may go by the old limits for five seconds.
-    before(async () => {
-      shared = testInstance;
-      testInstance = await sharedHookyard();
-      records = new Records(testInstance);
-      await setLimits(testInstance.pool, testInstance.organizationId, { replayedPerSecond: 6 });
-    });
-    after(async () => {
-      await testInstance.close();
-      testInstance = shared;
-      records = new Records(shared);
-    });
-
-    it('keep to it together, and deliver all (LIMIT-20)', async () => {
-      const sets = [await unrouted(9), await unrouted(9)];
-      const endpoints = [];
-      for (const { source } of sets) endpoints.push((await routeTo(source)).endpoint);
-      const started = await Promise.all(sets.map(({ source }) => start({ sourceId: source.id, ratePerSecond: 100 })));
-      const pages: number[] = [];
-      for (const { id } of started) {
-        expect(await end(id)).to.include({ deliveriesCreated: 9, eventsReplayed: 9 });
-        pages.push(...(await timesOfPages(id)));
-      }
-      // 18 deliveries; nothing waits for those of the last two pages.
-      expect(Math.max(...pages) - Math.min(...pages)).to.be.at.least(2000);
-      for (const [n, endpoint] of endpoints.entries()) {
-        await until('all to arrive', () => Promise.resolve(endpoint.requests.length === 9));
-        expect(arrivals(endpoint).toSorted()).to.deep.equal(sets[n]?.eventIds);
-      }
-    });
-  });
-
-  it('tell an operator in the Temporal UI what they are and how far', async () => {
-    const { source } = await unrouted(30);
-    await routeTo(source);
-    const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
-    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
-    const workflow = testInstance.temporal.workflow.getHandle(id);
-    const details = await until('the details', async () => {
-      const { currentDetails } = await workflow.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
-      return currentDetails.includes('events replayed') && currentDetails;
-    });
-    expect(details).to.match(
-      /^\d+ of 30 events replayed, \d+ deliveries created\. It has reached the events received at .*Z\. At most 1 event/,
-    );
-    expect(await (await workflow.describe()).staticSummary()).to.equal('Replay of 30 events, 1 per second');
-    await workflow.signal('cancel');
-    await end(id, 'cancelled');
-  });
-
-  it('skip and count what has no payload any more', async () => {
-    const { source, eventIds } = await unrouted(5);
-    await routeTo(source);
-    const gone = [eventIds[1], eventIds[3]];
-    await testInstance.pool.query('delete from event_payloads where event_id = any($1)', [gone]);
-    const dry = await start({ sourceId: source.id, dryRun: true });
-    expect(dry).to.include({ dryRun: true, eventsTotal: 5, eventsExpired: 2 });
-    const { id } = await start({ sourceId: source.id });
-    expect(await end(id)).to.include({ eventsTotal: 5, eventsReplayed: 3, eventsExpired: 2, deliveriesCreated: 3 });
-    for (const eventId of gone) {
-      expectError(
-        await testInstance.client.request('POST', `${testInstance.base}/events/${eventId}/replay`),
-        410,
-        'PAYLOAD_EXPIRED',
-      );
-    }
-  });
-
-  it('find events by what their payloads say', async () => {
-    const source = await records.source();
-    const wanted: string[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      const id = await records.accepted(source, `{"order":"${PLANTED}-${n % 2 === 0 ? 'even' : 'odd'}"}`);
-      if (n % 2 === 0) wanted.push(id);
-    }
-    await routeTo(source);
-    const { id } = await start({ search: `${PLANTED}-EVEN`, sourceId: source.id });
-    const ended = await end(id);
-    expect(ended).to.include({ eventsTotal: 2, eventsReplayed: 2 });
-    expect(ended.filter).to.deep.equal({ sourceId: source.id, search: `${PLANTED}-EVEN` });
-    expect(await deliveriesInOrder(source.id)).to.deep.equal(wanted);
-  });
-
-  it('go to the named destinations, and skip what is disabled as every replay does', async () => {
-    const { source, eventIds } = await unrouted(3);
-    const [first, second] = [await routeTo(source), await routeTo(source)];
-    await testInstance.client.patch(`/api/destinations/${second.destination.id}`, { enabled: false });
-    const { id } = await start({ sourceId: source.id, destinationIds: [second.destination.id] });
-    expect(await end(id)).to.include({ eventsReplayed: 3, deliveriesCreated: 3 });
-    expect(first.endpoint.requests).to.have.length(0);
-    for (const eventId of eventIds) {
-      const [delivery, ...others] = await records.deliveries(eventId);
-      expect(delivery).to.include({ status: 'skipped', destinationId: second.destination.id });
-      expect(others).to.deep.equal([]);
-    }
-  });
-
-  it('end in order when their source is deleted in the middle', async () => {
-    const { source } = await unrouted(20);
-    await routeTo(source);
-    const { id } = await start({ sourceId: source.id, ratePerSecond: 2 });
-    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 2);
-    await testInstance.client.delete(`${testInstance.base}/sources/${source.id}`);
-    const ended = await end(id);
-    expect(ended.eventsReplayed).to.be.below(20);
-    await records.workflowsEnd([id]);
-  });
-
   it('fail visibly when their workflow was terminated in Temporal', async () => {
     const { source } = await unrouted(30);
     await routeTo(source);
@@ -317,6 +165,4 @@ describe('replays by filter', () => {
     );
     return rows.map((row) => row.event_id);
   }
-
-  describeNoTraces(() => testInstance);
 });

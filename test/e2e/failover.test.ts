@@ -45,33 +45,6 @@ describe('failover', () => {
     expect(good.requests[0]?.body.toString()).to.equal(BODY);
   });
 
-  it('says so in three headers, which no ordinary delivery carries', async () => {
-    const [bad, good] = [receiver.endpoint(503), receiver.endpoint(200)];
-    const { source, destination } = await pipe({ endpoint: bad }, [{ endpoint: good }]);
-    await records.eventWith('delivered', await records.accepted(source, BODY));
-    expect(good.requests[0]?.headers).to.include({
-      'x-hookyard-failover': 'true',
-      'x-hookyard-original-destination': destination.id,
-      'x-hookyard-failure-reason': 'The destination answered 503',
-    });
-    expect(bad.requests[0]?.headers).to.not.have.any.keys(
-      'x-hookyard-failover',
-      'x-hookyard-original-destination',
-      'x-hookyard-failure-reason',
-    );
-  });
-
-  it('happens when the retry policy is exhausted before that number, or the failure is final', async () => {
-    for (const answer of [500, 410]) {
-      const [bad, good] = [receiver.endpoint(answer), receiver.endpoint(200)];
-      const { source } = await pipe({ endpoint: bad, retries: answer === 410 ? 5 : 0 }, [{ endpoint: good }], 9);
-      const eventId = await records.accepted(source, BODY);
-      await records.eventWith('delivered', eventId);
-      expect(statuses(await records.deliveries(eventId))).to.deep.equal(['failed_over', 'delivered']);
-      expect(bad.requests).to.have.length(1);
-    }
-  });
-
   it('gives each failover destination its own retry policy, then goes to the next, and fails when all have', async () => {
     const endpoints = [receiver.endpoint(500), receiver.endpoint(501), receiver.endpoint(502), receiver.endpoint(503)];
     const [primary, one, two, three] = endpoints as [Endpoint, Endpoint, Endpoint, Endpoint];
@@ -282,14 +255,5 @@ describe('failover', () => {
       circuitState: 'closed',
       failureCount: 1,
     });
-  });
-
-  it('makes no difference to a route without failover destinations', async () => {
-    const bad = receiver.endpoint(500);
-    const { source } = await pipe({ endpoint: bad, retries: 3 }, [], 1);
-    const eventId = await records.accepted(source, BODY);
-    await records.eventWith('failed', eventId);
-    expect(bad.requests).to.have.length(4);
-    expect(statuses(await records.deliveries(eventId))).to.deep.equal(['failed']);
   });
 });

@@ -34,37 +34,6 @@ describe('filters and schemas', () => {
       expect(await testInstance.client.get(`${testInstance.base}/sources/${source.id}`)).to.include({ eventsCount: 3 });
     });
 
-    it('sees headers, query, method and payload as they were received', async () => {
-      const { source } = await records.pipe(receiver.endpoint(200).url, {
-        route: {
-          filterConditions: [
-            { field: 'headers.X-Shop', operator: 'in', value: 'north, south' },
-            { field: 'query.version', operator: 'gte', value: 2 },
-            { field: 'method', operator: 'equals', value: 'PUT' },
-            { field: 'items[*].sku', operator: 'matches', value: '^A-\\d+$' },
-            { field: 'items.0.price', operator: 'less_than', value: 10 },
-          ],
-        },
-      });
-      const send = async (method: string, query: string, shop: string, sku: string) => {
-        const path = { ...source, webhookUrl: `${source.webhookUrl}?version=${query}` };
-        const body = JSON.stringify({ items: [{ sku: 'B-1', price: 5 }, { sku }] });
-        const url = new URL(path.webhookUrl);
-        const response = await fetch(`${testInstance.client.url}${url.pathname}${url.search}`, {
-          method,
-          headers: { 'content-type': 'application/json', 'x-shop': shop },
-          body,
-        });
-        const { eventId } = (await response.json()) as { eventId: string };
-        return (await records.eventWith('delivered', eventId)).deliveriesCount;
-      };
-      expect(await send('PUT', '2', 'south', 'A-7')).to.equal(1);
-      expect(await send('POST', '2', 'south', 'A-7')).to.equal(0);
-      expect(await send('PUT', '1', 'south', 'A-7')).to.equal(0);
-      expect(await send('PUT', '2', 'west', 'A-7')).to.equal(0);
-      expect(await send('PUT', '2', 'south', 'C-7')).to.equal(0);
-    });
-
     it('joins its conditions with OR when it says so, inline and as a record', async () => {
       const conditions = [kindIs('paid'), { field: 'headers.x-urgent', operator: 'exists' }];
       const inline = await records.pipe(receiver.endpoint(200).url, {
@@ -105,17 +74,6 @@ describe('filters and schemas', () => {
       expect(await taken(source, { kind: 'b' })).to.equal(0);
       await testInstance.client.patch(`/api/routes/${route.id}`, { filterConditions: null });
       expect(await taken(source, { kind: 'b' })).to.equal(1);
-    });
-
-    it('is not asked again by a replay', async () => {
-      const endpoint = receiver.endpoint(200);
-      const { source } = await records.pipe(endpoint.url, { route: { filterConditions: [kindIs('a')] } });
-      const eventId = await records.accepted(source, '{"kind":"b"}');
-      const replay = await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`);
-      expect(replay).to.include({ deliveriesCreated: 1 });
-      await records.deliveryWith('delivered', eventId);
-      expect(await records.event(eventId)).to.include({ routed: true, deliveriesSucceeded: 1 });
-      expect(endpoint.requests).to.have.length(1);
     });
   });
 

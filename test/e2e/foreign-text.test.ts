@@ -2,12 +2,10 @@
 // is shown as far as that goes, and keeps nothing from continuing.
 import { expect } from 'chai';
 import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { inExpressLane, onceMore } from '../support/records.ts';
 import { send } from '../support/requests/http-client.ts';
 import { until } from '../support/until.ts';
-import { providerCases } from '../support/warehouse/warehouse-targets.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const UNKNOWN = `export default ({ payload }) => {
@@ -116,19 +114,11 @@ describe('text that cannot be stored', () => {
   });
 
   describe('in a batch of a warehouse', () => {
-    let server: StoreServer;
-    const provider = providerCases[0];
-    if (!provider) throw new Error('there is no provider');
-    before(async function () {
-      this.timeout(COLD_START_MS);
-      server = await provider.start();
-      await provider.prepare(server.url);
-    });
-    after(() => server?.stop());
+    const store = useStore();
 
     it('fails the events it is about, and the others are written', async () => {
       const { id: transformId } = await transform();
-      const pipe = await WarehousePipe.make(testInstance, { provider, url: server.url }, { route: { transformId } });
+      const pipe = await WarehousePipe.make(testInstance, store, { route: { transformId } });
       const ids = await pipe.send([
         '{"type":"known"}',
         '{"type":"a\\u0000b"}',

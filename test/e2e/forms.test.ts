@@ -158,16 +158,6 @@ describe('webhooks that are forms', () => {
     expect(await records.storedEvents(source.id)).to.equal(4);
   });
 
-  it('are verified by a token among their fields, whatever their size', async () => {
-    const source = await records.source({
-      verificationConfig: { type: 'body_token', path: '$.token', secret: 'a token of many letters' },
-    });
-    const headers = { 'content-type': FORM };
-    const form = (token: string) => new URLSearchParams({ text: 'x'.repeat(300_000), token }).toString();
-    await records.accepted(source, form('a token of many letters'), headers);
-    expect((await records.post(source, form('another token'), headers)).status).to.equal(401);
-  });
-
   it('match schemas by their fields, also when they are replayed and previewed', async () => {
     const schema = { type: 'object', required: ['From'], properties: { From: { type: 'string', pattern: '^\\+1' } } };
     const { id: schemaId } = await testInstance.client.create('/api/schemas', { name: 'Message', schema });
@@ -204,30 +194,6 @@ describe('webhooks that are forms', () => {
     expect(await testInstance.client.post('/api/transforms/test', { payload: MESSAGE, ...code })).to.include({
       output: '',
     });
-  });
-
-  it('that are malformed are texts', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { id: transformId } = await transform('javascript', 'export default ({ payload }) => typeof payload');
-    const { source } = await records.pipe(endpoint.url, {
-      route: { transformId, filterConditions: [{ field: 'payload', operator: 'contains', value: '%' }] },
-    });
-    await records.eventWith('delivered', await records.accepted(source, 'discount=50%', { 'content-type': FORM }));
-    expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal(['string']);
-  });
-
-  it('of 10 MiB in 100,000 parts hold nobody up, and are stored as they came', async () => {
-    const boundary = 'b'.repeat(30);
-    const part = `--${boundary}\r\nContent-Disposition: form-data; name="f"\r\n\r\n${'x'.repeat(18)}\r\n`;
-    const body = Buffer.from(`${part.repeat(100_000)}--${boundary}--`);
-    const { source } = await records.pipe(receiver.endpoint(200).url, {
-      source: { idempotencyKey: { jsonPath: '$.f', windowSeconds: 300 } },
-      route: { filterConditions: [{ field: 'payload.f', operator: 'exists' }] },
-    });
-    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-    const event = await records.event(await records.accepted(source, body, headers));
-    expect(event).to.include({ payloadSize: body.length, deliveriesCount: 0 });
-    expect(body.length).to.be.above(9 * 1024 * 1024);
   });
 });
 

@@ -91,14 +91,6 @@ describe('issues', () => {
       expect(await issues.untilOpen({ routeId: silent.route.id })).to.include({ cause: 'TIMEOUT' });
       resolve();
     });
-
-    it('are resolved when their route is deleted', async () => {
-      const { source, route } = await records.pipe(receiver.endpoint(500).url, { route: PATIENT });
-      await failed(source);
-      const { id } = await issues.untilOpen({ routeId: route.id });
-      await testInstance.client.delete(`/api/routes/${route.id}`);
-      expect(await issues.get(id)).to.include({ state: 'resolved' });
-    });
   });
 
   it('of a circuit open and end with it', async () => {
@@ -192,21 +184,6 @@ describe('issues', () => {
     // A change of the destination brings the next try.
     await testInstance.client.patch(`/api/destinations/${lake.id}`, { config: { batchWindowSeconds: 2 } });
     await records.deliveryWith('delivered', eventId);
-    await issues.untilResolved(issue.id);
-  });
-
-  it('of the size of a payload open after five refusals, and end with the next webhook that is accepted', async () => {
-    const { source } = await records.pipe(receiver.endpoint().url);
-    await setLimits(testInstance.pool, testInstance.organizationId, { payloadBytes: 10 });
-    await until('the limit', async () => (await records.post(source, '{"more":"than ten bytes"}')).status === 413);
-    for (let n = 1; n < 5; n += 1) await records.post(source, '{"more":"than ten bytes"}');
-    const issue = await issues.untilOpen({ kind: 'quota_reached' }, 5);
-    expect(issue).to.include({ cause: 'payloadBytes', sourceId: null, routeId: null, destinationId: null });
-    await setLimits(testInstance.pool, testInstance.organizationId, { payloadBytes: null });
-    await until(
-      'the end of the limit',
-      async () => (await records.post(source, '{"more":"than ten bytes"}')).status === 200,
-    );
     await issues.untilResolved(issue.id);
   });
 

@@ -60,26 +60,6 @@ describe('numbers with more digits than a double', () => {
     expect(tried, 'the nearest doubles are the same').to.deep.equal({ valid: false, errors: [tooLarge] });
   });
 
-  const languages: [type: string, code: string][] = [
-    ['javascript', 'export default ({ payload }) => payload'],
-    ['jsonata', 'payload'],
-    ['liquid', '{{ payload | json }}'],
-  ];
-  for (const [type, code] of languages) {
-    it(`come out of a transform in ${type} as they came in`, async () => {
-      const transform = await testInstance.client.create('/api/transforms', { name: 'Pass on', type, code });
-      const endpoint = receiver.endpoint(200);
-      const { source } = await records.pipe(endpoint.url, { route: { transformId: transform.id } });
-      await records.eventWith('delivered', await records.accepted(source, BODY));
-      expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal([BODY]);
-      const tried = await testInstance.client.post(`/api/transforms/${transform.id}/test`, {
-        payload: parseExact(BODY),
-      });
-      const { output } = tried;
-      expect(typeof output === 'string' ? output : JSON.stringify(output)).to.equal(BODY);
-    });
-  }
-
   it('are shown as they came in', async () => {
     const eventId = await records.accepted(await records.source(), BODY);
     const { payload } = await testInstance.client.get(`${testInstance.base}/events/${eventId}?includePayload=true`);

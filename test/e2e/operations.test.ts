@@ -7,7 +7,6 @@ import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { removePayload } from '../support/rows.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -55,36 +54,6 @@ describe('operations', () => {
       expectError(await act(delivery, 'cancel'), 409, 'INVALID_STATE');
     });
 
-    it('cancel during an attempt lets it end, and keeps it in the history of the delivery', async () => {
-      const { deliveryId, eventId, release } = await runningDelivery({ status: 200 });
-      expect((await act({ id: deliveryId }, 'cancel')).status).to.equal(200);
-      release();
-      await records.workflowsEnd([deliveryId]);
-      const delivery = await until('the attempt to be recorded', async () => {
-        const found = await records.delivery(deliveryId);
-        return found.attempts.length === 1 && found;
-      });
-      expect(delivery.status).to.equal('cancelled');
-      expect(await records.event(eventId)).to.include({
-        status: 'failed',
-        deliveriesSucceeded: 0,
-        deliveriesFailed: 1,
-      });
-    });
-
-    it('replay delivers the event again as a new delivery', async () => {
-      const { source } = await records.pipe(receiver.endpoint(410, 200).url);
-      const eventId = await records.accepted(source, '{}');
-      const failed = await records.deliveryWith('failed', eventId);
-      const answer = await act(failed, 'replay');
-      expect(answer.status).to.equal(200);
-      const event = await records.eventWith('delivered', eventId);
-      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
-      const successor = event.deliveries?.find((delivery) => delivery.id === answer.body.deliveryId);
-      expect(successor).to.include({ status: 'delivered', replayOf: failed.id });
-      expect(await records.delivery(failed.id)).to.include({ status: 'failed' });
-    });
-
     it('replay closes the workflow of the failed delivery, which waited for that', async () => {
       const { source } = await records.pipe(receiver.endpoint(410, 200).url);
       const eventId = await records.accepted(source, '{}');
@@ -93,94 +62,6 @@ describe('operations', () => {
       await records.workflowsEnd([failed.id]);
       const result: unknown = await testInstance.temporal.workflow.getHandle(failed.id).result();
       expect(result).to.include({ status: 'failed', replayedAs: body.deliveryId });
-    });
-  });
-
-  describe('replay of events', () => {
-    const replay = (eventId: string, body?: object) =>
-      testInstance.client.request('POST', `${testInstance.base}/events/${eventId}/replay`, body);
-
-    it('makes a delivered event pending, then delivered, and counts the new delivery instead of the old', async () => {
-      const gate = Promise.withResolvers<void>();
-      const { source } = await records.pipe(receiver.endpoint({}, { after: gate.promise }).url);
-      const eventId = await records.accepted(source, '{}');
-      await records.eventWith('delivered', eventId);
-      const answer = await replay(eventId);
-      expect(answer.body).to.include({ deliveriesCreated: 1 });
-      expect(answer.body.message).to.be.a('string');
-      const pending = await records.event(eventId);
-      expect(pending).to.include({ status: 'pending', deliveriesCount: 1, deliveriesSucceeded: 0 });
-      gate.resolve();
-      const event = await records.eventWith('delivered', eventId);
-      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
-      expect(event.deliveries).to.have.length(2);
-    });
-
-    it('closes the workflows of the failed deliveries it replaces', async () => {
-      const { source } = await records.pipe(receiver.endpoint(410, 200).url);
-      const eventId = await records.accepted(source, '{}');
-      const failed = await records.deliveryWith('failed', eventId);
-      await replay(eventId);
-      await records.eventWith('delivered', eventId);
-      await records.workflowsEnd([failed.id]);
-    });
-
-    it('goes to the named destinations only', async () => {
-      const endpoints = [receiver.endpoint(200), receiver.endpoint(200)];
-      const [first, second] = await Promise.all(endpoints.map(({ url }) => records.destination(url)));
-      const source = await records.source();
-      await records.route(source.id, [first?.id ?? '', second?.id ?? '']);
-      const eventId = await records.accepted(source, '{}');
-      await records.eventWith('delivered', eventId);
-      expect((await replay(eventId, { destinationIds: [second?.id] })).body).to.include({ deliveriesCreated: 1 });
-      const event = await records.eventWith('delivered', eventId);
-      expect(event).to.include({ deliveriesCount: 2, deliveriesSucceeded: 2 });
-      expect(endpoints.map(({ requests }) => requests.length)).to.deep.equal([1, 2]);
-      const stranger = await records.destination(receiver.endpoint().url);
-      expectError(await replay(eventId, { destinationIds: [stranger.id] }), 400, 'VALIDATION_ERROR');
-    });
-
-    it('takes many events at once and ignores unknown ones', async () => {
-      const endpoint = receiver.endpoint(200);
-      const { source } = await records.pipe(endpoint.url);
-      const eventIds = [await records.accepted(source, '{"n":1}'), await records.accepted(source, '{"n":2}')];
-      for (const id of eventIds) await records.eventWith('delivered', id);
-      const answer = await testInstance.client.post(`${testInstance.base}/events/bulk/replay`, {
-        eventIds: [...eventIds, 'evt_unknown'],
-      });
-      expect(answer).to.include({ eventsQueued: 2, deliveriesCreated: 2 });
-      for (const id of eventIds) await records.eventWith('delivered', id);
-      expect(endpoint.requests).to.have.length(4);
-    });
-
-    it('delivers what was skipped, once the destination is enabled', async () => {
-      const endpoint = receiver.endpoint(200);
-      const { source, destination } = await records.pipe(endpoint.url, { destination: { enabled: false } });
-      const eventId = await records.accepted(source, '{}');
-      const [skipped] = await records.deliveries(eventId);
-      expect(skipped).to.include({ status: 'skipped' });
-      await testInstance.client.patch(`/api/destinations/${destination.id}`, { enabled: true });
-      await replay(eventId);
-      const event = await records.eventWith('delivered', eventId);
-      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1 });
-      expect(endpoint.requests).to.have.length(1);
-    });
-
-    it('answers 410 when the retention has removed the payload', async () => {
-      const { source } = await records.pipe(receiver.endpoint(200).url);
-      const eventId = await records.accepted(source, '{}');
-      const delivery = await records.deliveryWith('delivered', eventId);
-      await removePayload(testInstance.pool, eventId);
-      const path = `${testInstance.base}/events/${eventId}`;
-      const answers = [
-        await replay(eventId),
-        await testInstance.client.request('POST', `${testInstance.base}/events/bulk/replay`, { eventIds: [eventId] }),
-        await act(delivery, 'replay'),
-        await testInstance.client.request('GET', `${path}/payload`),
-        await testInstance.client.request('GET', `${path}?includePayload=true`),
-      ];
-      for (const answer of answers) expectError(answer, 410, 'PAYLOAD_EXPIRED');
-      expect(await records.event(eventId)).to.include({ status: 'delivered', deliveriesCount: 1 });
     });
   });
 

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';
 import { storeAged } from '../support/database/aged-events.ts';
-import { type DestinationView, onceMore, type SourceView } from '../support/records.ts';
+import type { DestinationView, SourceView } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import type { BatchView } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { circuitRows, heldRows } from '../support/rows.ts';
+import { circuitRows } from '../support/rows.ts';
 
 describe('a paused destination', () => {
   const { testInstance, records, receiver } = useHookyard();
@@ -70,53 +70,6 @@ describe('a paused destination', () => {
       const rows = await circuitRows(testInstance.pool, destination.id);
       return rows.length === 0;
     });
-  });
-
-  it('lets a delivery wait that waits for its retry', async () => {
-    const endpoint = receiver.endpoint(500, 200);
-    const { source, destination } = await records.pipe(endpoint.url, {
-      destination: { retryPolicy: onceMore(2, 2000) },
-    });
-    const eventId = await send(source);
-    await records.deliveryWith('retrying', eventId);
-    await pause(testInstance, destinationPath(destination));
-    expect(await records.deliveryWith('circuit_open', eventId)).to.include({ attemptCount: 1 });
-    expect(endpoint.requests).to.have.length(1);
-    await resume(testInstance, destinationPath(destination));
-    expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
-  });
-
-  it('continues by itself at the time that was given', async () => {
-    const { source, destination } = await records.pipe(receiver.endpoint().url);
-    const soon = new Date(Date.now() + 3000).toISOString();
-    await pause(testInstance, destinationPath(destination), { until: soon });
-    const eventId = await send(source);
-    await records.deliveryWith('circuit_open', eventId);
-    const delivery = await records.deliveryWith('delivered', eventId);
-    expect(Date.parse(delivery.deliveredAt ?? '')).to.be.at.least(Date.parse(soon) - 100);
-  });
-
-  it('holds what its paused route lets go, and the other way round', async () => {
-    const endpoint = receiver.endpoint();
-    const { source, destination, route } = await records.pipe(endpoint.url);
-    await pause(testInstance, routePath(route));
-    await pause(testInstance, destinationPath(destination));
-    const eventId = await send(source);
-    expect((await records.deliveryWith('circuit_open', eventId)).holdReason).to.match(/^The route is paused/);
-    await resume(testInstance, routePath(route));
-    await until('its destination to hold it', async () =>
-      (await records.deliveryWith('circuit_open', eventId)).holdReason?.startsWith('The destination is paused'),
-    );
-    await pause(testInstance, routePath(route));
-    await resume(testInstance, destinationPath(destination));
-    await until('its route to hold it', async () => {
-      const rows = await heldRows(testInstance.pool, route.id);
-      return rows.length === 1;
-    });
-    expect(endpoint.requests).to.have.length(0);
-    await resume(testInstance, routePath(route));
-    await records.deliveryWith('delivered', eventId);
-    expect(endpoint.requests).to.have.length(1);
   });
 
   it('has what it holds cancelled when it is deleted', async () => {

@@ -1,8 +1,5 @@
 // A pause: an operator stops the deliveries of a route or a destination; they wait, and go out when it is over.
 import { expect } from 'chai';
-import { shardOf } from '../../core/text/ids.ts';
-import { circuitWorkflowId } from '../../core/temporal/names.ts';
-import { circuitStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';
@@ -10,7 +7,6 @@ import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { circuitRows } from '../support/rows.ts';
 
 const EVENTS = 30;
 const PER_SECOND = 10;
@@ -110,54 +106,6 @@ describe('a paused route', () => {
     expect(await testInstance.client.get(routePath(route))).to.include(NOT_PAUSED);
   });
 
-  it('keeps the state of its circuit: nothing is probed, and what was open is open afterwards', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
-    const held = await send(source);
-    await untilStatus('circuit_open', [held]);
-    const attempts = endpoint.requests.length;
-    const { openedAt } = await circuits.status(route);
-    await pause(testInstance, routePath(route));
-    const handle = testInstance.temporal.workflow.getHandle(circuitWorkflowId(route.id));
-    await until('its workflow to know', async () => {
-      const advice = await handle.query(circuitStatus);
-      return advice?.state === 'closed' && advice.paused !== undefined;
-    });
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await until('the cooldown to be over', () => Date.now() > Date.parse(openedAt ?? '') + 2000);
-    await othersDeliver();
-    expect(await circuits.status(route)).to.include({ circuitState: 'open', openedAt, paused: true });
-    expect(endpoint.requests).to.have.length(attempts);
-    await circuits.configure(route, { circuitCooldownSeconds: 3600 });
-    await resume(testInstance, routePath(route));
-    await othersDeliver();
-    expect(await circuits.status(route)).to.include({ circuitState: 'open', openedAt, paused: false });
-    const [waiting] = await untilStatus('circuit_open', [held]);
-    expect(waiting?.holdReason).to.equal('The circuit of its route is open');
-    answer({ status: 200 });
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await untilStatus('delivered', [held]);
-    await circuits.untilState(route, 'closed');
-  });
-
-  it('stops the probes of a half-open circuit, and continues with them', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await circuits.untilState(route, 'half_open');
-    await pause(testInstance, routePath(route));
-    answer({ status: 200 });
-    const attempts = endpoint.requests.length;
-    const eventIds = [await send(source), await send(source)];
-    await untilStatus('circuit_open', eventIds);
-    await othersDeliver();
-    expect(endpoint.requests).to.have.length(attempts);
-    expect(await circuits.status(route)).to.include({ circuitState: 'half_open', paused: true });
-    await resume(testInstance, routePath(route));
-    await untilStatus('delivered', eventIds);
-    await circuits.untilState(route, 'closed');
-  });
-
   it('closes its circuit by a reset, and stays paused', async () => {
     const { endpoint, answer } = switchedEndpoint(receiver, 500);
     const { source, route } = await circuits.opened(endpoint);
@@ -171,21 +119,6 @@ describe('a paused route', () => {
     await untilStatus('circuit_open', [eventId]);
     await resume(testInstance, routePath(route));
     await untilStatus('delivered', [eventId]);
-  });
-
-  it('hands nothing over to failover destinations', async () => {
-    const [endpoint, backup] = [receiver.endpoint(), receiver.endpoint()];
-    const failover = await records.destination(backup.url, { name: 'Backup' });
-    const { source, route } = await records.pipe(endpoint.url, {
-      route: breaker({ failoverDestinationIds: [failover.id], failoverAfterAttempts: 1 }),
-    });
-    await pause(testInstance, routePath(route));
-    const eventId = await send(source);
-    await untilStatus('circuit_open', [eventId]);
-    await othersDeliver();
-    await resume(testInstance, routePath(route));
-    await untilStatus('delivered', [eventId]);
-    expect([endpoint.requests.length, backup.requests.length]).to.deep.equal([1, 0]);
   });
 
   it('holds what a failover destination has taken over, and lets it continue although the circuit is open', async () => {
@@ -235,24 +168,6 @@ describe('a paused route', () => {
     expect(endpoint.requests).to.have.length(6);
   });
 
-  it('leaves nothing in the outbox that has ended', async () => {
-    const endpoint = receiver.endpoint(410);
-    const { source, route } = await records.pipe(endpoint.url);
-    const [failed] = await untilStatus('failed', [await send(source)]);
-    await until('its row to be removed', async () => (await records.queued()) === 0);
-    await pause(testInstance, routePath(route));
-    // As a relay leaves it that was killed before Temporal had its workflow.
-    await testInstance.pool.query(
-      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-       select id, destination_id, organization_id, event_id, source_id, route_id, priority, $2 from deliveries where id = $1`,
-      [failed?.id, shardOf(failed?.id ?? '')],
-    );
-    await until('its row to be removed again', async () => (await records.queued()) === 0);
-    expect(await records.delivery(failed?.id ?? '')).to.include({ status: 'failed', attemptCount: 1 });
-    expect(endpoint.requests).to.have.length(1);
-    await resume(testInstance, routePath(route));
-  });
-
   it('lets what it holds be cancelled, and refuses a retry with a hint', async () => {
     const { source, route } = await records.pipe(receiver.endpoint().url);
     await pause(testInstance, routePath(route));
@@ -266,17 +181,5 @@ describe('a paused route', () => {
     const { rows } = await testInstance.pool.query('select from held_deliveries where delivery_id = $1', [held?.id]);
     expect(rows).to.have.length(0);
     await resume(testInstance, routePath(route));
-  });
-
-  it('releases what it holds when it is deleted', async () => {
-    const { source, route } = await records.pipe(receiver.endpoint().url);
-    await pause(testInstance, routePath(route));
-    const eventId = await send(source);
-    await untilStatus('circuit_open', [eventId]);
-    await testInstance.client.delete(routePath(route));
-    await untilStatus('delivered', [eventId]);
-    await circuits.ended(route);
-    const rows = await circuitRows(testInstance.pool, route.id);
-    expect(rows).to.have.length(0);
   });
 });

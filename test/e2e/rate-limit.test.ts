@@ -1,7 +1,7 @@
 // A destination's rateLimitPerMinute holds over everything that is sent to it, and others do not wait for it.
 import { expect } from 'chai';
-import { type Hookyard, startHookyard } from '../support/hookyard.ts';
-import { type DeliveryView, inExpressLane, onceMore, Records } from '../support/records.ts';
+import type { Hookyard } from '../support/hookyard.ts';
+import { type DeliveryView, inExpressLane, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -180,24 +180,5 @@ describe('the rate limit of a destination', () => {
     await allDelivered(eventIds);
     const times = (await attemptTimes(destination.id)).slice(UNANSWERED + 1);
     expectPaced(times, since);
-  });
-
-  it('holds across several workers', async () => {
-    const own = await startHookyard();
-    try {
-      await Promise.all([own.startWorker(), own.startWorker()]);
-      const ownRecords = new Records(own);
-      const endpoint = receiver.endpoint(200);
-      const { source, destination } = await ownRecords.pipe(endpoint.url, {
-        destination: { rateLimitPerMinute: PER_MINUTE },
-      });
-      const since = Date.now();
-      for (let number = 0; number < 20; number += 1) await ownRecords.accepted(source, `{"number":${number}}`);
-      await until('all to arrive', () => endpoint.requests.length === 20);
-      await until('all to be recorded', async () => (await attemptTimes(destination.id, own)).length === 20);
-      expectPaced(await attemptTimes(destination.id, own), since);
-    } finally {
-      await own.close();
-    }
   });
 });

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { onceMore, type SourceView } from '../support/records.ts';
-import { until } from '../support/until.ts';
+import { onceMore } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 interface TransformView {
@@ -95,34 +94,5 @@ describe('transforms of deliveries', () => {
       expect((await records.deliveryWith('failed', eventId)).error).to.match(/took longer than 500 ms/);
     }
     expect(slow.requests).to.have.length(0);
-  });
-
-  it('uses a changed transform for new events at once, and not for retries of those before', async () => {
-    const gate = Promise.withResolvers<void>();
-    const endpoint = receiver.endpoint(200, { status: 500, after: gate.promise }, 200);
-    const transform = await make('javascript', 'export default () => "first"');
-    const { source } = await pipe(endpoint.url, transform, 1);
-    const change = (text: string) =>
-      testInstance.client.patch(`/api/transforms/${transform.id}`, { code: `export default () => "${text}"` });
-    await records.eventWith('delivered', await records.accepted(source, '{}'));
-    await change('second');
-    const eventId = await records.accepted(source, '{}');
-    await until('the second event', () => endpoint.requests.length === 2);
-    await change('third');
-    gate.resolve();
-    await records.eventWith('delivered', eventId);
-    expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal(['first', 'second', 'second']);
-  });
-
-  it('transforms by the route: one source, two routes, two shapes', async () => {
-    const [plain, shaped] = [receiver.endpoint(200), receiver.endpoint(200)];
-    const source: SourceView = await records.source();
-    const [one, two] = await Promise.all([records.destination(plain.url), records.destination(shaped.url)]);
-    const transform = await make('liquid', '{{ payload.n | plus: 1 }}');
-    await records.route(source.id, [one.id]);
-    await records.route(source.id, [two.id], { transformId: transform.id });
-    await records.eventWith('delivered', await records.accepted(source, '{"n": 1}'));
-    expect(plain.requests[0]?.body.toString()).to.equal('{"n": 1}');
-    expect(shaped.requests[0]?.body.toString()).to.equal('2');
   });
 });

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import type { Hookyard } from '../hookyard.ts';
 import { Records, type SourceView } from '../records.ts';
 import { until } from '../until.ts';
+import { COLD_START_MS, type StoreServer } from './object-stores.ts';
 import { allRowsOf, readObjects, type Row, type WrittenObject } from './warehouse-objects.ts';
-import type { ProviderCase } from './warehouse-targets.ts';
+import { type ProviderCase, providerCases } from './warehouse-targets.ts';
 
 export interface BatchView {
   id: string;
@@ -32,6 +33,20 @@ export interface Store {
   provider: ProviderCase;
   /** Of the server. */
   url: string;
+}
+
+/** The server of a provider, by default of S3, during the tests of this `describe`. */
+export function useStore(provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3')): Store {
+  const store = { provider, url: '' };
+  let server: StoreServer | undefined;
+  before('a store is started', async function () {
+    this.timeout(COLD_START_MS);
+    server = await provider.start();
+    await provider.prepare(server.url);
+    store.url = server.url;
+  });
+  after(() => server?.stop());
+  return store;
 }
 
 let made = 0;
