@@ -11,12 +11,13 @@ describe('sender', () => {
   const open = closedAfterEach();
 
   describe('address guard', () => {
-    const refused = async (sender: Sender, url: string, message: RegExp): Promise<void> => {
+    const refused = async (sender: Sender, url: string, message: RegExp) => {
       const error = asError(await sender.send(request(url)));
       expect(error).to.include({ code: 'ADDRESS_REFUSED', retryable: false });
       expect(error.detail)
         .to.match(message)
         .and.match(/; see HOOKYARD_DELIVERY_ALLOW$/);
+      return error;
     };
 
     it('refuses every spelling of forbidden literals before it connects', async () => {
@@ -47,7 +48,9 @@ describe('sender', () => {
     });
 
     it('says what the address is', async () => {
-      await refused(open(), 'http://169.254.169.254/latest', /^Refused: 169\.254\.169\.254 is a link-local address;/);
+      const message = /^Refused: 169\.254\.169\.254 is a link-local address;/;
+      const { exchange } = await refused(open(), 'http://169.254.169.254/latest', message);
+      expect(exchange).to.include({ address: null, port: null });
     });
 
     it('refuses a name if any of its addresses is refused, whatever the order', async () => {

@@ -1,22 +1,9 @@
 // What is known of the connection of a request: its address, whether it was used before, and the times of its steps.
 import { expect } from 'chai';
 import tls from 'node:tls';
-import type { ExchangeFacts } from '../../outbound/http/pools.ts';
-import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { cert } from './certificate.ts';
-import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
-import { closeAll, httpServer, socketServer, tlsServer } from './servers.ts';
-
-const STEPS = ['dns', 'connect', 'tls', 'firstByte'] as const;
-
-/** The steps that have a time, after checking that each is one. */
-function stepsOf(exchange: ExchangeFacts | null): string[] {
-  return STEPS.filter((step) => {
-    const ms = exchange?.[step] ?? null;
-    if (ms !== null) expect(ms, step).to.be.at.least(0);
-    return ms !== null;
-  });
-}
+import { asResponse, closedAfterEach, request, resolveTo, stepsOf } from './senders.ts';
+import { httpServer, socketServer, tlsServer } from './servers.ts';
 
 describe('the connection of a request', () => {
   const open = closedAfterEach();
@@ -86,54 +73,5 @@ describe('the connection of a request', () => {
       expect(exchange).to.include({ reused: false });
       expect(stepsOf(exchange)).to.include('connect');
     }
-  });
-
-  describe('that fails tells what is known:', () => {
-    it('nobody listens at the address', async () => {
-      const port = await httpServer((_req, res) => res.end());
-      await closeAll();
-      const { exchange, code } = asError(await open().send(request(`http://127.0.0.1:${port}`)));
-      expect(code).to.equal('ECONNREFUSED');
-      expect(exchange).to.include({ address: '127.0.0.1', port, reused: false });
-      expect(stepsOf(exchange)).to.deep.equal([]);
-    });
-
-    it('the name has no address', async () => {
-      const resolve: Resolve = (_hostname, callback) =>
-        process.nextTick(callback, Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
-      const { exchange } = asError(await open({ resolve }).send(request('http://receiver.test')));
-      expect(exchange).to.include({ address: null, port: null });
-      expect(stepsOf(exchange)).to.deep.equal(['dns']);
-    });
-
-    it('the address is refused', async () => {
-      const sender = open({ allow: [], resolve: resolveTo('10.0.0.1') });
-      const { exchange, code } = asError(await sender.send(request('http://receiver.test')));
-      expect(code).to.equal('ADDRESS_REFUSED');
-      expect(exchange).to.include({ address: null, port: null });
-      const literal = asError(await sender.send(request('http://10.0.0.1')));
-      expect(literal.exchange).to.include({ address: null, port: null });
-      expect(stepsOf(literal.exchange)).to.deep.equal([]);
-    });
-
-    it('the certificate is not trusted', async () => {
-      const port = await tlsServer((_req, res) => res.end('never'));
-      const sender = open({ allow: ['receiver.test'], resolve: resolveTo('127.0.0.1') });
-      const { exchange } = asError(await sender.send(request(`https://receiver.test:${port}`)));
-      expect(exchange).to.include({ address: '127.0.0.1', port });
-      expect(stepsOf(exchange)).to.deep.equal(['dns', 'connect']);
-    });
-
-    it('the answer does not come in time', async () => {
-      const port = await socketServer(() => undefined);
-      const { exchange, code } = asError(await open().send(request(`http://127.0.0.1:${port}`, { timeoutMs: 300 })));
-      expect(code).to.equal('TIMEOUT');
-      expect(exchange).to.include({ address: '127.0.0.1', port, reused: false });
-      expect(stepsOf(exchange)).to.deep.equal(['connect']);
-    });
-
-    it('the url is none', async () => {
-      expect(asError(await open().send(request('ftp://receiver.test'))).exchange).to.equal(null);
-    });
   });
 });

@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import { expect } from 'chai';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { cert } from './certificate.ts';
-import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
+import { asError, asResponse, closedAfterEach, request, resolveTo, stepsOf } from './senders.ts';
 import { closeAll, httpServer, socketServer, tlsServer } from './servers.ts';
 
 describe('sender', () => {
@@ -48,7 +48,10 @@ describe('sender', () => {
 
     it('covers waiting for headers', async () => {
       const port = await httpServer(() => undefined);
-      expect(asError(await open().send(request(`http://127.0.0.1:${port}`, { timeoutMs: 150 })))).to.include(timedOut);
+      const error = asError(await open().send(request(`http://127.0.0.1:${port}`, { timeoutMs: 150 })));
+      expect(error).to.include(timedOut);
+      expect(error.exchange).to.include({ address: '127.0.0.1', port, reused: false });
+      expect(stepsOf(error.exchange)).to.deep.equal(['connect']);
     });
 
     it('covers a body that drips, and closes the connection', async () => {
@@ -80,25 +83,25 @@ describe('sender', () => {
     it('names the address that refuses the connection', async () => {
       const port = await httpServer(() => undefined);
       await closeAll();
-      expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
-        code: 'ECONNREFUSED',
-        detail: `Connection refused by 127.0.0.1:${port}`,
-        retryable: true,
-      });
+      const refused = asError(await open().send(request(`http://127.0.0.1:${port}`)));
+      const detail = `Connection refused by 127.0.0.1:${port}`;
+      expect(refused).to.include({ code: 'ECONNREFUSED', detail, retryable: true });
+      expect(refused.exchange).to.include({ address: '127.0.0.1', port, reused: false });
+      expect(stepsOf(refused.exchange)).to.deep.equal([]);
       const byName = asError(
         await open({ resolve: resolveTo('127.0.0.1', '::1') }).send(request(`http://localhost:${port}`)),
       );
-      expect(byName.detail).to.equal(`Connection refused by 127.0.0.1:${port}`);
+      expect(byName.detail).to.equal(detail);
     });
 
     it('names the host that cannot be resolved', async () => {
       const resolve: Resolve = (hostname, callback) =>
         callback(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND', hostname }), []);
       for (const sender of [open({ resolve }), open({ resolve: resolveTo() }), open()]) {
-        expect(asError(await sender.send(request('http://example.invalid')))).to.include({
-          detail: 'The host name example.invalid could not be resolved',
-          retryable: true,
-        });
+        const error = asError(await sender.send(request('http://example.invalid')));
+        expect(error).to.include({ detail: 'The host name example.invalid could not be resolved', retryable: true });
+        expect(error.exchange).to.include({ address: null, port: null });
+        expect(stepsOf(error.exchange)).to.deep.equal(['dns']);
       }
     });
 
@@ -127,7 +130,8 @@ describe('sender', () => {
 
     it('is final for an address that cannot be requested and a header that cannot be sent', async () => {
       for (const url of ['', 'hook', 'ftp://127.0.0.1/', 'file:///etc/passwd', 'http://']) {
-        expect(asError(await open().send(request(url)))).to.include({ code: 'INVALID_URL', retryable: false });
+        const error = asError(await open().send(request(url)));
+        expect(error).to.include({ code: 'INVALID_URL', retryable: false, exchange: null });
       }
       const bad = request('http://127.0.0.1:1', { headers: { 'x-a': 'a\r\nb: c' } });
       expect(asError(await open().send(bad))).to.include({ retryable: false });
@@ -138,7 +142,10 @@ describe('sender', () => {
     it('refuses a self-signed certificate with a sentence', async () => {
       const port = await tlsServer((_req, res) => res.end('never'));
       const sender = open({ allow: ['receiver.test'], resolve: resolveTo('127.0.0.1') });
-      expect(asError(await sender.send(request(`https://receiver.test:${port}`)))).to.include({
+      const error = asError(await sender.send(request(`https://receiver.test:${port}`)));
+      expect(error.exchange).to.include({ address: '127.0.0.1', port });
+      expect(stepsOf(error.exchange)).to.deep.equal(['dns', 'connect']);
+      expect(error).to.include({
         code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
         detail: 'TLS with receiver.test failed: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
         retryable: true,

@@ -1,5 +1,7 @@
 // Senders for tests, and requests they send.
+import { expect } from 'chai';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
+import type { ExchangeFacts } from '../../outbound/http/pools.ts';
 import {
   createSender,
   type Sender,
@@ -50,6 +52,17 @@ export function asResponse(result: SendResult): SendResponse {
 export function asError(result: SendResult): SendResult & { kind: 'error' } {
   if (result.kind === 'response') throw new Error(`Answered ${result.statusCode}`);
   return result;
+}
+
+const STEPS = ['dns', 'connect', 'tls', 'firstByte'] as const;
+
+/** The steps that have a time, after checking that each is one. */
+export function stepsOf(exchange: ExchangeFacts | null): string[] {
+  return STEPS.filter((step) => {
+    const ms = exchange?.[step] ?? null;
+    if (ms !== null) expect(ms, step).to.be.at.least(0);
+    return ms !== null;
+  });
 }
 
 /** Resolves every name to these addresses. */
