@@ -131,7 +131,7 @@ export const usePool = (
   );
 
 /** Makes something before the tests of this `describe`, and ends it after them. @param mostMs how long it may take to make */
-export function useMade<Made extends object>(
+function useMade<Made extends object>(
   what: string,
   make: () => Promise<Made>,
   end: (made: Made) => Promise<unknown> = async () => {},
