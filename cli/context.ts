@@ -85,9 +85,8 @@ const checked = (address: string, from: string): ServiceAddress => ({
 
 /** The address of a service, without slashes at its end. @throws CliError when it is none */
 export function checkedUrl(address: string): string {
-  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
     throw usage(`"${address}" is not the address of a service: it must start with http:// or https://`);
-  }
   return address.replace(/\/+$/, '');
 }
 

@@ -73,9 +73,8 @@ function adviceOn(
   { url, from }: Pick<ServiceAddress, 'url' | 'from'>,
 ): string {
   const kind = status === 404 ? /^There is no (\w+) with id/.exec(message)?.[1] : undefined;
-  if (kind !== undefined && Object.hasOwn(LISTED, kind)) {
+  if (kind !== undefined && Object.hasOwn(LISTED, kind))
     return `; hookyard ${LISTED[kind as keyof typeof LISTED]} list shows those there are`;
-  }
   if (status === 401) return '; give a key with --api-key or HOOKYARD_API_KEY';
   if (code === 'UNREACHABLE')
     return `; is the service running (npm start)? The address comes from ${from}; another is given with --url or HOOKYARD_URL`;

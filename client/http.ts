@@ -226,9 +226,8 @@ export async function refusalOf(
   } else {
     await response.body?.cancel();
     // What stands before the API, a proxy for example, answers these in its own words.
-    if ([429, 502, 503, 504].includes(response.status)) {
+    if ([429, 502, 503, 504].includes(response.status))
       return apiError(response, {}, `${what} was answered ${response.status}`, idempotencyKey);
-    }
   }
   return notHookyard(response, what, idempotencyKey);
 }

@@ -36,11 +36,10 @@ function removeStale(file: string, dataDir: string): void {
   const seen = read(file);
   if (seen === undefined) return; // given back in between
   const holder = parse(seen);
-  if (holder && holder.pid !== process.pid && runs(holder)) {
+  if (holder && holder.pid !== process.pid && runs(holder))
     throw new StartupError(
       `Hookyard already runs on ${dataDir} (pid ${holder.pid}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
     );
-  }
   // Renaming is atomic: of two processes that found the same stale lock one gets it. What it got may be a lock that a third
   // one has taken since; that one is put back.
   const aside = `${file}.${process.pid}`;

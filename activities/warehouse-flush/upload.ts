@@ -52,9 +52,8 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   try {
     file = await writeFile(deps, batch, writer);
   } catch (error) {
-    if (error instanceof NotStoredError) {
+    if (error instanceof NotStoredError)
       return refused(deps, batch, { type: target.type, latency: writer.latencyMs, problem: error.problem });
-    }
     // Each half needs less of the budget of its transforms, and one event alone waits as long as it takes.
     if (error instanceof TooSlowError) await halve(deps, batch);
     else if (!(error instanceof FileTooLargeError)) throw error;

@@ -10,9 +10,8 @@ export function permit(operation: Described): Around {
   const scope = scopeOf(operation);
   return async (ctx: Context, next: Next) => {
     if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
-    if (operation.method !== 'get' && callerOf(ctx).organization.suspended) {
+    if (operation.method !== 'get' && callerOf(ctx).organization.suspended)
       throw suspended('it may read, and change nothing');
-    }
     await next();
   };
 }
@@ -23,9 +22,8 @@ export function permit(operation: Described): Around {
  * @throws ApiError 403
  */
 export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what: string): void {
-  if (!allows(callerOf(ctx).key.scopes, scope)) {
+  if (!allows(callerOf(ctx).key.scopes, scope))
     throw forbidden(`This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`);
-  }
   if (scope === 'payloads:read' || scope === 'secrets:read') beginAudit(ctx);
 }
 

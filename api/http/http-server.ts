@@ -193,9 +193,8 @@ function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: Incoming
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are spoken here');
   // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
   if (url.includes('#')) return bad('The address of a request has no #');
-  if (rawHeaders.length > 2 * MAX_HEADERS) {
+  if (rawHeaders.length > 2 * MAX_HEADERS)
     return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request has at most ${MAX_HEADERS} headers` };
-  }
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {
     // RFC 9112, section 6.1: HTTP/1.0 has none, whatever it says.

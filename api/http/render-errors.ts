@@ -29,12 +29,11 @@ const RETRIED = [429, 503];
 
 function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof PageTooDeepError) {
+  if (error instanceof PageTooDeepError)
     return invalid(
       'page',
       `must not begin beyond ${MOST_COUNTED} items; continue with cursor instead, from cursor=first`,
     );
-  }
   if (isTransientDatabaseError(error)) {
     // A flood of requests would be one of lines.
     throttled(log).warn(

@@ -306,9 +306,8 @@ function newHttp(deps: ApiDeps, organization: string, { input, redacted }: HttpI
 /** The stored destination with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400, 403 */
 function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem, maySeeSecrets: boolean) {
   const { slug: _same, authType, ...patch } = input;
-  if (redacted.authConfig && authType !== undefined && authType !== stored.authType) {
+  if (redacted.authConfig && authType !== undefined && authType !== stored.authType)
     throw invalid('authConfig', `must be sent whole: what it overwrites has no credentials of the type ${authType}`);
-  }
   const incomplete = redacted.authConfig && lacksCredentials(stored);
   const change = redacted.authConfig ? patch : { ...patch, authType };
   return { changed: changedDestination(deps, stored, change, { maySeeSecrets, incomplete }), incomplete };

@@ -57,12 +57,10 @@ export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: Co
 /** The route that an item overwrites, or why there is none. Names need not be unique, and sources cannot be changed. */
 function routeToOverwrite(route: NewRoute, sameName: KnownRoute[]): KnownRoute | string {
   const [met, another] = sameName.filter(({ sourceId }) => sourceId === route.sourceId);
-  if (!met) {
+  if (!met)
     return 'the route of this name belongs to another source, which cannot be changed; delete it first, or import with conflictStrategy rename';
-  }
-  if (another) {
+  if (another)
     return `the source has more than one route of this name (${met.id}, ${another.id}); rename all but one of them first`;
-  }
   return met;
 }
 

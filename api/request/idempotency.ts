@@ -43,9 +43,8 @@ export function idempotency(deps: Deps, operation: Described): (ctx: Context, ne
   return async (ctx, next) => {
     if (ctx.method !== 'POST' || ctx.req.headers[HEADER] === undefined) return next();
     const key = ctx.get(HEADER);
-    if (!KEY.test(key)) {
+    if (!KEY.test(key))
       throw invalid('Idempotency-Key', `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters, without spaces`);
-    }
     const request = {
       organizationId: organizationId(ctx),
       id: sha256(JSON.stringify([operationOf(operation), parametersOf(ctx), key])),
@@ -117,14 +116,13 @@ async function settle(ctx: Context, deps: Deps, claim: Claim, answer: KeptAnswer
 }
 
 function refuseUnlessAnswered(found: Exclude<Claimed, { kind: 'claimed' }>): asserts found is Answered {
-  if (found.kind === 'reused') {
+  if (found.kind === 'reused')
     throw new ApiError(
       422,
       'IDEMPOTENCY_KEY_REUSED',
       'This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new request',
     );
-  }
-  if (found.kind === 'running') {
+  if (found.kind === 'running')
     throw new ApiError(
       409,
       'IDEMPOTENCY_KEY_IN_USE',
@@ -132,7 +130,6 @@ function refuseUnlessAnswered(found: Exclude<Claimed, { kind: 'claimed' }>): ass
       undefined,
       { 'Retry-After': '1' },
     );
-  }
 }
 type Answered = Extract<Claimed, { kind: 'answered' }>;
 

@@ -213,9 +213,8 @@ export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void
   return (ctx) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const methods = layers.flatMap((layer) => layer.methods);
-    if (methods.length === 0) {
+    if (methods.length === 0)
       throw new ApiError(404, 'RESOURCE_NOT_FOUND', `No such endpoint: ${ctx.path}; /docs lists all endpoints`);
-    }
     answerMethods(ctx, methods);
   };
 }
@@ -243,9 +242,8 @@ export function keepFixedWords(router: ApiRouter): (ctx: AppContext, next: Next)
 
 function answerMethods(ctx: AppContext, methods: string[]): void {
   const allow = [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ');
-  if (ctx.method !== 'OPTIONS') {
+  if (ctx.method !== 'OPTIONS')
     throw new ApiError(405, 'METHOD_NOT_ALLOWED', `${ctx.path} answers ${allow} only`, undefined, { Allow: allow });
-  }
   ctx.status = 204;
   ctx.set('Allow', allow);
 }

@@ -163,9 +163,8 @@ export function partOf(ctx: AppContext, query: PartQuery, isCursor: IdPrefix | (
   }
   if (ctx.query.page !== undefined) throw invalid('page', 'must not be given together with cursor');
   const fits = typeof isCursor === 'function' ? isCursor(cursor) : isId(isCursor, cursor);
-  if (cursor !== FIRST && !fits) {
+  if (cursor !== FIRST && !fits)
     throw invalid('cursor', `must be ${FIRST}, or the nextCursor of an answer of this list`);
-  }
   return { limit: pageSize, after: cursor === FIRST ? null : cursor, withTotal: withTotal ?? false };
 }
 

@@ -10,9 +10,8 @@ export async function inThreads<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof NoTurnError && error.reason === 'budget')
       throw limitExceeded('transformMsPerMinute', error.detail, error.waitMs / 1000);
     if (error instanceof NoThreadError) throw unavailable(error.detail);
-    if (error instanceof WorkEndedError) {
+    if (error instanceof WorkEndedError)
       throw new ApiError(400, 'VALIDATION_ERROR', 'The body asks for more work than one request may make');
-    }
     throw error;
   }
 }

@@ -43,13 +43,11 @@ function announcesBody(ctx: AppContext): boolean {
 }
 
 function requireJsonType(ctx: AppContext): void {
-  if (!ctx.is('application/json')) {
+  if (!ctx.is('application/json'))
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json');
-  }
   const encoding = ctx.get('content-encoding').toLowerCase();
-  if (encoding !== '' && encoding !== 'identity') {
+  if (encoding !== '' && encoding !== 'identity')
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding');
-  }
 }
 
 async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {

@@ -11,11 +11,10 @@ export function addProviders(program: Command): void {
     .action(async (name: string | undefined, _options, command: Command) => {
       const { providerNamed, providers } = await import('../../providers/index.ts');
       const { output } = contextOf(command);
-      if (name === undefined) {
+      if (name === undefined)
         return output.result(providers.map(shown), () => {
           for (const { name: its, title } of providers) output.line(`${its.padEnd(20)} ${title}`);
         });
-      }
       const provider = providerNamed(name);
       if (provider === undefined) throw usage(`${name} is not a provider; hookyard providers lists them`);
       output.result(shown(provider), () => {

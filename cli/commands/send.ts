@@ -52,9 +52,8 @@ async function send(context: Context, options: SendOptions): Promise<void> {
 
 async function show(context: Context, options: SendOptions, answer: Accepted): Promise<void> {
   const { output } = context;
-  if (!options.watch || answer.eventId === undefined) {
+  if (!options.watch || answer.eventId === undefined)
     return output.result(answer, () => output.line(answer.eventId ?? answer.answered ?? JSON.stringify(answer)));
-  }
   output.note(`${answer.eventId} is stored`);
   await watchEvent(context, answer.eventId);
 }

@@ -141,13 +141,11 @@ const ELEMENT_STEPS = 20;
 /** @throws ConditionError, BudgetError */
 function compileCondition({ field, operator, value }: FilterCondition, budget: Budget = NO_LIMIT): CompiledCondition {
   budget.spend(CONDITION_STEPS + field.length + (Array.isArray(value) ? value.length * ELEMENT_STEPS : 0));
-  if (!OPERATOR_NAMES.includes(operator)) {
+  if (!OPERATOR_NAMES.includes(operator))
     throw new ConditionError('operator', `must be one of ${OPERATOR_NAMES.join(', ')}`);
-  }
   const read = fieldReader(field);
-  if (read === null) {
+  if (read === null)
     throw new ConditionError('field', 'must be a dotted path such as payload.items[0].sku or headers.x-kind');
-  }
   const compile = OPERATORS[SYNONYMS[operator] ?? operator];
   if (compile === undefined) throw new Error(`the operator ${operator} has no meaning`);
   return { read, test: compile(value, budget) };
@@ -175,9 +173,8 @@ function ordered(value: unknown): string | JsonNumber {
 function list(value: unknown): unknown[] {
   if (value === undefined) throw new ConditionError('value', 'is required with this operator');
   const elements = typeof value === 'string' ? value.split(',').map((element) => element.trim()) : value;
-  if (!Array.isArray(elements)) {
+  if (!Array.isArray(elements))
     throw new ConditionError('value', 'must be an array or a comma-separated string with this operator');
-  }
   if (elements.length > MAX_LIST) throw new ConditionError('value', `must be at most ${MAX_LIST} items long`);
   for (const element of elements) required(element);
   return elements;

@@ -17,9 +17,8 @@ export function parseRange(text: string): AddressRange | null {
   if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return null;
   const length = bits === undefined ? whole : Number(bits);
   if (length > whole) return null;
-  if (given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() && length >= 96) {
+  if (given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() && length >= 96)
     return [given.toIPv4Address(), length - 96];
-  }
   return [given, length];
 }
 

@@ -68,9 +68,8 @@ function recoverySentence({ count, failedBefore }: MailFacts, route: string): st
   if (count > 1) return `${again}: ${count} destinations have recovered since the last message. This is the latest:`;
   if (failedBefore === null) return `${again}.`;
   const { count: failed, since } = failedBefore;
-  if (failed === 0) {
+  if (failed === 0)
     return `${again}: its circuit opened at ${since} and is closed now. This is the first delivery after that:`;
-  }
   const deliveries = failed === 1 ? '1 delivery' : `${failed} deliveries`;
   return `${again}, after ${deliveries} that failed since ${since}. This is the first that succeeded:`;
 }

@@ -48,9 +48,8 @@ export interface CompiledSchema {
  * @throws InvalidSchemaError
  */
 export function checkSchema(schema: JsonSchema): void {
-  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES)
     throw new InvalidSchemaError(`must be at most ${MAX_SCHEMA_BYTES} bytes of JSON`);
-  }
   const dialect = requireDialect(schema);
   try {
     withinTime(COMPILE_LIMIT_MS, () => {
@@ -113,11 +112,10 @@ function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
 
 // Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed.
 function failureOf(error: unknown, limitMs: number): string {
-  if (error instanceof TimeLimitError) {
+  if (error instanceof TimeLimitError)
     return limitMs < VALIDATE_LIMIT_MS
       ? 'could not be validated in the time that one webhook has for all its routes'
       : `could not be validated within ${VALIDATE_LIMIT_MS} ms`;
-  }
   if (error instanceof RangeError) return 'is nested too deeply to be validated';
   throw error;
 }
@@ -145,9 +143,8 @@ function compileProblem(error: unknown): string {
   if (error instanceof TimeLimitError || !(error instanceof Error)) throw error;
   if (error instanceof PatternError) return `has a pattern that cannot be used; it ${error.message}`;
   if (error instanceof RangeError) return 'is too complex: too many members at one level, or nested too deeply';
-  if ('missingRef' in error) {
+  if ('missingRef' in error)
     return `refers to ${String(error.missingRef)}, which is not in it; schemas are not loaded from elsewhere`;
-  }
   return `cannot be compiled: ${error.message}`;
 }
 

@@ -115,9 +115,8 @@ export function evaluationCost(schema: unknown): number {
     if (isReference || hasOwnBase) return Infinity;
     if (key === '$ref' && typeof child === 'string') return costOf(resolve(schema, child) ?? UNKNOWN);
     if (key === 'pattern' && typeof child === 'string') return patternCost(child);
-    if (key === 'patternProperties') {
+    if (key === 'patternProperties')
       return Object.keys(Object(child)).reduce((sum, pattern) => sum + patternCost(pattern), 100) + costOf(child);
-    }
     return (KEYWORD_COST[key] ?? 1) + costOf(child);
   }
 

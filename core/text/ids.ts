@@ -43,9 +43,8 @@ const pair = (bits: number): string => PAIRS[bits & 1023] ?? '';
 const write20 = (bits: number): string => pair(bits >>> 10) + pair(bits);
 
 function timeText(ms: number): string {
-  if (!Number.isInteger(ms) || ms < 0 || ms > MAX_TIME) {
+  if (!Number.isInteger(ms) || ms < 0 || ms > MAX_TIME)
     throw new RangeError(`An id needs a time in whole milliseconds since 1970, got ${ms}`);
-  }
   const low = ms % 2 ** 40;
   return pair(Math.floor(ms / 2 ** 40)) + write20(Math.floor(low / TWO_20)) + write20(low % TWO_20);
 }

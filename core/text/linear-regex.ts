@@ -31,14 +31,11 @@ export class PatternError extends Error {
  * @throws PatternError
  */
 export function compilePattern(pattern: string): LinearPattern {
-  if (pattern.length > MAX_PATTERN_LENGTH) {
+  if (pattern.length > MAX_PATTERN_LENGTH)
     throw new PatternError(`must be at most ${MAX_PATTERN_LENGTH} characters long`);
-  }
   const compiled = compile(pattern);
   const size = compiled.programSize();
-  if (size > MAX_PROGRAM) {
-    throw new PatternError('repeats too much: make the numbers in {...} smaller');
-  }
+  if (size > MAX_PROGRAM) throw new PatternError('repeats too much: make the numbers in {...} smaller');
   return { stepsPerCharacter: STEPS + size * STEPS_PER_INSTRUCTION, test: (text) => compiled.test(text) };
 }
 

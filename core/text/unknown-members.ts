@@ -26,9 +26,8 @@ export function unknownMembers(
     const elements: unknown[] = Array.isArray(value) ? value : [];
     return elements.flatMap((element, index) => unknownMembers(inner.element, element, [...path, index]));
   }
-  if (inner instanceof z.ZodRecord) {
+  if (inner instanceof z.ZodRecord)
     return Object.entries(value).flatMap(([name, member]) => unknownMembers(inner.valueType, member, [...path, name]));
-  }
   return inner instanceof z.ZodUnion ? ofUnion(inner.options, value, path) : [];
 }
 

@@ -61,9 +61,8 @@ const MAX_KEY_BYTES = 64;
 export function signingSecretProblem(secret: string): string | null {
   const bytes = bytesAfter(SHARED, secret);
   if (bytes === null) return `must be ${SHARED} followed by base64`;
-  if (bytes.length < MIN_KEY_BYTES || bytes.length > MAX_KEY_BYTES) {
+  if (bytes.length < MIN_KEY_BYTES || bytes.length > MAX_KEY_BYTES)
     return `must hold a key of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64 after ${SHARED}`;
-  }
   return null;
 }
 

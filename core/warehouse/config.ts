@@ -67,9 +67,8 @@ const LENGTH = 'must be 3 to 63 characters long';
 /** Names of buckets of S3 (user guide, "General purpose bucket naming rules") and R2. */
 function bucketProblem(name: string): string | null {
   if (name.length < 3 || name.length > 63) return LENGTH;
-  if (!/^[a-z0-9][a-z0-9.-]*[a-z0-9]$/.test(name) || name.includes('..')) {
+  if (!/^[a-z0-9][a-z0-9.-]*[a-z0-9]$/.test(name) || name.includes('..'))
     return 'must be lowercase letters, digits, dots and hyphens, with a letter or digit at both ends';
-  }
   return /^\d+\.\d+\.\d+\.\d+$/.test(name) ? 'must not look like an IP address' : null;
 }
 
@@ -88,9 +87,8 @@ function containerProblem(name: string): string | null {
 
 function endpointProblem(address: string): string | null {
   const url = URL.parse(address);
-  if (!url || !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(address) || address.length > 2048) {
+  if (!url || !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(address) || address.length > 2048)
     return 'must be an absolute http:// or https:// address';
-  }
   if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   return url.search !== '' || url.hash !== '' ? 'must not contain a query or a fragment' : null;
 }

@@ -29,9 +29,8 @@ const CONTENT_TYPES: Readonly<Record<FileFormat, string>> = {
 
 /** Of a compressed file of text that of its compression: see docs/warehouses.md. */
 export function contentTypeOf(fileFormat: FileFormat, compression: Compression): string {
-  if (fileFormat === 'parquet' || compression === 'none' || !isTextCompression(compression)) {
+  if (fileFormat === 'parquet' || compression === 'none' || !isTextCompression(compression))
     return CONTENT_TYPES[fileFormat];
-  }
   return `application/${compression}`;
 }
 
@@ -138,9 +137,8 @@ export function objectKey(batch: {
 }): string {
   const partitions = new Set(batch.events.map((event) => partitionOf(event, batch.partitionBy)));
   const [partition] = partitions;
-  if (partition === undefined || partitions.size > 1) {
+  if (partition === undefined || partitions.size > 1)
     throw new RangeError(`Batch ${batch.id} holds events of ${partitions.size} partitions; it must be exactly one`);
-  }
   const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
   const prefix = normalPrefix(batch.prefix ?? '');
   const suffix = batch.fileFormat === 'parquet' ? '' : SUFFIXES[batch.compression];

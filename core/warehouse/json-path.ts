@@ -45,9 +45,8 @@ function find(query: JSONPathQuery, value: unknown): unknown[] {
   try {
     return query.query(value as Parameters<JSONPathQuery['query']>[0]).values();
   } catch (error) {
-    if (error instanceof JSONPathError || error instanceof RangeError) {
+    if (error instanceof JSONPathError || error instanceof RangeError)
       throw new JsonPathError('the value is nested too deeply');
-    }
     throw error;
   }
 }
@@ -68,11 +67,10 @@ function checkRoot(query: JSONPathQuery, members: readonly string[]): void {
   const first = query.segments[0];
   if (!(first instanceof jsonpath.JSONPathSegment) || isDescendant(first)) return;
   for (const selector of first.selectors) {
-    if (selector instanceof selectors.NameSelector && !members.includes(selector.name)) {
+    if (selector instanceof selectors.NameSelector && !members.includes(selector.name))
       throw new JsonPathError(
         `must start with ${members.map((name) => `$.${name}`).join(', ')}; an event has no "${selector.name}"`,
       );
-    }
   }
 }
 
@@ -85,9 +83,8 @@ function checkCostAndMakeExact(query: JSONPathQuery): void {
     if (isDescendant(found.segment)) descents.count++;
     if (descents.count > 1) throw new JsonPathError('must not use ".." more than once');
     checkSelectors(found.segment.selectors);
-    if (found.inRootQuery && !isSingularSegment(found.segment)) {
+    if (found.inRootQuery && !isSingularSegment(found.segment))
       throw new JsonPathError('must use "$" inside a filter only for single values, like $.payload.limit');
-    }
   }
 }
 
@@ -95,9 +92,8 @@ function checkCostAndMakeExact(query: JSONPathQuery): void {
 function checkSelectors(all: readonly Selector[]): void {
   if (all.length < 2) return;
   const single = all.every((one) => one instanceof selectors.NameSelector || one instanceof selectors.IndexSelector);
-  if (!single || new Set(all.map(String)).size < all.length) {
+  if (!single || new Set(all.map(String)).size < all.length)
     throw new JsonPathError('must list only different names and indexes between brackets');
-  }
 }
 
 type Segment = JSONPathQuery['segments'][number];
@@ -137,9 +133,8 @@ function* segmentsOf(expression: Expression): Generator<Found> {
 function checkPattern(call: InstanceType<typeof expressions.FunctionExtension>): void {
   if (call.name !== 'match' && call.name !== 'search') return;
   const pattern = call.args[1];
-  if (!(pattern instanceof expressions.StringLiteral)) {
+  if (!(pattern instanceof expressions.StringLiteral))
     throw new JsonPathError(`must give ${call.name}() its pattern as a text in quotes`);
-  }
   try {
     compilePattern(pattern.value);
   } catch (error) {

@@ -155,11 +155,10 @@ function pathFor(user: ServerUser, folder: string): string {
 /** What is there must be of this version, and the server's own: PostgreSQL refuses the files of another user. */
 function checkFiles(files: string, version: number, user: ServerUser): void {
   const { uid } = statSync(files);
-  if (uid !== user.uid) {
+  if (uid !== user.uid)
     throw new StartupError(
       `${files} belongs to uid ${uid}, and PostgreSQL runs as ${user.name}; start as its owner, or as root after: chown -R postgres: '${files}'`,
     );
-  }
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === String(version)) return;
   throw new StartupError(
@@ -247,11 +246,10 @@ async function ready(child: Child, url: string): Promise<boolean | undefined> {
 /** Finds known problems in a server's output, with advice for the user. */
 function explain(output: string, what: string, dataDir: string): StartupError {
   if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(dataDir);
-  if (/could not (bind|create any TCP)|Address already in use/.test(output)) {
+  if (/could not (bind|create any TCP)|Address already in use/.test(output))
     return new PortTakenError(
       `${what}'s port is taken by another program; stop it, or set POSTGRES_PORT to another port.`,
     );
-  }
   const lines = output.split('\n').filter((line) => /PANIC|FATAL|error:/.test(line));
   const last = lines.at(-1) ?? output.trim().split('\n').at(-1) ?? '';
   return new StartupError(`${what} ended: ${last.trim()} (see ${dataDir}/logs/postgres.log)`);

@@ -169,11 +169,10 @@ async function ready(child: Child, address: string): Promise<boolean | undefined
 
 function explain(output: string, ended: boolean, dataDir: string): StartupError {
   const log = `${dataDir}/logs/temporal.log`;
-  if (/address already in use/.test(output)) {
+  if (/address already in use/.test(output))
     return new PortTakenError(
       `The Temporal server's port is taken by another program; stop it, or set TEMPORAL_PORT to another port (see ${log}).`,
     );
-  }
   if (!ended)
     return new StartupError(`The Temporal server does not serve after ${readyDeadlineMs / 1000} s; see ${log}.`);
   const lines = output.trim().split('\n');

@@ -61,9 +61,8 @@ export function classifyAddress(text: string): AddressClass {
   if (isIP(text) === 0) return forbidden('not an IP address');
   // `process` turns an IPv4-mapped address into the IPv4 address that the connection would really go to.
   const address = ipaddr.process(text);
-  if (METADATA_RANGES.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))) {
+  if (METADATA_RANGES.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits)))
     return METADATA;
-  }
   return isIPv4(address) ? (IPV4_RANGES[address.range()] ?? RESERVED) : classifyIPv6(address);
 }
 

@@ -55,9 +55,8 @@ export function createPools(options: {
     previous: Entry | undefined,
   ): Entry {
     const parsed = URL.parse(url);
-    if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:'))
       throw new InvalidUrlError(url);
-    }
     const path = parsed.pathname + parsed.search;
     const connect = options.connectorOf(parsed);
     const isSame = previous?.origin === parsed.origin && previous.allow === allow && previous.connect === connect;

@@ -107,14 +107,12 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     accessKeyId === undefined && 'accessKeyId (or R2_ACCESS_KEY_ID)',
     secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
   ].filter((name) => name !== false);
-  if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
+  if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined)
     throw new StoreSettingsError(ownWords`R2 is not set up: give the destination ${named(missing.join(', '))}`);
-  }
-  if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2)) {
+  if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
       ownWords`R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey`,
     );
-  }
   return { endpoint, accessKeyId, secretAccessKey };
 }
 

@@ -78,9 +78,8 @@ const PLAIN: Record<string, string> = {
 };
 
 function objectType({ properties, required = [], additionalProperties }: Schema): string {
-  if (!properties) {
+  if (!properties)
     return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`;
-  }
   const members = Object.entries(properties).map(([name, member]) => {
     const key = /^[A-Za-z]\w*$/.test(name) ? name : literal(name);
     return `${comment(member.description)}${key}${required.includes(name) ? '' : '?'}: ${typeOf(member)};`;

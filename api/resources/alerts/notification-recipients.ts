@@ -52,17 +52,14 @@ export const notificationRecipientOperations: Operation[] = [
     async run(ctx, deps, { body }) {
       const asked = body.address.toLowerCase();
       const found = await findRecipient(deps.pool, organizationId(ctx), asked);
-      if (!found) {
+      if (!found)
         throw new ApiError(
           404,
           'RESOURCE_NOT_FOUND',
           `No route and no alert channel of this organization notifies ${asked}; name it there first`,
         );
-      }
-      if (found.refused) {
-        throw conflict(`The owner of ${asked} wants no more mails; only the owner can change that`);
-      }
-      if (found.confirmedAt === null && found.waitSeconds > 0) {
+      if (found.refused) throw conflict(`The owner of ${asked} wants no more mails; only the owner can change that`);
+      if (found.confirmedAt === null && found.waitSeconds > 0)
         throw new ApiError(
           429,
           'RATE_LIMITED',
@@ -70,7 +67,6 @@ export const notificationRecipientOperations: Operation[] = [
           undefined,
           { 'Retry-After': String(found.waitSeconds) },
         );
-      }
       if (found.confirmedAt === null) {
         await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
       }

@@ -71,9 +71,8 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
   },
   errors: { 400: ['SEARCH_TOO_BROAD'] },
   async run(ctx, deps, { body: { action, cursor, limit, dryRun, ...filter } }) {
-    if (Object.values(filter).every((value) => value === undefined)) {
+    if (Object.values(filter).every((value) => value === undefined))
       throw invalid('status', 'or another filter of the list must be given, such as routeId or from');
-    }
     const status = applicable(action, filter.status);
     const after = cursor === FIRST ? null : cursor;
     const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };

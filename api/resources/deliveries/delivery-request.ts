@@ -165,9 +165,8 @@ async function askedAttempt(
   const attempt = asked ?? Math.max(1, made);
   const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
   if (attempt > last) throw invalid('attempt', `must be at most ${last}: this delivery has no more`);
-  if (attempt > made) {
+  if (attempt > made)
     return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
-  }
   const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);
   return { attemptNumber: attempt, state: 'made', recorded };
 }

@@ -270,12 +270,11 @@ export function requireAccess(
   const bucket = operatorsBucket(target, operatorAccess.r2);
   const { prefix } = config;
   if (bucket === null || isPrefixGranted(operatorAccess.grants, { type, organization, bucket, prefix })) return;
-  if (target.type !== 'r2') {
+  if (target.type !== 'r2')
     throw invalidMember(
       'config.credentials',
       `must not be identity: that of this service is not for ${bucket}/${prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
     );
-  }
   throw invalidMember(
     target.config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
     'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_WAREHOUSE_IDENTITY)',

@@ -72,9 +72,7 @@ export function createTestSender(sender: Sender, options: { headerPrefix: string
       }
       const { id: poolKey, organizationId, timeoutMs } = destination;
       const result = await sender.send({ ...request, organizationId, poolKey, timeoutMs });
-      if (result.kind === 'error') {
-        return failedSend(null, result.latency, null, result.detail);
-      }
+      if (result.kind === 'error') return failedSend(null, result.latency, null, result.detail);
       const { statusCode, latency, bodyText } = result;
       const judged = isSuccess(null, statusCode, false);
       if (!judged.success) return failedSend(statusCode, latency, bodyText, judged.reason);

@@ -212,9 +212,8 @@ export const eventReplayOperations: Operation[] = [
       const key = { organizationId: organizationId(ctx), replayId: id };
       const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
       const replay = await findReplay(entityManager(ctx, deps), id);
-      if (!ended) {
+      if (!ended)
         throw conflict(`The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`);
-      }
       deps.signals.cancelAll([id]);
       return showReplay(replay, deps);
     },

@@ -43,9 +43,8 @@ export const eventStreamOperation = operation('streamEvents', 'get', '/api/organ
   errors: { 406: ['NOT_ACCEPTABLE'] },
   async run(ctx, deps, { query }) {
     // `*/*` is what clients send who do not know what they get.
-    if (!ctx.get('Accept').toLowerCase().includes(TYPE)) {
+    if (!ctx.get('Accept').toLowerCase().includes(TYPE))
       throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream: send the header Accept: ${TYPE}`);
-    }
     const last = lastEventId(ctx);
     const gone = new AbortController();
     await hold(ctx, deps, gone.signal);

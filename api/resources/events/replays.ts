@@ -104,12 +104,11 @@ async function create(
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
     if (error instanceof CrowdedEventError) throw tooManyDeliveries(error.eventId, deliveriesPerEvent(ctx));
-    if (error instanceof UnroutableDestinationError) {
+    if (error instanceof UnroutableDestinationError)
       throw invalid(
         'destinationIds',
         `must name destinations these events can go to; not ${error.destinationIds.join(', ')}`,
       );
-    }
     throw error;
   }
 }

@@ -182,9 +182,7 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
-  if (range) {
-    throw forbidden(`A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`);
-  }
+  if (range) throw forbidden(`A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`);
 }
 
 /** Null is never. */

@@ -99,9 +99,8 @@ export const usageOperations: Operation[] = [
     async run(ctx, deps, { query }) {
       const to = query.to ?? dayOf(Date.now());
       const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
-      if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS) {
+      if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS)
         throw invalid('from', `must be less than ${MAX_DAYS} days before to`);
-      }
       const days = await dailyUse(deps.pool, organizationId(ctx), { from, to });
       ctx.vary('Accept');
       if (ctx.accepts('application/json', 'text/csv') === 'text/csv') {

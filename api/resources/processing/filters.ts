@@ -40,12 +40,10 @@ export const conditions = z
   .max(MAX_CONDITIONS)
   .superRefine((given, context) => {
     // First what keeps the compiler's work small.
-    if (hasTooManyPatterns(given)) {
+    if (hasTooManyPatterns(given))
       return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_PATTERNS} with the operator matches`);
-    }
-    if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES) {
+    if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES)
       return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
-    }
     for (const { index, error } of filterProblems(given)) {
       refuse(context, 'INVALID_FILTER', error.message, [index, error.member]);
     }

@@ -141,9 +141,8 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
   const known = new Set(found.map((destination) => destination.id));
   for (const member of ['destinationIds', 'failoverDestinationIds'] as const) {
     const missing = route[member].find((id) => !known.has(id));
-    if (missing !== undefined) {
+    if (missing !== undefined)
       throw invalid(member, `must name destinations of this organization; there is no destination with id ${missing}`);
-    }
   }
   refuseOwnAddress(deps, route, found);
 }
@@ -158,13 +157,12 @@ async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {
   const same = others.find(
     (other) => other.id !== route.id && other.destinationIds.length === route.destinationIds.length,
   );
-  if (same) {
+  if (same)
     throw new ApiError(
       409,
       'DUPLICATE_ROUTE',
       `The route ${same.name} (${same.id}) has this source and these destinations`,
     );
-  }
 }
 
 // Destinations under HOOKYARD_PUBLIC_URL: what is delivered there comes in again as a webhook, so a route must say that it is meant.

@@ -52,12 +52,11 @@ export const secretRotationOperations: Operation[] = [
     async run(ctx, deps, { body }) {
       const destination = await changeRecord(ctx, deps, findHttpDestination, (stored, em) => {
         const current = openSigningSecret(deps, stored);
-        if (current === null) {
+        if (current === null)
           throw invalid(
             'secret',
             'cannot be rotated, because the destination has none; set signingSecret with an update',
           );
-        }
         const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {
@@ -87,12 +86,11 @@ export const secretRotationOperations: Operation[] = [
       if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
       const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
         const current = openSecret(deps, stored);
-        if (current === null) {
+        if (current === null)
           throw invalid(
             'secret',
             'cannot be rotated, because the source has none; set verificationConfig with an update',
           );
-        }
         const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {
