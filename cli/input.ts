@@ -82,7 +82,6 @@ export function refuseEmpty(command: Command): void {
   if (refused !== undefined) throw usage(`${refused} is empty; give it a value, or leave it out`);
 }
 
-/** The members that were given. */
 export function given<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -90,7 +90,6 @@ function parse(text: string): Holder | undefined {
 const pidFolder = (dataDir: string) => join(dataDir, 'run');
 const pidFile = (dataDir: string, name: string) => join(pidFolder(dataDir), `${name}.pid`);
 
-/** Remembers that `pid` is the child `name` of this data folder. */
 export function recordPid(dataDir: string, name: string, pid: number): void {
   mkdirSync(pidFolder(dataDir), { recursive: true });
   writeFileSync(pidFile(dataDir, name), `${pid}\n`);

@@ -244,7 +244,6 @@ async function printReady(
   for (const line of firstSteps({ apiUrl, consoleUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
 }
 
-/** The address of the console with a code that signs in once. */
 async function consoleLink(databaseUrl: string, organizationId: string, apiUrl: string): Promise<string> {
   const address = `${apiUrl.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:')}/console/`;
   const code = await onDatabase(databaseUrl, (pool) => makeConsoleCode(pool, organizationId, 'npm start')).catch(

@@ -223,7 +223,6 @@ export async function keepUp(
 
 export const how = ({ code, signal }: Exit): string => (signal ? `signal ${signal}` : `exit code ${code}`);
 
-/** Settles when a signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);

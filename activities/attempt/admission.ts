@@ -48,7 +48,6 @@ export interface Admitted {
   destination: DestinationConfig;
   /** Null: the delivery has none. */
   route: RouteConfig | null;
-  /** Headers and body as received. */
   headers: HeaderBytes;
   body: Buffer;
   sourceSlug: string;

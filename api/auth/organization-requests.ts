@@ -21,7 +21,6 @@ export class OrganizationRequests {
   readonly #requests = new WindowCounts({ windowMs: MINUTE_MS });
   readonly #running = new Map<string, number>();
 
-  /** Requests of an organization in this minute. */
   inThisMinute(organizationId: string): number {
     return this.#requests.of(organizationId);
   }

@@ -86,9 +86,7 @@ class Importer {
   readonly #strategy: ConflictStrategy;
   /** Slugs in use: those from before the import that matter to it, and those of the records built so far. */
   readonly #taken = new Set<string>();
-  /** Slugs that items bring. */
   readonly #given = new Set<string>();
-  /** Ids of the records that items may conflict with, by slug. */
   readonly #storedIds = new Map<string, string>();
   /** By name, the slug that was made of it: what an item without a slug conflicts with. */
   readonly #madeOf = new Map<string, string>();

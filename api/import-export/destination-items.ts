@@ -48,7 +48,6 @@ function exportConfig({ secretBox }: ApiDeps, stored: Warehouse, includeSensitiv
   return hidden ? { ...config, [secret]: REDACTED } : config;
 }
 
-/** A checked item of a warehouse. */
 export interface WarehouseItem {
   type: WarehouseType;
   /** Without the secret that the file does not hold; without `config` when it holds none of it. */

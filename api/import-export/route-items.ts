@@ -56,7 +56,6 @@ function destinationsOf(
   return item.destinationSlugs ?? (typeof item.destinationSlug === 'string' ? [item.destinationSlug] : []);
 }
 
-/** The references of a route, by slug. */
 interface RouteSlugs {
   source: string;
   destinations: string[];
@@ -113,7 +112,6 @@ type Kind = 'source' | 'filter' | 'schema' | 'transform' | 'destination';
 interface Reference {
   kind: Kind;
   entity: EntityName<{ id: string; slug: string }>;
-  /** What a route refers to. */
   idsOf: (route: Route) => (string | null | undefined)[];
   /** What a route of a file refers to. */
   slugsOf: (item: RouteSlugs) => (string | null)[];

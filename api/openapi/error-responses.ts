@@ -6,7 +6,6 @@ import { LIMIT_NAMES } from '../../core/fairness/limits.ts';
 import { type Described, type ErrorCodes, isConditional, isRepeatable, NO_CODE } from '../request/operation.ts';
 import { component, exampleId, text, withExample } from '../resources/values.ts';
 
-/** The id under which the log knows the request. */
 export const requestId = text(
   exampleId('req'),
   'The id under which the log knows the request: the one it came with, or a new one.',

@@ -83,7 +83,6 @@ const START = `SwaggerUIBundle({
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Mounts the description itself. */
 export function mountDescription(router: ApiRouter): void {
   router.get('/openapi.json', async (ctx) => {
     const { bytes, etag } = await loadDescription();
@@ -92,7 +91,6 @@ export function mountDescription(router: ApiRouter): void {
   });
 }
 
-/** Mounts the page and its files. */
 export function mountPage(router: ApiRouter): void {
   router.get('/docs', (ctx) => {
     // The addresses in the page are relative to /docs.

@@ -36,7 +36,6 @@ export interface Caller {
   };
 }
 
-/** What the audit log records of a request. */
 interface RequestAudit {
   recordIds: string[];
   /** How many they are, if they are more than their ids. */
@@ -73,7 +72,6 @@ export interface ApiState {
   audit?: RequestAudit;
 }
 
-/** The log of a request. */
 export const logOf = ({ state }: { state: ApiState }): Log => state.log.child({ requestId: state.requestId });
 
 export type AppContext = Koa.ParameterizedContext<ApiState>;

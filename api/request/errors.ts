@@ -70,7 +70,6 @@ export function unavailable(what: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
 }
 
-/** The body of an error answer. */
 export function errorBody({
   status,
   message,

@@ -11,7 +11,6 @@ const once = z.string({
   error: ({ input }) => (Array.isArray(input) ? 'must be given once' : 'must be a string'),
 });
 
-/** `true` or `false`. */
 export const booleanParam = once
   .refine((text) => text === 'true' || text === 'false', 'must be true or false')
   .transform((text) => text === 'true')
@@ -120,7 +119,6 @@ export const pageParams = {
     }),
 };
 
-/** Where a list by cursor begins. */
 export const FIRST = 'first';
 
 /** Members of the query schema of a list that grows: by pages, or by cursor. */
@@ -168,7 +166,6 @@ export function partOf(ctx: AppContext, query: PartQuery, isCursor: IdPrefix | (
   return { limit: pageSize, after: cursor === FIRST ? null : cursor, withTotal: withTotal ?? false };
 }
 
-/** The limit and offset of a page. */
 export function limitOf({ page, pageSize }: Page): { limit: number; offset: number } {
   return { limit: pageSize, offset: Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER) };
 }
@@ -179,7 +176,6 @@ export function newestFirst(page: Page) {
   return { ...limitOf(page), orderBy };
 }
 
-/** The answer with a part of a list. */
 export function partAnswer<Item>(data: Item[], found: Omit<Found, 'ids'>, query: PartQuery) {
   const { total, totalIsExact, next, searchedUntil } = found;
   if (query.cursor === undefined) return listAnswer(data, total ?? 0, query, totalIsExact);
@@ -188,7 +184,6 @@ export function partAnswer<Item>(data: Item[], found: Omit<Found, 'ids'>, query:
   return { data, pagination: { ...pagination, ...(total !== null && { total, ...estimated(totalIsExact) }) } };
 }
 
-/** The answer of a list endpoint. */
 export function listAnswer<Item>(data: Item[], total: number, { page, pageSize }: Page, totalIsExact = true) {
   return { data, pagination: { total, ...estimated(totalIsExact), page, pageSize } };
 }

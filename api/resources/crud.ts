@@ -31,7 +31,6 @@ export interface Resource<Stored extends { version: number }, Query extends z.Zo
   answer: z.ZodType;
   entity: EntityName<Stored>;
   find: Find<Stored>;
-  /** Records as answers show them. */
   show: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>;
   /** `where`: the condition of a query; `item`, `show`: of lists that do not show all. */
   list: {

@@ -18,7 +18,6 @@ export const exampleId = (prefix: string) => `${prefix}_${EXAMPLE_ID}`;
 // Crockford's base32 without i, l, o and u (core/text/ids.ts).
 const idPattern = (prefixes: readonly string[]) => new RegExp(`^(${prefixes.join('|')})_[0-9a-hjkmnp-tv-z]{26}$`);
 
-/** An id with one of these prefixes. */
 export function idOf(...prefixes: string[]) {
   return withExample(z.string().regex(idPattern(prefixes)), exampleId(prefixes[0] ?? ''));
 }

@@ -85,7 +85,6 @@ const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } 
 /** Texts that may also be in a file: secrets, and code. */
 const MAY_BE_FILE = /secret|token|key|code/i;
 
-/** An option, and the member that it gives. */
 interface Bound {
   options: Option[];
   member: Member;
@@ -165,7 +164,6 @@ function parsed(
   return MAY_BE_FILE.test(name) ? secretOf(value) : value;
 }
 
-/** The members that options give. */
 async function read(bound: readonly Bound[], options: Values, client: Client): Promise<Values> {
   const members: Values = {};
   for (const each of bound) {

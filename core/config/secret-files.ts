@@ -20,7 +20,6 @@ export type SecretName = (typeof SECRETS)[number];
 
 type Environment = Record<string, string | undefined>;
 
-/** The variable that names the file of a secret. */
 const fileVariable = <Name extends SecretName>(name: Name) => `${name}_FILE` as const;
 
 /**

@@ -1,10 +1,8 @@
 // A delivery: its statuses, who makes its first attempt, how long an attempt may take, and how it resumes.
 import type { ErrorSummary } from '../text/error-summary.ts';
 
-/** The statuses of a delivery that has not ended. */
 export const OPEN_STATUSES = ['pending', 'retrying', 'circuit_open'] as const;
 
-/** All statuses of a delivery. */
 export const DELIVERY_STATUSES = [
   ...OPEN_STATUSES,
   'delivered',
@@ -18,7 +16,6 @@ export const DELIVERY_STATUSES = [
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Whether a delivery with this status has not ended. */
 export const isOpenStatus = (status: string): boolean => (OPEN_STATUSES as readonly string[]).includes(status);
 
 // Who makes the first attempt of a delivery: its workflow, or the relay, which starts a workflow only when something is left

@@ -34,12 +34,10 @@ export type ValueTest = (actual: unknown, budget: Budget) => boolean;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const MAX_NUMBER_LENGTH = 40;
 
-/** The number that a text reads as, or null. */
 function readNumber(text: string): JsonNumber | null {
   return text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? jsonNumber(text) : null;
 }
 
-/** The text of a string, number or boolean, or null. */
 function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return isJsonNumber(value) || typeof value === 'boolean' ? String(value) : null;

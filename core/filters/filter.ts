@@ -92,7 +92,6 @@ export interface CompiledCondition {
   test: ValuesTest;
 }
 
-/** Longest list of `in` and `not_in`. */
 const MAX_LIST = 1000;
 /** Longest text of any other value, in characters. */
 const MAX_TEXT = 10_000;

@@ -1,7 +1,6 @@
 // Custom headers of a destination, and merging of headers.
 import { HOPS_HEADER } from '../ingest/hops.ts';
 
-/** At most this many custom headers on a destination. */
 export const MAX_CUSTOM_HEADERS = 50;
 /** At most this many bytes of custom header names and values together. */
 export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;

@@ -203,7 +203,6 @@ function cut(text: string): string {
 
 // Compiled schemas, shared by everything in a thread that validates. A version of a schema never changes.
 
-/** A schema as it is stored. */
 export interface StoredSchema {
   id: string;
   name: string;

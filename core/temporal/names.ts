@@ -49,13 +49,10 @@ export const taskQueuesOf = (taskQueue: string): string[] => [
   warehouseTaskQueue(taskQueue),
 ];
 
-/** The workflow id of a circuit, made of its route's id. */
 export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
 
-/** The workflow id of a message, made of its id. */
 export const messageWorkflowId = (messageId: string): string => `message:${messageId}`;
 
-/** The workflow id of a warehouse destination, made of its id. */
 export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;
 
 // The search attributes of delivery workflows, by which an operator filters in the Temporal UI. The first five are set at the start;

@@ -130,10 +130,8 @@ function randomBitsOf(id: string, fromEnd: number): number {
 // The first character holds 3 bits below the two zero bits, so it is at most 7.
 const ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** Whether a text has the shape of an id with this prefix. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && ID_TEXT.test(text.slice(prefix.length + 1));
 }
 
-/** Whether the id of a destination is that of a warehouse. */
 export const isWarehouseId = (destinationId: string): boolean => destinationId.startsWith('dst_wh_');

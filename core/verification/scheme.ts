@@ -88,7 +88,6 @@ export interface SchemeKind<Scheme> {
   needsPublishedKeys?(scheme: Scheme): boolean;
 }
 
-/** The schema of a shared secret. */
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
 
 /**

@@ -25,7 +25,6 @@ export type SignedPart = 'timestamp' | 'id' | 'method' | 'url' | 'body' | { text
 
 export interface SignatureTemplate {
   encoding: SignatureEncoding;
-  /** The header of the signature. */
   header: string;
   /** What stands before each signature. */
   prefix?: string;

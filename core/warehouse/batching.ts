@@ -9,7 +9,6 @@ export const TO_UPLOAD_STATUSES: readonly string[] = ['frozen', 'uploading'];
 const FILES_THAT_WAIT = 10;
 const MOST_LOOKED_AT = 20_000;
 
-/** A delivery that waits in the outbox. */
 export interface WaitingDelivery {
   deliveryId: string;
   /** Its future folder. */

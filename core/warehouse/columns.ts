@@ -60,7 +60,6 @@ function toDecimal(value: unknown, form: DecimalForm | undefined): Converted {
 
 const numberIn = (value: unknown): unknown => (typeof value === 'string' ? readNumber(value.trim()) : value);
 
-/** The number that a text reads as, or null. */
 function readNumber(text: string) {
   if (text.length > MAX_NUMBER_LENGTH || !/\d/.test(text)) return null;
   const [matched, sign, whole = '', fraction = '', exponent = ''] = NUMBER.exec(text) ?? [];

@@ -259,10 +259,8 @@ export type WarehouseType = keyof typeof shapes;
 /** A checked `config`, secrets in clear. */
 export type WarehouseConfig<Type extends WarehouseType = WarehouseType> = z.output<(typeof shapes)[Type]>;
 
-/** Every warehouse `type`, for schemas and messages. */
 export const WAREHOUSE_TYPES = Object.keys(warehouseConfigSchemas) as [WarehouseType, ...WarehouseType[]];
 
-/** Every `type` of a destination. */
 export type DestinationType = 'http' | WarehouseType;
 export const DESTINATION_TYPES: [DestinationType, ...DestinationType[]] = ['http', ...WAREHOUSE_TYPES];
 

@@ -121,7 +121,6 @@ export const keepRedactedWarehouseConfig = (type: WarehouseType, incoming: Confi
 
 // The key of a service account of Google.
 
-/** The members of a service account key that are used. */
 export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };
 
 const serviceAccount = z.object({

@@ -165,7 +165,6 @@ const timeIn = (time: Date): string => time.toISOString().replace(/[-:.]/g, '');
  */
 const TEST_FOLDER = '_test';
 
-/** The prefix of test files. */
 export const testPrefix = (prefix: string): string => normalPrefix(`${TEST_FOLDER}/${normalPrefix(prefix)}`);
 
 /** Where the file of a test would lie among the data; null: it is no file of a test. */

@@ -66,7 +66,6 @@ export type WarehouseEvent = {
   deliveryId: string;
   /** Slug of the source. */
   source: string;
-  /** Null for none. */
   routeId: string | null;
   /** The delivery that this one replays; null for none. */
   replayOf: string | null;

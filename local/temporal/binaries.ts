@@ -64,7 +64,6 @@ export async function ensureBinaries(options: BinariesOptions & { ui: boolean })
   };
 }
 
-/** The version of the embedded Temporal server. */
 export function temporalVersion(): string {
   return pinnedVersion(join(configFolder, 'go.mod'), 'go.temporal.io/server');
 }

@@ -10,7 +10,6 @@ export interface EventContent {
   body: Buffer;
 }
 
-/** A transform as it is stored. */
 export interface StoredTransform extends Omit<TransformCode, 'key'> {
   id: string;
   version: number;

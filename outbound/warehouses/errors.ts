@@ -147,7 +147,6 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
   }
 }
 
-/** Code and words of the provider, on one line. */
 function quoted({ code, text }: Answer): string {
   // The AWS SDK's stand-in for answers without a body.
   const words = text === 'UnknownError' ? '' : onOneLine(text);

@@ -133,7 +133,6 @@ export function encodeFooter(form: ParquetForm, groups: Omit<EncodedRowGroup, 'b
 
 const LINE_BREAK = 0x0a;
 
-/** The values of each column. */
 function valuesOf(columns: readonly ParquetColumn[], lines: Uint8Array<ArrayBuffer>, rows: number): unknown[][] {
   const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
   const values = columns.map(() => new Array<unknown>(rows));

@@ -116,7 +116,6 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
   updatedAt: readOnly(timestamp),
 });
 
-/** Defaults of a new channel. */
 export const alertChannelDefaults = defaultsOf(alertChannelMembers);
 
 export const createAlertChannelSchema = z.object({ ...createShape(alertChannelMembers), config });

@@ -116,7 +116,6 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   updatedAt: readOnly(timestamp),
 });
 
-/** Defaults of a new destination. */
 export const destinationDefaults = defaultsOf(destinationMembers);
 
 export const createDestinationSchema = z.object(createShape(destinationMembers));

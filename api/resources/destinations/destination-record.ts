@@ -54,7 +54,6 @@ interface Auth {
   authConfig: Record<string, string>;
 }
 
-/** A destination without its slug. */
 export type NewDestination = ReturnType<typeof newDestination> | ReturnType<typeof newWarehouse>;
 
 /** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG, 429 */

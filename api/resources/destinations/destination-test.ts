@@ -22,7 +22,6 @@ export const conversions = withExample(
   'Values that did not fit, by column.',
 );
 
-/** The result of a test upload. */
 const uploadResults = [
   z.object({
     success: z.literal(true),

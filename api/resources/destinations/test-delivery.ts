@@ -52,7 +52,6 @@ export type TestResult =
       message: string;
     };
 
-/** The default payload of a test. */
 const samplePayload = {
   type: 'test',
   message: 'This is a test event from Hookyard',

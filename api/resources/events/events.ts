@@ -308,7 +308,6 @@ export function payloadExpired(eventId: string): ApiError {
   );
 }
 
-/** An event as lists show it. */
 export function showEvent(event: EventRecord) {
   const { sourceName, traceparent, validatedAt: _validated, queuedAt: _queued, ...shown } = event;
   return {

@@ -27,7 +27,6 @@ const DEFAULT_STEP = 3600;
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
 
-/** By what each metric may be grouped and narrowed. */
 const KNOWN: Record<Metric, { groupBy: readonly Grouping[]; where: readonly Narrowing[] }> = {
   events: { groupBy: ['source', 'route'], where: ['sourceId', 'routeId'] },
   filtered: { groupBy: ['source', 'route'], where: ['sourceId', 'routeId'] },

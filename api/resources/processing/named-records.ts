@@ -89,7 +89,6 @@ interface NamedKind<Own> {
   leadsTo: string;
 }
 
-/** The endpoints of one kind of record. */
 export class NamedRecords<Own extends object> {
   readonly #kind: NamedKind<Own>;
   readonly #entity: EntityName<Named & Own>;
@@ -149,7 +148,6 @@ export class NamedRecords<Own extends object> {
     return this.#find(entityManager(ctx, deps), param(ctx, 'id'));
   }
 
-  /** The body of a create, with defaults. */
   async #input(ctx: Context, deps: ApiDeps) {
     const { slug, ...sent } = await parseBody(ctx, this.#createSchema);
     const members = { ...defaultsOf(this.#kind.members), ...sent };

@@ -107,7 +107,6 @@ export const schemaOperations: Operation[] = [
       description: 'Whether the payload matches, and the first ten mismatches.',
       schema: schemaResult,
     },
-    /** Tests the schema on a payload. */
     async run(ctx, deps, { body: { payload, headers } }) {
       const schema = await schemas.find(ctx, deps);
       const { id, name, version } = schema;

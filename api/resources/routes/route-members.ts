@@ -125,7 +125,6 @@ export const routeMembers = membersOf<Route>()({
   updatedAt: readOnly(timestamp),
 });
 
-/** Defaults of a new route. */
 export const routeDefaults = defaultsOf(routeMembers);
 
 export const createRouteSchema = z.object(createShape(routeMembers)).superRefine(checkFilter);
@@ -143,7 +142,6 @@ export const circuitConfigAnswer = answerShape(circuitMembers);
 const firstDestination = withExample(slug('crm'), 'crm', 'The first of `destinationSlugs`.');
 const failureThreshold = withExample(z.int(), 5, 'The same as `circuitFailureThreshold`.');
 
-/** A route in an export file. */
 export const routeFileItem = component('RouteExportItem', {
   ...fileShape(routeMembers),
   destinationSlug: firstDestination,

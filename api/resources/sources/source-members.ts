@@ -220,7 +220,6 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   updatedAt: readOnly(timestamp),
 });
 
-/** Defaults of a new source. */
 export const sourceDefaults = defaultsOf(sourceMembers);
 
 export const createSourceSchema = z.object(createShape(sourceMembers));
