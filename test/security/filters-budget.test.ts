@@ -1,8 +1,6 @@
 // Filters that are as much work as an organization can write, on webhooks as large as anyone can send: the event loop is held by none
 // of them, so others are served meanwhile, and what becomes of the webhook is visible.
 import { expect } from 'chai';
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path/posix';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
 import { letters, slowPattern, sourceWithRoutes, startAttacked } from '../support/attacks/budget-attacks.ts';
 import { LONGEST_TURN_MS } from '../support/attacks/loop-watch.ts';
@@ -165,25 +163,5 @@ describe('Filters that are too much work', () => {
     expect(result.status).to.be.oneOf([200, 400]);
     if (result.status === 400) expect(result.body).to.include({ code: 'INVALID_FILTER' });
     expect(seen.longestMs).to.be.lessThan(LONGEST_TURN_MS);
-  });
-});
-
-describe('The sandbox of workflows', () => {
-  it('runs no filter, schema or mapping', () => {
-    const root = join(import.meta.dirname, '..', '..');
-    const seen = new Set<string>();
-    const follow = (file: string) => {
-      if (seen.has(file)) return;
-      seen.add(file);
-      for (const [, from = ''] of readFileSync(join(root, file), 'utf8').matchAll(
-        /^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm,
-      )) {
-        follow(join(dirname(file), from));
-      }
-    };
-    for (const file of globSync('workflows/**/*.ts', { cwd: root })) follow(file);
-    expect([...seen]).to.include('core/delivery/backoff.ts');
-    const work = /^core\/(?:filters|schemas|gates|linear-regex|warehouse\/(?:json-path|field-mapping))/;
-    expect([...seen].filter((file) => work.test(file))).to.deep.equal([]);
   });
 });

@@ -223,31 +223,5 @@ describe('Ingest addresses', () => {
       for (const header of ways) expect(await statusAt(here(source), { 'stripe-signature': header })).to.equal(200);
       expect(await eventsOf(source)).to.equal(1);
     });
-
-    it('refuse it after five minutes when its time is signed', async () => {
-      const source = await makeSource(organization, {
-        verificationConfig: { type: 'hmac', secret: SECRET, header: 'X-Signed', timestampHeader: 'X-Time' },
-      });
-      const at = (seconds: number, claimed = seconds) => ({
-        'x-time': String(claimed),
-        'x-signed': hmac(`${seconds}.${BODY}`),
-      });
-      const now = Math.floor(Date.now() / 1000);
-      expect(await statusAt(here(source), at(now))).to.equal(200);
-      expect(await statusAt(here(source), at(now - 250))).to.equal(200);
-      for (const headers of [at(now - 400), at(now + 400), at(now - 400, now), { 'x-signed': hmac(BODY) }])
-        expect(await statusAt(here(source), headers)).to.equal(401);
-      expect(await eventsOf(source)).to.equal(2);
-    });
-
-    it('need a signature', async () => {
-      const path = `${organization.base}/sources`;
-      const refused = await organization.api.request('POST', path, { name: 'S', slug: 'unsigned', ...bySignature });
-      expectError(refused, 400, 'VALIDATION_ERROR', /idempotencyKey\.signature needs a verificationConfig/);
-      const source = await makeSource(organization, { ...GITHUB, ...bySignature });
-      const left = await organization.api.request('PATCH', sourcePath(source), { verificationConfig: null });
-      expectError(left, 400, 'VALIDATION_ERROR', /needs a verificationConfig/);
-      expect(await statusAt(here(source))).to.equal(401);
-    });
   });
 });

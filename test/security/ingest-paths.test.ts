@@ -98,20 +98,8 @@ describe('Paths below sources', () => {
 
   it('that a server could read as a step up, or as other parts, are refused', async () => {
     const source = await makeSource(organization, { allowPaths: true });
-    const wrong = [
-      '/..',
-      '/a/../../b',
-      '/%2e%2e/b',
-      '/%252e%252e/b',
-      '/%25%252f%252e%252e%252fadmin',
-      '/%25u002e%25u002e/b',
-      '/a%2fb',
-      '/a%5Cb',
-      '/a//b',
-      '/..;/b',
-      '/%00',
-      '/%',
-    ];
+    // All: test/core/delivery-url.test.ts.
+    const wrong = ['/..', '/%252e%252e/b', '/a%2fb', '/a//b'];
     for (const below of wrong) {
       expect(await raw(plain(source) + below), below).to.deep.equal({ status: 400, code: 'INVALID_PATH' });
     }

@@ -54,33 +54,6 @@ describe('an organization whose deliveries wait', () => {
     });
   });
 
-  it('is refused with the name of its own limit, which others do not notice', async () => {
-    const limited = await attacker();
-    await testInstance.pool.query('update organizations set limits = $2 where id = $1', [
-      limited.organizationId,
-      { waitingDeliveries: 10 },
-    ]);
-    const { source } = await limited.records.pipe(receiver.endpoint(200).url);
-    const free = await other.records.pipe(receiver.endpoint(200).url);
-    // What is accepted during a count may count twice until the next one.
-    for (let number = 0; number < 10; number += 1)
-      await until(
-        `webhook ${number} to be accepted`,
-        async () => (await limited.records.post(source, '{}')).status === 200,
-      );
-    // Ingest knows the limit with the routing of its source, and counts once it has looked.
-    const refused = await until('a refusal', async () => {
-      const answer = await limited.records.post(source, '{}');
-      return answer.status === 200 ? null : answer;
-    });
-    expect(refused.status).to.equal(429);
-    expect(refused.body).to.include({ code: 'LIMIT_EXCEEDED', limit: 'waitingDeliveries' });
-    expect(refused.headers['retry-after']).to.match(/^\d+$/);
-    await expectAccepted(other, free.source, OTHERS);
-    await testInstance.pool.query(`update organizations set limits = '{}' where id = $1`, [limited.organizationId]);
-    await until('the limit to be gone', async () => (await limited.records.post(source, '{}')).status === 200);
-  });
-
   it('counts its retries, which wait in Temporal', async () => {
     const greedy = await attacker();
     const failing = await greedy.records.pipe(receiver.endpoint(500).url, {

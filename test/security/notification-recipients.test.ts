@@ -208,24 +208,6 @@ describe('Recipients of notifications, with several organizations', () => {
     );
   });
 
-  it('are asked for one organization about thirty times an hour, and for all together a few times a day', async () => {
-    const flooding = await organization();
-    const list = (group: string) =>
-      Array.from({ length: 50 }, (_, index) => `n${index}-${group}@flooded.example`).join(',');
-    await failing(flooding, list('a'));
-    await failing(flooding, list('b'));
-    const asked = () => server.mails.filter(({ to }) => to[0]?.endsWith('@flooded.example'));
-    await until('thirty questions', () => asked().length >= 30);
-    const shared = 'everybodys@friends.example';
-    for (let count = 0; count < 8; count++) await failing(await organization(), shared);
-    await until('five questions', () => mailsTo(shared).length >= 5);
-    // Another address, asked after all of these were claimed or passed over.
-    await failing(await organization(), 'last@friends.example');
-    await questionTo('last@friends.example');
-    expect(mailsTo(shared)).to.have.length.within(5, 8);
-    expect(asked()).to.have.length.within(30, 39);
-  });
-
   it('do not wait while addresses that no route names are being removed', async () => {
     const [slow, quick] = await Promise.all([organization(), organization()]);
     const { pool } = testInstance;

@@ -145,14 +145,6 @@ describe('Own services as destinations', () => {
     expect(connections).to.equal(0);
   });
 
-  it('are not reached by a redirect', async () => {
-    const location = `http://127.0.0.1:${targets['the Temporal UI']}/`;
-    const redirecting = receiver.endpoint({ status: 307, headers: { Location: location } });
-    await records.deliver(redirecting.url, HOOK, 'failed');
-    expect(redirecting.requests).to.have.length(1);
-    expect(connections).to.equal(0);
-  });
-
   it('leave every other port of the same addresses open', async () => {
     const endpoint = receiver.endpoint(200);
     const { destination } = await records.deliver(endpoint.url, HOOK, 'delivered');

@@ -10,9 +10,8 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { createClient } from '../support/api-client.ts';
-import { problemsIn } from '../support/telemetry/log-lines.ts';
 import { Records } from '../support/records.ts';
-import { runToEnd, startService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -45,23 +44,6 @@ describe('a process whose secrets are in files', () => {
       expect(service.output()).to.not.include(secret);
     expect(await service.stop()).to.equal(0);
   });
-
-  for (const role of ['api', 'worker'] as const) {
-    it(`does not start with a secret that is given twice or that cannot be read: ${role}`, async () => {
-      const both = await runToEnd(role, { DATABASE_URL: services(), DATABASE_URL_FILE: write('url', services()) });
-      expect(both.code).to.equal(1);
-      expect(problemsIn(both.output)).to.match(/^DATABASE_URL and DATABASE_URL_FILE are both set/m);
-      const none = await runToEnd(role, {
-        DATABASE_URL: '',
-        DATABASE_URL_FILE: join(folder, 'none'),
-        HOOKYARD_ENCRYPTION_KEYS_FILE: write('empty', '\n'),
-      });
-      expect(none.code).to.equal(1);
-      expect(problemsIn(none.output))
-        .to.match(/^DATABASE_URL_FILE: .*none cannot be read \(ENOENT\)/m)
-        .and.match(/^HOOKYARD_ENCRYPTION_KEYS_FILE: .* is empty/m);
-    });
-  }
 
   it('so does the command line', () => {
     const run = (env: Record<string, string>) =>

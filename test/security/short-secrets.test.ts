@@ -103,20 +103,6 @@ describe('Secrets of sources', () => {
       .and.satisfy(([text]: string[]) => text?.includes('.verifyToken has'));
   });
 
-  for (const [provider, form] of [
-    ['aws-sns', 'the ARN of the topic'],
-    ['google-pubsub', 'the e-mail address of the service account'],
-    ['paypal', 'the id of the webhook'],
-    ['plaid', 'sandbox or production'],
-  ] as const) {
-    it(`are refused by their form where they are no secrets of one's own (${provider})`, async () => {
-      const body = { name: provider, slug: `form-${provider}`, provider, verificationConfig: { secret: 'hunter2' } };
-      const answer = await organization.api.request('POST', sources(), body);
-      expectInvalid(answer, 'verificationConfig.secret');
-      expect(answer.body.message).to.include(form);
-    });
-  }
-
   it('are warned of on the command line', async () => {
     const cli = commandLine(organization);
     const warning = /^warning: verificationConfig\.secret has fewer than 16 characters/m;
