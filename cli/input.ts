@@ -1,6 +1,7 @@
 // Values of options: JSON and secrets from an argument, a file or stdin, numbers, times.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { parseExact } from '../core/text/exact-json.ts';
 import { usage } from './errors.ts';
@@ -17,6 +18,31 @@ export function readBytes(name: string): Buffer {
 
 /** The same, as text. */
 export const readInput = (name: string): string => readBytes(name).toString('utf8');
+
+/**
+ * Replaces a file as a whole by one that only its owner can read: what breaks off, or reads it meanwhile, has the one of before. A
+ * device or a pipe is written to.
+ * @throws CliError when it cannot be written
+ */
+export function replaceFile(file: string, text: string): void {
+  try {
+    const known = statSync(file, { throwIfNoEntry: false });
+    if (known && !known.isFile()) return void writeFileSync(file, text, { flag: 'a' });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const target = known ? realpathSync(file) : file;
+    const beside = `${target}.${process.pid}.part`;
+    try {
+      writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
+      renameSync(beside, target);
+    } catch (error) {
+      // It may hold credentials.
+      rmSync(beside, { force: true });
+      throw error;
+    }
+  } catch (error) {
+    throw usage(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
 
 /** A secret as it was given, or from a file with `@`, where neither `ps` nor the shell's history shows it. */
 export const secretOf = (text: string | undefined): string | undefined =>

@@ -1,9 +1,10 @@
 // Profiles: services with their keys, by a name, in `hookyard/profiles.json` of the user's configuration folder
 // (XDG_CONFIG_HOME, else ~/.config). Only the user can read the file.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { notFound, usage } from './errors.ts';
+import { replaceFile } from './input.ts';
 
 interface Profile {
   url?: string;
@@ -38,18 +39,8 @@ const isObject = (value: unknown): value is object =>
 const isProfile = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((member) => typeof member === 'string');
 
-/** Replaces the file as a whole, so that one that is read meanwhile is the old or the new one. */
-export function writeProfiles(profiles: Profiles): void {
-  const file = profilesFile();
-  const next = `${file}.${process.pid}`;
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(next, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-    renameSync(next, file);
-  } catch (error) {
-    throw usage(`${file} cannot be written: ${(error as Error).message}`);
-  }
-}
+export const writeProfiles = (profiles: Profiles): void =>
+  replaceFile(profilesFile(), `${JSON.stringify(profiles, null, 2)}\n`);
 
 /** The profile that `--profile` or HOOKYARD_PROFILE names; null without one. @throws CliError when there is none of this name */
 export function chosenProfile(option: string | undefined): (Profile & { name: string }) | null {

@@ -4,16 +4,13 @@ import {
   Client,
   type ClientOptions,
   Connection,
-  isGrpcServiceError,
   type ScheduleClientInterceptor,
   type WorkflowClientInterceptor,
   type WorkflowStartInput,
 } from '@temporalio/client';
 import { TASK_QUEUE, withPrefix } from '../core/temporal/names.ts';
 import { type TemporalConnection, WITHOUT_PROXY } from './connection.ts';
-
-// The gRPC status INVALID_ARGUMENT.
-const REFUSED = 3;
+import { isRefusal } from './workflows.ts';
 
 /** What is known of the search attributes of the namespace. */
 export interface AttributeState {
@@ -127,11 +124,7 @@ async function startWithOrWithout<Input extends Pick<WorkflowStartInput, 'option
     return await next(input);
   } catch (error) {
     // Something else may be wrong with it: its words are those of a version of Temporal, so the namespace is asked.
-    if (!isInvalidArgument(error) || (await attributes.look())) throw error;
+    if (!isRefusal(error) || (await attributes.look())) throw error;
     return next(without);
   }
-}
-
-function isInvalidArgument(error: unknown): boolean {
-  return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
 }

@@ -71,7 +71,7 @@ async function setUp(connection: ServerConnection, namespace: string): Promise<s
     return null;
   } catch (error) {
     // An invalid argument: a namespace has room for ten search attributes of this type, or takes another form of names.
-    if (isRefusal(error) || grpcStatus(error) === grpcCode.invalidArgument) return messageOf(error);
+    if (isRefusal(error) || hasCode(error, grpcCode.invalidArgument)) return messageOf(error);
     throw error;
   }
 }
@@ -82,9 +82,8 @@ export async function lookAtNamespace(connection: ServerConnection, namespace: s
     await queryByAttributes(connection, namespace);
     return 'complete';
   } catch (error) {
-    const code = grpcStatus(error);
-    if (code === grpcCode.notFound) return 'unknown';
-    if (code === grpcCode.invalidArgument) return 'bare';
+    if (hasCode(error, grpcCode.notFound)) return 'unknown';
+    if (hasCode(error, grpcCode.invalidArgument)) return 'bare';
     throw error;
   }
 }
@@ -113,7 +112,7 @@ async function registerNamespace({ workflowService }: ServerConnection, namespac
     await workflowService.describeNamespace({ namespace });
     return;
   } catch (error) {
-    if (grpcStatus(error) !== grpcCode.notFound) throw error;
+    if (!hasCode(error, grpcCode.notFound)) throw error;
   }
   try {
     await workflowService.registerNamespace({
@@ -122,7 +121,7 @@ async function registerNamespace({ workflowService }: ServerConnection, namespac
       workflowExecutionRetentionPeriod: msToTs(retentionMs),
     });
   } catch (error) {
-    if (grpcStatus(error) !== grpcCode.alreadyExists) throw error;
+    if (!hasCode(error, grpcCode.alreadyExists)) throw error;
   }
 }
 
@@ -137,7 +136,7 @@ async function addMissingAttributes({ operatorService }: ServerConnection, names
       searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])),
     });
   } catch (error) {
-    if (grpcStatus(error) !== grpcCode.alreadyExists) throw error;
+    if (!hasCode(error, grpcCode.alreadyExists)) throw error;
   }
 }
 
@@ -148,10 +147,7 @@ async function queryByAttributes({ workflowService }: ServerConnection, namespac
 }
 
 /** Errors of a server whose caches lag behind the registration, or that is still starting. */
-function isTransient(error: unknown): boolean {
-  const code = grpcStatus(error);
-  return code === grpcCode.notFound || code === grpcCode.unavailable;
-}
+const isTransient = (error: unknown): boolean => hasCode(error, grpcCode.notFound, grpcCode.unavailable);
 
 function refusal(namespace: string, why: string): string {
   return `${why}; namespace ${namespace} should have the Keyword search attributes ${searchAttributeNames.join(', ')}`;
@@ -160,11 +156,8 @@ function refusal(namespace: string, why: string): string {
 const messageOf = (error: unknown): string =>
   error instanceof Error && 'details' in error && typeof error.details === 'string' ? error.details : String(error);
 
-function isRefusal(error: unknown): boolean {
-  const code = grpcStatus(error);
-  return code === grpcCode.permissionDenied || code === grpcCode.unimplemented || code === grpcCode.unauthenticated;
-}
+const isRefusal = (error: unknown): boolean =>
+  hasCode(error, grpcCode.permissionDenied, grpcCode.unimplemented, grpcCode.unauthenticated);
 
-function grpcStatus(error: unknown): number | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : undefined;
-}
+const hasCode = (error: unknown, ...codes: unknown[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(error.code);

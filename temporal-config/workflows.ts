@@ -40,7 +40,7 @@ export async function signalWorkflow(
   }
 }
 
-/** Whether Temporal refused a signal because of its workflow, for example when that has reached its signal limit. */
+/** Whether Temporal refused a call as an invalid argument, for example a signal to a workflow that has reached its signal limit. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
 }

@@ -46,9 +46,7 @@ export const deliveries: Resource = {
       },
       show: ({ context: { output } }, answer: DeliveryRequest) => output.result(answer, () => showSent(output, answer)),
     },
-    { operation: 'retryDelivery', about: 'make the next attempt now' },
     { operation: 'cancelDelivery', about: 'make no further attempt', done: '{_} is {status}' },
-    { operation: 'replayDelivery', about: 'deliver the event to the destination again, as a new delivery' },
     ...(Object.keys(ACTIONS) as Action[]).map(
       (action): Row => ({
         operation: 'actOnDeliveries',

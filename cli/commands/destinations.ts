@@ -24,7 +24,6 @@ export const destinations: Resource = {
         url: ({ url }: { url?: string }) => url || null,
       },
     },
-    { operation: 'getDestination', about: 'show one, by id or name; credentials are masked' },
     {
       operation: 'createDestination',
       about: 'the url is that of an HTTP endpoint; warehouses need --type and --config',
@@ -33,12 +32,7 @@ export const destinations: Resource = {
       ...MEMBERS,
       done: '{name} was created ({id})',
     },
-    {
-      operation: 'updateDestination',
-      about: 'change what you give, keep the rest',
-      flags: { ...FLAGS, type: null },
-      ...MEMBERS,
-    },
+    { operation: 'updateDestination', flags: { ...FLAGS, type: null }, ...MEMBERS },
     {
       operation: 'putDestination',
       about: 'create it, or make it what you give: what you leave out goes back to its default, except credentials',

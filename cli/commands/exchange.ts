@@ -1,9 +1,8 @@
 // hookyard export and import: destinations and routes on their way to another organization.
-import { appendFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
-import { parseJson, readInput } from '../input.ts';
+import { parseJson, readInput, replaceFile } from '../input.ts';
 import { callOperation } from '../operations.ts';
 
 type Kind = 'destinations' | 'routes';
@@ -59,33 +58,9 @@ async function exportRecords(what: Kind, { output: file, ...filters }: ExportOpt
   const lines = records.map((record) => JSON.stringify(record)).join(',\n');
   const text = `${JSON.stringify(head).slice(0, -1)},"${what}":[\n${lines}\n]}`;
   if (file === undefined) return output.line(text);
-  save(file, `${text}\n`);
+  replaceFile(file, `${text}\n`);
   const count = records.length;
   output.result({ file, count }, () => output.line(`${count} ${what} are in ${file}`));
-}
-
-/** Writes beside a file, which is replaced when everything has come: what breaks off leaves the file of before. */
-function save(file: string, text: string): void {
-  try {
-    const known = statSync(file, { throwIfNoEntry: false });
-    // A device or a pipe can only be written to.
-    if (known && !known.isFile()) {
-      appendFileSync(file, text);
-      return;
-    }
-    const target = known ? realpathSync(file) : file;
-    const beside = `${target}.${process.pid}.part`;
-    try {
-      writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true });
-      renameSync(beside, target);
-    } catch (error) {
-      // It may hold credentials.
-      rmSync(beside, { force: true });
-      throw error;
-    }
-  } catch (error) {
-    throw usage(`${file} cannot be written: ${(error as Error).message}`);
-  }
 }
 
 interface Summary {

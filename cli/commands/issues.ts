@@ -22,7 +22,6 @@ export const issues: Resource = {
         of: 'destinationId|routeId|sourceId',
       },
     },
-    { operation: 'getIssue', about: 'show one' },
     ...Object.entries(CHANGES).map(
       ([name, { state, about }]): Row => ({
         operation: 'updateIssue',
@@ -90,7 +89,6 @@ export const alertChannels: Resource = {
         ...{ 'last sent': 'lastSentAt', 'failing since': 'failingSince' },
       },
     },
-    { operation: 'getAlertChannel', about: 'show one, by id or name; its secret is masked' },
     {
       operation: 'createAlertChannel',
       about: 'create a channel; what else it may have goes into --data',
@@ -101,8 +99,7 @@ export const alertChannels: Resource = {
         if (lastError !== null) context.output.note(`nobody would be told: ${lastError}`);
       },
     },
-    { operation: 'updateAlertChannel', about: 'change what you give, keep the rest', ...MEMBERS },
-    { operation: 'deleteAlertChannel', about: 'delete it; messages on their way are not sent' },
+    { operation: 'updateAlertChannel', ...MEMBERS },
     { operation: 'testAlertChannel', about: 'send it a test message', done: '{message} ({latency} ms)' },
   ],
 };

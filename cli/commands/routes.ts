@@ -20,7 +20,6 @@ export const routes: Resource = {
         ...{ paused: 'paused', circuit: 'circuitState', events: 'eventsRouted' },
       },
     },
-    { operation: 'getRoute', about: 'show one, by id or name' },
     {
       operation: 'previewRoute',
       about: 'show what it would send for an event now; nothing is sent',
@@ -34,7 +33,7 @@ export const routes: Resource = {
       flags: FLAGS,
       done: '{source.name} is delivered to {destinations.name} ({id})',
     },
-    { operation: 'updateRoute', about: 'change what you give, keep the rest', flags: { ...FLAGS, sourceId: null } },
+    { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {
       operation: 'putRoute',
       about: 'create it, or make it exactly what you give: what you leave out goes back to its default',
@@ -42,7 +41,6 @@ export const routes: Resource = {
       done: '{name} is as given ({id})',
     },
     ...pauseRows('route'),
-    { operation: 'deleteRoute', about: 'delete it; its source and destinations stay' },
   ],
   leftOut: ['pauseRoutes', 'deleteRoutes', 'exportRoutes', 'importRoutes'],
 };

@@ -37,7 +37,6 @@ export const sources: Resource = {
         ...{ events: 'eventsCount', address: 'webhookUrl' },
       },
     },
-    { operation: 'getSource', about: 'show one, by slug or id' },
     {
       operation: 'createSource',
       about: 'create one; the slug is part of its address and cannot be changed',
@@ -45,7 +44,7 @@ export const sources: Resource = {
       ...MEMBERS,
       done: '{slug} receives webhooks at {webhookUrl} ({id})',
     },
-    { operation: 'updateSource', about: 'change what you give, keep the rest', ...MEMBERS },
+    { operation: 'updateSource', ...MEMBERS },
     {
       operation: 'putSource',
       about:
@@ -53,7 +52,6 @@ export const sources: Resource = {
       ...MEMBERS,
       done: '{slug} is as given, at {webhookUrl} ({id})',
     },
-    { operation: 'deleteSource', about: 'delete it, with its routes, events and deliveries' },
     {
       operation: 'listRefusals',
       about: 'webhooks to it that were refused, newest first',

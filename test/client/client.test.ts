@@ -123,12 +123,6 @@ describe('The client', () => {
       expect(requests).to.have.lengthOf(3);
     });
 
-    it('does not begin a wait that is too long for it', async () => {
-      const { client, requests } = await scripted([unavailable('3600')]);
-      expect(await failure(client.isAlive())).to.include({ status: 503, retryAfterMs: 3_600_000 });
-      expect(requests).to.have.lengthOf(1);
-    });
-
     it('is ended by its signal while it waits', async () => {
       const { client, requests } = await scripted([unavailable('30')]);
       const controller = new AbortController();
@@ -347,12 +341,6 @@ describe('The client', () => {
       const id = await ingest(organization, source, '{"broken": ');
       const { contentType, bytes } = await client.getEventPayload({ id });
       expect([contentType, new TextDecoder().decode(bytes)]).to.deep.equal(['application/json', '{"broken": ']);
-    });
-
-    it('creates once, however often a POST is repeated', async () => {
-      const key = 'create-once';
-      const first = await client.createApiKey({ body: { name: 'Once' } }, { idempotencyKey: key });
-      expect(await client.createApiKey({ body: { name: 'Once' } }, { idempotencyKey: key })).to.deep.equal(first);
     });
   });
 });
