@@ -5,6 +5,12 @@ import { join } from 'node:path';
 import { buildClient, buildCli, buildServer, project, run, version } from './npm-packages.ts';
 
 const HATCHLING = 'hatchling==1.27.0';
+/** Go takes no entries of folders. */
+const ZIP_FILES = `import pathlib, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED) as archive:
+    for file in sorted(pathlib.Path(sys.argv[2]).rglob("*")):
+        if file.is_file():
+            archive.write(file)`;
 const release = join(project, 'dist', 'release');
 const work = join(project, 'dist', 'work');
 
@@ -43,7 +49,7 @@ function goModule(): void {
   const staged = join(work, 'go');
   mkdirSync(served, { recursive: true });
   cpSync(sources, join(staged, `${path}@v${version}`), { recursive: true });
-  run('python3', ['-m', 'zipfile', '-c', join(served, `v${version}.zip`), 'github.com'], staged);
+  run('python3', ['-c', ZIP_FILES, join(served, `v${version}.zip`), 'github.com'], staged);
   cpSync(join(sources, 'go.mod'), join(served, `v${version}.mod`));
   writeFileSync(join(served, `v${version}.info`), JSON.stringify({ Version: `v${version}`, Time: new Date() }));
   writeFileSync(join(served, 'list'), `v${version}\n`);
