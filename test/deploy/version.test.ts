@@ -10,7 +10,8 @@ const project = join(import.meta.dirname, '..', '..');
 describe('npm run release:version', () => {
   const clone = mkdtempSync(join(tmpdir(), 'hookyard-version-'));
   after(() => rmSync(clone, { recursive: true }));
-  const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: clone, encoding: 'utf8' });
+  const run = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { cwd: clone, encoding: 'utf8', stdio: 'pipe' });
   const version = (...args: string[]) => run(process.execPath, 'release/version.ts', ...args);
 
   it('gives all parts the version, dates the changelog, and its check finds a part that has another', () => {
