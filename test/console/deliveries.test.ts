@@ -1,7 +1,6 @@
-// The work of an operator: a first webhook, yesterday's failures, a destination that fails.
+// The work of an operator: a first webhook, and yesterday's failures.
 import { expect } from 'chai';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
-import { failingHarbour } from '../support/requests/harbour.ts';
+import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 describe('the console', () => {
@@ -54,66 +53,6 @@ describe('the console', () => {
     await until('the replays to arrive', async () => {
       const path = `/api/deliveries?destinationId=${destination.id}&status=delivered`;
       return (await hookyard.client.list(path)).pagination.total === 3;
-    });
-  });
-
-  // As docs/console.md has it: "Repair a destination that fails".
-  it('leads an operator from the overview to a destination that fails, and through its repair', async () => {
-    const { records } = await consoleWorld();
-    const { route, held, taken } = await failingHarbour(await consoleWorld(), 'Harbour');
-    await onPage('/', async (page) => {
-      const click = (role: 'link' | 'button', name: string) =>
-        page.getByRole(role, { name, exact: true }).first().click();
-      await page.locator(`a[href*="/deliveries"][href*="${route.id}"]`).click();
-      await page.getByRole('cell', { name: 'Held' }).waitFor();
-      await page.goBack();
-      await seen(page, 'Orders to the Harbour › Harbour desk');
-      await click('link', 'Deliveries failing: HTTP 401');
-      await page.getByRole('heading', { name: 'Deliveries failing: HTTP 401', level: 1, exact: true }).waitFor();
-      const issue = page.url();
-      await click('link', 'last failed delivery');
-      await seen(page, 'which token?');
-      await seen(page, /Fix the cause, then replay the delivery/);
-      await click('link', 'Harbour desk');
-      await seen(page, 'Deliveries held by 1 route');
-      await click('button', 'Send test webhook');
-      await seen(page, 'Test failed');
-      await click('button', 'Edit');
-      await page.getByLabel('Token').fill('right');
-      await click('button', 'Save');
-      await seen(page, /Check it with “Send test webhook”/);
-      await click('button', 'Send test webhook');
-      await seen(page, 'Test succeeded');
-      await seen(page, '2 failed deliveries');
-      await expectUsable(page);
-      await page.getByRole('link', { name: 'Orders to the Harbour' }).first().click();
-      await click('button', 'Resume now');
-      await click('button', 'Resume deliveries');
-      await records.eventWith('delivered', held);
-      await page.goto(issue);
-      await click('button', 'Retry failed deliveries');
-      await seen(page, /2 failed deliveries/);
-      await click('button', 'Retry deliveries');
-      await seen(page, /2 delivered, 0 in progress, 0 failed/);
-      await expectUsable(page);
-    });
-    expect(taken()).to.equal(4);
-  });
-
-  it('works with keys alone', async () => {
-    const { records, receiver } = await consoleWorld();
-    const { eventId } = await records.deliver(receiver.endpoint(200).url, '{"keys":"alone"}', 'delivered');
-    await onPage('/', async (page) => {
-      await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
-      await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-      await page.keyboard.press('Escape');
-      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
-      await page.keyboard.press('/');
-      await page.getByLabel('Search', { exact: true }).fill(eventId);
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Event', level: 1, exact: true }).waitFor();
-      expect(page.url()).to.include(eventId);
     });
   });
 

@@ -42,6 +42,10 @@ describe('the console with a keyboard alone', function () {
     const work = async (page: Page) => {
       // A pasted id: there may be other issues on the overview.
       await title(page, 'Overview');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
       await page.keyboard.press('/');
       await page.getByLabel('Search', { exact: true }).waitFor();
       await page.keyboard.type(issue.id);
@@ -63,6 +67,8 @@ describe('the console with a keyboard alone', function () {
       await page.getByRole('button', { name: 'Send test webhook' }).waitFor();
       await press(page, 'Send test webhook');
       await seen(page, 'Test succeeded');
+      await seen(page, 'Deliveries held by 1 route');
+      await seen(page, '2 failed deliveries');
       await press(page, 'Orders to the Quay');
       await title(page, 'Orders to the Quay');
       await page.getByRole('button', { name: 'Resume now' }).waitFor();

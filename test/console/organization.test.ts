@@ -5,7 +5,6 @@ import {
   copied,
   expectUsable,
   JOURNEY_MS,
-  keyWith,
   onPage,
   requireChromium,
   seen,
@@ -55,7 +54,6 @@ describe('the pages of the organization', function () {
     const { records } = await consoleWorld();
     const source = await records.source({ name: 'Audited' });
     await onPage(`/audit?recordId=${source.id}&range=1h`, async (page) => {
-      await seen(page, '1–1 of 1');
       await expectUsable(page);
       expect(await copied(page, 'Copy rows as CSV'))
         .to.include('createSource')
@@ -94,7 +92,6 @@ describe('the pages of the organization', function () {
     await onPage('/usage', async (page) => {
       await page.getByRole('cell', { name: 'Events per month' }).waitFor();
       await page.getByRole('cell', { name: 'Alert channels', exact: true }).waitFor();
-      await expectUsable(page);
       expect(await copied(page, 'Copy rows as CSV')).to.include('eventsPerMonth');
       expect(await copied(page, 'Copy as curl')).to.include('/api/organization/usage');
     });
@@ -130,14 +127,6 @@ describe('the pages of the organization', function () {
       await page.getByRole('button', { name: 'Download destinations' }).click();
       expect((await saved).suggestedFilename()).to.equal('default-destinations.json');
     });
-    await onPage(
-      '/exchange',
-      async (page) => {
-        await page.getByRole('button', { name: 'Download routes' }).waitFor();
-        expect(await page.getByRole('button', { name: /Dry run|^Import$/ }).allTextContents()).to.deep.equal([]);
-      },
-      { token: await keyWith('read') },
-    );
   });
 
   it('say what one is signed in with, and who gets mails', async () => {
@@ -147,19 +136,10 @@ describe('the pages of the organization', function () {
     await onPage('/settings', async (page) => {
       await page.getByRole('cell', { name: 'desk@example.com' }).waitFor();
       await seen(page, 'Business');
-      await expectUsable(page);
       await page.getByRole('button', { name: 'Account and theme' }).click();
       await page.getByRole('menuitem', { name: 'Dark' }).click();
       await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
       expect(await copied(page, 'Copy as curl')).to.include('/api/auth/me');
     });
-    await onPage(
-      '/api-keys',
-      async (page) => {
-        await page.getByRole('table').first().waitFor();
-        expect(await page.getByRole('button', { name: /New API key|Revoke/ }).allTextContents()).to.deep.equal([]);
-      },
-      { token: await keyWith('read') },
-    );
   });
 });

@@ -88,7 +88,6 @@ describe('the overview of the console', function () {
         .last()
         .click();
       await page.getByRole('heading', { name: 'Refused webhooks', level: 1, exact: true }).waitFor();
-      await expectUsable(page);
       await page.getByRole('link', { name: 'Refusing shop' }).click();
       await page.getByRole('heading', { name: 'Refusing shop', level: 1, exact: true }).waitFor();
       expect(page.url()).to.match(/from=.*to=/);

@@ -58,27 +58,6 @@ describe('signing in to the console', () => {
     expect([status, body.code]).to.deep.equal([401, 'UNAUTHORIZED']);
   });
 
-  it('shows no button for what a key may not do', async () => {
-    const { hookyard, records, receiver } = await consoleWorld();
-    const { eventId } = await records.deliver(receiver.endpoint(500).url, '{}', 'failed');
-    const body = { name: 'looks', scopes: ['read'] };
-    const { token } = await hookyard.client.create<{ token: string }>('/api/api-keys', body);
-    await onPage(
-      `/events/${eventId}`,
-      async (page) => {
-        await seen(page, 'Deliveries');
-        expect(await page.getByRole('button', { name: 'Replay' }).count()).to.equal(0);
-        await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
-        await page.getByRole('table').first().waitFor();
-        expect(await page.getByRole('checkbox').count()).to.equal(0);
-        expect(await page.getByRole('button', { name: /^(Retry|Replay|Cancel)\b/ }).allTextContents()).to.deep.equal(
-          [],
-        );
-      },
-      { token },
-    );
-  });
-
   it('ends when the key is revoked, and continues where it was with another', async () => {
     const { hookyard, token: first } = await consoleWorld();
     const { id, token } = await hookyard.client.create<{ token: string }>('/api/api-keys', { name: 'ends' });

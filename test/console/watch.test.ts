@@ -6,7 +6,6 @@ import {
   copied,
   expectUsable,
   JOURNEY_MS,
-  keyWith,
   onPage,
   requireChromium,
   seen,
@@ -34,7 +33,6 @@ describe('the pages of issues, alert channels and replays', function () {
     const issue = await issues.untilOpen({ routeId: route.id });
     await onPage(`/issues?state=open&routeId=${route.id}`, async (page) => {
       await seen(page, '1–1 of 1');
-      await expectUsable(page);
       expect(await copied(page, 'Copy rows as CSV'))
         .to.include(issue.id)
         .and.include('HTTP_500');
@@ -44,7 +42,6 @@ describe('the pages of issues, alert channels and replays', function () {
       await page.getByRole('link', { name: 'Deliveries failing' }).click();
       await page.getByRole('heading', { name: 'Deliveries failing: HTTP 500', level: 1, exact: true }).waitFor();
       await page.getByRole('link', { name: '1 failed delivery' }).waitFor();
-      await expectUsable(page);
       await page.getByRole('button', { name: 'Acknowledge' }).click();
       await page.getByRole('button', { name: 'Reopen' }).waitFor();
       isWell = true;
@@ -55,17 +52,6 @@ describe('the pages of issues, alert channels and replays', function () {
     });
     expect((await issues.get(issue.id)).state).to.equal('acknowledged');
     await records.eventWith('delivered', eventId);
-    const token = await keyWith('read');
-    await onPage(
-      `/issues/${issue.id}`,
-      async (page) => {
-        await seen(page, 'How to fix it');
-        expect(
-          await page.getByRole('button', { name: /Retry|Resolve|Ignore|Acknowledge|Reopen/ }).allTextContents(),
-        ).to.deep.equal([]);
-      },
-      { token },
-    );
   });
 
   it('make an alert channel, test it, see that it fails, mend it, and delete it', async () => {
@@ -102,17 +88,8 @@ describe('the pages of issues, alert channels and replays', function () {
     const { data } = await hookyard.client.list('/api/alert-channels?search=desk%20alerts');
     expect(data[0]).to.include({ type: 'webhook', afterCount: 3 });
     expect(data[0]?.kinds).to.deep.equal(['quota_reached']);
-    await onPage(
-      `/alert-channels/${String(data[0]?.id)}`,
-      async (page) => {
-        await seen(page, 'Throttle interval');
-        expect(await page.getByRole('button', { name: /Edit|Send|More actions/ }).allTextContents()).to.deep.equal([]);
-      },
-      { token: await keyWith('read') },
-    );
     await onPage('/alert-channels?search=desk%20alerts', async (page) => {
       await seen(page, '1–1 of 1');
-      await expectUsable(page);
       expect(await copied(page, 'Copy rows as CSV'))
         .to.include('Desk alerts')
         .and.not.include(SECRET);
@@ -139,24 +116,14 @@ describe('the pages of issues, alert channels and replays', function () {
       await page.getByRole('heading', { name: 'Replay', level: 1, exact: true }).waitFor();
       await seen(page, 'Completed');
       await seen(page, '3 of 3 done');
-      await expectUsable(page);
       await page.getByRole('link', { name: 'Replays', exact: true }).first().click();
       await page
         .getByRole('cell', { name: /source Replayed/ })
         .first()
         .waitFor();
-      await expectUsable(page);
       expect(await copied(page, 'Copy rows as CSV')).to.include('completed');
       expect(await copied(page, 'Copy as curl')).to.include('/events/replays?');
     });
     await until('the replays to arrive', () => Promise.resolve(endpoint.requests.length === 6));
-    await onPage(
-      '/replays',
-      async (page) => {
-        await page.getByRole('table').first().waitFor();
-        expect(await page.getByRole('button', { name: 'New replay' }).count()).to.equal(0);
-      },
-      { token: await keyWith('read') },
-    );
   });
 });
