@@ -4,7 +4,7 @@ import { HookyardError } from '../client/index.ts';
 import { isPackage } from '../core/config/data-folder.ts';
 import type { ServiceAddress } from './context.ts';
 
-/** The exit codes; docs/cli.md documents them. */
+/** The exit codes; docs/guide/cli.md documents them. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, notFound: 3, auth: 4, unavailable: 5 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

@@ -15,7 +15,7 @@ const project = dirname(dirname(self));
 const source = join(project, 'cli', 'main.ts');
 const isCheckout = existsSync(source);
 const main = isCheckout ? source : join(project, 'cli', 'main.js');
-// Those of the command itself are in docs/cli.md.
+// Those of the command itself are in docs/guide/cli.md.
 const CANNOT_START = 2;
 
 if (

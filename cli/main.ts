@@ -49,7 +49,7 @@ A source is where webhooks come in, a destination where they go, a route connect
   hookyard events list --status failed
 
 Exit codes: 0 done, 1 refused by the API, 2 wrong usage, 3 not found, 4 no valid key or scope, 5 not reachable or failing.
-More in docs/cli.md.`,
+More in docs/guide/cli.md.`,
   );
 
 addStart(program);

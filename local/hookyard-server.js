@@ -14,7 +14,7 @@ if (option === undefined) {
   console.log(`Usage: hookyard-server [api | worker | command]
 
 Runs all of Hookyard on this machine: PostgreSQL, Temporal, the API and a worker. Ctrl-C ends it. Data is in the user's data
-folder, or in HOOKYARD_DATA_DIR. Settings are environment variables: docs/configuration.md.
+folder, or in HOOKYARD_DATA_DIR. Settings are environment variables: docs/operate/configuration.md.
 
 api, worker    run this role alone, with DATABASE_URL and TEMPORAL_ADDRESS
 command        a command of hookyard, such as migrate or orgs list: hookyard-server help shows them`);

@@ -125,7 +125,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'Temporal is not polled for tasks',
       schedules.refusal !== null &&
-        `Temporal refuses what a worker does (${schedules.refusal}): its key or certificate needs to be a writer of the namespace ${namespace} (docs/temporal.md)`,
+        `Temporal refuses what a worker does (${schedules.refusal}): its key or certificate needs to be a writer of the namespace ${namespace} (docs/operate/temporal.md)`,
       isUnserved && `workflows stand still: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {
@@ -149,5 +149,5 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
 
 function unservedBecause(current: string | null): string {
   const who = current === null ? 'workers without a release' : `the release ${current}`;
-  return `Temporal gives them to ${who}, and no worker of that kind asks for them. Start one, or make this release the current one (docs/upgrading.md)`;
+  return `Temporal gives them to ${who}, and no worker of that kind asks for them. Start one, or make this release the current one (docs/operate/upgrading.md)`;
 }

@@ -73,7 +73,7 @@ export function countInIssues(
   }
 }
 
-// The causes of issues (docs/issues.md).
+// The causes of issues (docs/guide/issues-and-alerts.md).
 const CAUSES: Record<ReturnType<typeof errorClass>, string> = {
   timeout: 'TIMEOUT',
   connection: 'CONNECTION_FAILED',

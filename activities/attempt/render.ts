@@ -92,7 +92,7 @@ function describe(error: unknown): DescribedError {
   return { summary: ownWords`The request could not be made; the API tells why`, detail };
 }
 
-// The causes of issues (docs/issues.md).
+// The causes of issues (docs/guide/issues-and-alerts.md).
 const CAUSES: Record<TransformFailure | 'deleted', string> = {
   code: 'EXCEPTION',
   time: 'TIMEOUT',

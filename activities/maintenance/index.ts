@@ -1,5 +1,5 @@
 // Housekeeping: future partitions, retention, rows of deleted sources, and the statistics that keep totals fast. Payloads, then whole events
-// with their deliveries and attempts, end by dropping their partitions (docs/retention.md).
+// with their deliveries and attempts, end by dropping their partitions (docs/operate/retention.md).
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { payloadDays } from '../../core/config/payload-days.ts';

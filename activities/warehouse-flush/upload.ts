@@ -119,7 +119,7 @@ const TOO_LARGE = openError(
   ownWords`The row of this one event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
 );
 
-/** The cause of an issue (docs/issues.md). */
+/** The cause of an issue (docs/guide/issues-and-alerts.md). */
 const causeOf = ({ kind }: Pick<StoreProblem, 'kind'>): string =>
   kind === 'other' ? 'STORE_ERROR' : kind.toUpperCase();
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { newId } from '../../core/text/ids.ts';
 import { ApiError, errorBody } from '../request/errors.ts';
 
-// What a client may ask of the HTTP server before any of our code runs. docs/security.md, "Network in", lists all of it.
+// What a client may ask of the HTTP server before any of our code runs. docs/operate/security.md, "Network in", lists all of it.
 
 /** Bytes of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;

@@ -14,7 +14,7 @@ import { ApiError, limitExceeded } from '../request/errors.ts';
 const RETRY_AFTER_SECONDS = 10;
 const NOT_STORED = 'nothing was stored, send it again later';
 const NOT_REPLAYED = 'nothing was replayed, ask again later';
-/** About what an event takes in the database besides its payload and its deliveries; bytes (docs/disk.md). */
+/** About what an event takes in the database besides its payload and its deliveries; bytes (docs/operate/scaling.md). */
 const EVENT_BYTES = 1500;
 const NAMED_IN_LOG = 10;
 const LASTS_MS = 10_000;

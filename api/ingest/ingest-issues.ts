@@ -8,7 +8,7 @@ import type { SourceRouting } from './routing.ts';
 type Counted = IssueSink & { readonly window: object };
 type Source = Pick<SourceRouting, 'organizationId' | 'sourceId'>;
 
-// The causes of issues (docs/issues.md).
+// The causes of issues (docs/guide/issues-and-alerts.md).
 const SIGNATURE_CAUSES: Partial<Record<RefusalCause, string>> = {
   signature: 'INVALID_SIGNATURE',
   token: 'INVALID_TOKEN',

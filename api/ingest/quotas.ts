@@ -1,5 +1,5 @@
 // The limits of organizations at ingest. Counts are kept in memory, and about once a second those of all processes are read from
-// PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/quotas.md.
+// PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/guide/limits.md.
 import type { Settings } from '../../core/config/config.ts';
 import { type Limits, limitsOf } from '../../core/fairness/limits.ts';
 import type { Log } from '../../core/process/log.ts';

@@ -1,4 +1,4 @@
-// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/refused-webhooks.md). A refusal costs
+// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/guide/refused-webhooks.md). A refusal costs
 // memory only, and not much; every few seconds what has come together is stored in one statement.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from '../../core/process/log.ts';

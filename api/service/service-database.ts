@@ -91,10 +91,10 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
 async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
   const role = await findTenantRole(pool);
   if (role === null && (await mayMigrate(pool)))
-    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/database-roles.md)');
+    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/operate/postgresql.md)');
   else if (role === null)
     log.warn(
-      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/database-roles.md says, and restart',
+      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/operate/postgresql.md says, and restart',
     );
   else
     log.info(

@@ -39,7 +39,7 @@ export function addMcp(program: Command): void {
       `
 Without --http a client starts this command, and speaks to it over stdin and stdout. With --http it serves /mcp on this machine,
 for those who send its token: that of HOOKYARD_MCP_TOKEN (or HOOKYARD_MCP_TOKEN_FILE), else one that it makes and prints.
-docs/mcp.md shows how each client is set up.`,
+docs/guide/mcp.md shows how each client is set up.`,
     )
     .action(async (options: McpOptions, command: Command) => {
       const { output } = contextOf(command);

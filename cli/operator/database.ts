@@ -45,7 +45,7 @@ function explained(error: unknown): CliError {
   if (code === '42501')
     return new CliError(
       EXIT.refused,
-      `The role of the database URL may not do this (${message}); see docs/database-roles.md`,
+      `The role of the database URL may not do this (${message}); see docs/operate/postgresql.md`,
     );
   if (code === '42P01' || code === '42703')
     return new CliError(

@@ -26,7 +26,7 @@ export function addMigrate(program: Command): void {
       `
 DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner of its tables; with _FILE at its end, a file that holds
 the URL. Services whose own role may not change the schema, or which have HOOKYARD_MIGRATE=off, start when this has been done
-(docs/database-roles.md).
+(docs/operate/postgresql.md).
 For --check any role will do that may read the tables.`,
     )
     .action(async ({ check, grant, tenantRole }: Options, command: Command) => {

@@ -189,7 +189,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     problems.push(
       plain !== name && plain in variables
         ? `${name}: only secrets are read from files; set ${plain}`
-        : `${name} is not a setting of Hookyard; remove it, or see docs/configuration.md`,
+        : `${name} is not a setting of Hookyard; remove it, or see docs/operate/configuration.md`,
     );
   }
   for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string }>(variables)) {

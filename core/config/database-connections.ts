@@ -1,4 +1,4 @@
-// How many PostgreSQL connections a process opens at most, by what they are for (docs/connections.md).
+// How many PostgreSQL connections a process opens at most, by what they are for (docs/operate/postgresql.md).
 import type { Settings } from './config.ts';
 
 /** Each is the size of a pool. */

@@ -4,7 +4,7 @@
 export const TUNING = {
   /** Open connections of an API process. Ten addresses fit that have all they may by default. */
   maxConnections: 5000,
-  /** Bytes that the bodies in an API process take together, if the largest webhook needs no more. docs/production.md counts with it. */
+  /** Bytes that the bodies in an API process take together, if the largest webhook needs no more. docs/operate/production.md counts with it. */
   bufferedBytes: 256 * 1024 * 1024,
   /** Requests of one address with wrong credentials that are answered 401 in a minute. People and programs err less often. */
   failedSignInsPerMinute: 60,

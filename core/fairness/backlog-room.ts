@@ -5,7 +5,7 @@
 import { mayHold } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 
-/** About what a delivery takes in the database, with an attempt; bytes (docs/disk.md). */
+/** About what a delivery takes in the database, with an attempt; bytes (docs/operate/scaling.md). */
 const DELIVERY_BYTES = 1500;
 /** What an organization may have waiting, and hold of the database, as a multiple of what it leaves free. A disk is not wasted. */
 const TIMES_FREE = { backlog: 3, database: 9 };

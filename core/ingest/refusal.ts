@@ -1,7 +1,7 @@
 // A refused webhook as its organization is told of it. The sender may be told less (api/ingest/verification.ts).
 import type { LimitName } from '../fairness/limits.ts';
 
-/** Why. What each means: docs/refused-webhooks.md. */
+/** Why. What each means: docs/guide/refused-webhooks.md. */
 export const REFUSAL_CAUSES = [
   'signature',
   'token',

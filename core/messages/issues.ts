@@ -1,6 +1,6 @@
 // Issues: failures that last. One per (organization, kind, source, route, destination, cause) that is not resolved; a
 // failure after `resolved` opens it again within an hour, and later a new one, with a new id. What each kind means, and
-// when it recovers: docs/issues.md.
+// when it recovers: docs/guide/issues-and-alerts.md.
 
 /** What fails. */
 export const ISSUE_KINDS = [

@@ -1,4 +1,4 @@
-// Times as senders write them. docs/warehouses.md has the dialects as a table.
+// Times as senders write them. docs/guide/warehouses.md has the dialects as a table.
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

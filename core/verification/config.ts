@@ -1,5 +1,5 @@
 // The `verificationConfig` of a source: what it holds by its type, and the scheme that it means. A new type is a line in `types`, a row in
-// test/support/providers/described-signers.ts and one in docs/interface/sources.md.
+// test/support/providers/described-signers.ts and one in docs/guide/verification.md.
 import { z } from 'zod';
 import { parsePath } from '../text/dotted-path.ts';
 import type { Scheme } from './index.ts';

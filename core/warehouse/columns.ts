@@ -1,4 +1,4 @@
-// How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
+// How a value becomes one of a column's type. docs/guide/warehouses.md has the rules as a table.
 import { type DecimalForm, isJsonNumber, jsonNumber, unscaled } from '../text/exact-json.ts';
 import { epochMs, parseTimestamp } from '../text/timestamps.ts';
 import { wellFormed } from './rows.ts';

@@ -27,7 +27,7 @@ const CONTENT_TYPES: Readonly<Record<FileFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** Of a compressed file of text that of its compression: see docs/warehouses.md. */
+/** Of a compressed file of text that of its compression: see docs/guide/warehouses.md. */
 export function contentTypeOf(fileFormat: FileFormat, compression: Compression): string {
   if (fileFormat === 'parquet' || compression === 'none' || !isTextCompression(compression))
     return CONTENT_TYPES[fileFormat];

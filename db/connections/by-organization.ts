@@ -161,4 +161,4 @@ const bindTransactions: Bind = async (client, organizationId) =>
   alsoInTransactions(client, { [ORGANIZATION_SETTING]: organizationId });
 
 const notActing = (role: string, actual = 'nobody'): string =>
-  `A connection for tenants acts as ${actual} instead of ${role}: its settings were lost; see docs/poolers.md`;
+  `A connection for tenants acts as ${actual} instead of ${role}: its settings were lost; see docs/operate/postgresql.md`;

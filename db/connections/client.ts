@@ -59,7 +59,7 @@ export function checkTls(url: string, variable: string): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Hookyard's database (docs/poolers.md). */
+/** Hookyard's database (docs/operate/postgresql.md). */
 export interface Database {
   /** For pools. */
   url: DatabaseUrl;
@@ -115,11 +115,11 @@ function explained(error: unknown, variable: string): unknown {
   if (!(error instanceof Error)) return error;
   if (/unsupported startup parameter/i.test(error.message))
     return new ConfigError([
-      `A pooler refuses a start parameter of ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/poolers.md)`,
+      `A pooler refuses a start parameter of ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/operate/postgresql.md)`,
     ]);
   if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
     return new ConfigError([
-      `${variable}: no secure connection (${error.message}); sslrootcert must name the file of the authority that signed PostgreSQL's certificate, and the host must be in the certificate (docs/configuration.md)`,
+      `${variable}: no secure connection (${error.message}); sslrootcert must name the file of the authority that signed PostgreSQL's certificate, and the host must be in the certificate (docs/operate/configuration.md)`,
     ]);
   return error;
 }
@@ -146,7 +146,7 @@ export async function requireServer(db: Queryable): Promise<void> {
   const version = await serverVersion(db);
   if (version < OLDEST)
     throw new ConfigError([
-      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer. Upgrade the server, or use another one (docs/production.md)`,
+      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer. Upgrade the server, or use another one (docs/operate/production.md)`,
     ]);
   const { rows } = await db.query<{ encoding: string }>('select getdatabaseencoding()::text as encoding');
   const { encoding = '' } = rows[0] ?? {};

@@ -39,7 +39,7 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // parts hop from organization to organization, and inside each from destination to destination (one probe each), so the
 // cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can
 // starve another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N
-// for each row that it takes (docs/scaling.md). Callers go round-robin: each claim starts behind the last organization
+// for each row that it takes (docs/operate/scaling.md). Callers go round-robin: each claim starts behind the last organization
 // that the one before has examined, and inside an organization behind its last destination, whether that had something
 // to start or not. A claim ends when enough is found, so nothing is fetched needlessly and the next one gets its turn.
 // It ends before the warehouses, whose ids come after all others: their deliveries are written in files
@@ -207,7 +207,7 @@ const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId =
 
 // The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row.
 // The delivery is looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has
-// changed while it waited (docs/postgresql-18-lost-update.md).
+// changed while it waited (docs/internals/postgresql-18.md).
 const REMOVE = `
 with left_alone as (
   delete from outbox o where organization_id = $1 and destination_id = $2 and priority = $3 and delivery_id = $4

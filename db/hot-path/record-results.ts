@@ -137,7 +137,7 @@ export interface FailoverOffer {
 //   the reason of the next point;
 // - deliveries are joined by `d.id || ''`, so that the join cannot prune partitions of what the parameters have pruned
 //   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
-//   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
+//   statement (docs/internals/postgresql-18.md, test/db/lost-updates.test.ts);
 // - a failover delivery is chosen and created in the same statement that ends the one it replaces, so exactly one of
 //   them is
 //   always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;

@@ -1,4 +1,4 @@
-// Counts failures and successes of this process in memory, and stores them about once a second (docs/issues.md).
+// Counts failures and successes of this process in memory, and stores them about once a second (docs/guide/issues-and-alerts.md).
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { IssueFailure, IssueSink, IssueSubject } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';

@@ -59,7 +59,7 @@ export type RetentionDays = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | '
 
 /**
  * For how long the oldest partition should have been dropped: it is kept for whole days after its own
- * (docs/retention.md).
+ * (docs/operate/retention.md).
  */
 async function retention(db: Queryable, settings: RetentionDays): Promise<Figures> {
   const now = await databaseTime(db);

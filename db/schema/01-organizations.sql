@@ -67,7 +67,7 @@ create table api_keys (
 );
 create index api_keys_by_organization on api_keys (organization_id, id);
 
--- One-time codes of the console's sign-in links (docs/security.md), as SHA-256. A code is exchanged for a key of the
+-- One-time codes of the console's sign-in links (docs/operate/security.md), as SHA-256. A code is exchanged for a key of the
 -- organization. It is looked up before the tenant is known, so the column is not organization_id, which gives tenants
 -- rights (db/schema/roles.ts).
 create table console_codes (
@@ -76,7 +76,7 @@ create table console_codes (
 );
 create index console_codes_by_owner on console_codes (owner_id);  -- the rows of an organization that is deleted
 
--- Management requests that were sent with an Idempotency-Key, and the answers they got (docs/idempotency.md).
+-- Management requests that were sent with an Idempotency-Key, and the answers they got (docs/guide/api.md).
 create table idempotent_requests (
   organization_id text collate "C" not null references organizations (id) on delete cascade,
   id bytea not null,  -- SHA-256 of path and key: of one length, whatever was sent

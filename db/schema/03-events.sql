@@ -109,7 +109,7 @@ create table attempts (
   primary key (delivery_id, attempt_number)
 ) partition by range (delivery_id);
 
--- The status of an event from its totals (docs/interface.md); the same rule for every statement that changes them.
+-- The status of an event from its totals (docs/guide/api.md); the same rule for every statement that changes them.
 create function event_status(total integer, succeeded integer, failed integer) returns text
 language sql immutable parallel safe as $$
   select case when succeeded + failed < total then 'pending' when failed = 0 then 'delivered' when succeeded = 0
@@ -164,7 +164,7 @@ begin
 end $$;
 
 -- Partitions are made and dropped by these functions, with the rights of the tables' owner, so that the role of the
--- services needs none to change the schema (docs/database-roles.md). They can do nothing else: the table is one of
+-- services needs none to change the schema (docs/operate/postgresql.md). They can do nothing else: the table is one of
 -- four, the rest of the name is a day. Names are qualified and the search path is fixed, so that no other object can
 -- stand in for one of these.
 

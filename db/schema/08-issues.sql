@@ -1,4 +1,4 @@
--- Issues: failures that last (docs/issues.md).
+-- Issues: failures that last (docs/guide/issues-and-alerts.md).
 
 -- One row per (kind, source, route, destination, cause), for the organization to see and to be alerted of. Processes
 -- count failures in memory and write them about once a second in one statement (db/issues/record.ts); circuits write

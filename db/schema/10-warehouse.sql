@@ -1,4 +1,4 @@
--- Files for warehouse destinations (docs/warehouses.md). What waits for one stays in the outbox, which the relays read
+-- Files for warehouse destinations (docs/guide/warehouses.md). What waits for one stays in the outbox, which the relays read
 -- below 'dst_wh_' only: cancelling, deleting, failing over and replaying find it where they find every delivery. A
 -- file's deliveries leave the outbox when its membership is fixed, and say so in deliveries.batch_id.
 

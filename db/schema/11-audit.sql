@@ -1,4 +1,4 @@
--- Who did what (docs/audit.md).
+-- Who did what (docs/guide/access.md).
 
 -- One row for each change, and for each read of payloads or secrets, over the management API, by an operator's command,
 -- or by a provider that sends the secret of its source in a handshake. Ids and names of members only, never a value. No

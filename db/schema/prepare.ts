@@ -36,7 +36,7 @@ export function apiKeyFile(settings: Settings): string {
 /**
  * Makes the database ready to serve; safe to run by several processes at once and at every start. With
  * HOOKYARD_MIGRATE=off, or as a role that may not change the schema, it only checks that somebody has migrated
- * (docs/database-roles.md).
+ * (docs/operate/postgresql.md).
  * @throws ConfigError when Hookyard does not run on this server, the encryption keys do not open the stored
  * credentials, migrations are missing that this process does not apply, or it is bound as the role of tenants is; a
  * database error when it is unreachable
@@ -64,7 +64,7 @@ async function requireMigrated(pool: Pool, reason: string): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
     throw new ConfigError([
-      `The database lacks migrations (${others.length + 1}, ${first.name} first), and ${reason}: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
+      `The database lacks migrations (${others.length + 1}, ${first.name} first), and ${reason}: run hookyard migrate with the owner of its tables, see docs/operate/postgresql.md`,
     ]);
   await ensurePartitions(pool);
 }

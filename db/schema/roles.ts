@@ -163,7 +163,7 @@ export async function requireUnbound(db: Queryable): Promise<void> {
   if (!rows[0]) return;
   const { name, services } = rows[0];
   throw new ConfigError([
-    `The role of DATABASE_URL is bound to one organization, because it inherits from ${name}: ${await withoutInheriting(db, name, services)}, see docs/database-roles.md`,
+    `The role of DATABASE_URL is bound to one organization, because it inherits from ${name}: ${await withoutInheriting(db, name, services)}, see docs/operate/postgresql.md`,
   ]);
 }
 

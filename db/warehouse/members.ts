@@ -101,7 +101,7 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
 
 // Safe under concurrency as the recording of results (hot-path/record-results.ts): a delivery changes only while it is open, so that
 // recording the same again changes and counts nothing. It left the outbox when its file was frozen. Deliveries are found by
-// parameters alone, without a join (docs/postgresql-18-lost-update.md).
+// parameters alone, without a join (docs/internals/postgresql-18.md).
 const recording = ({ events, deliveries, attempts }: Tables) => `
 with changed as (
   update ${deliveries} d

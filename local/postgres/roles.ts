@@ -1,4 +1,4 @@
-// The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at
+// The roles of the embedded PostgreSQL (docs/operate/postgresql.md). The superuser makes them and is used for nothing else. Run at
 // every start, so that roles of a new version are made in a data folder that exists.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -61,7 +61,7 @@ function uiConfig(options: TemporalUiOptions): object {
     disableNewsFetch: true,
     notifyOnNewVersion: false,
     hideLogs: true,
-    // Started by hand, reset or updated, no workflow of Hookyard does anything useful (docs/operating.md).
+    // Started by hand, reset or updated, no workflow of Hookyard does anything useful (docs/operate/temporal-ui.md).
     startWorkflowDisabled: true,
     workflowResetDisabled: true,
     workflowUpdateDisabled: true,

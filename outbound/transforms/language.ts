@@ -114,7 +114,7 @@ export type TransformResult = { durationMs: number } & (
   | { ok: false; problem: TransformProblem }
 );
 
-/** The limits of one run (docs/transforms.md); times in ms, sizes in bytes. */
+/** The limits of one run (docs/guide/transforms.md); times in ms, sizes in bytes. */
 export const LIMITS = {
   /** CPU time of the code before QuickJS interrupts it. */
   interruptMs: 500,

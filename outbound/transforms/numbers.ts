@@ -1,4 +1,4 @@
-// Numbers that a double does not hold, on their way through a transform (docs/transforms.md, "Numbers"). QuickJS knows
+// Numbers that a double does not hold, on their way through a transform (docs/guide/transforms.md, "Numbers"). QuickJS knows
 // doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
 import {
   decimalKey,

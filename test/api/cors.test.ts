@@ -1,4 +1,4 @@
-// Cross-origin requests of browsers (docs/configuration.md, HOOKYARD_CORS_ORIGINS).
+// Cross-origin requests of browsers (docs/operate/configuration.md, HOOKYARD_CORS_ORIGINS).
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';

@@ -1,4 +1,4 @@
-// Idempotency-Key on POST requests of the management API (docs/idempotency.md).
+// Idempotency-Key on POST requests of the management API (docs/guide/api.md).
 import { expect } from 'chai';
 import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import { type Answer, createClient, expectError, type Json } from '../support/api-client.ts';

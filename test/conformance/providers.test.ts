@@ -1,6 +1,5 @@
 // What every provider of the registry must do. The signer beside each is written from the provider's documentation, or is its own
 // library (test/support/providers/library-signers.ts).
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { secretProblem, signAs } from '../../core/verification/index.ts';
 import { type Provider, providerNamed, providers } from '../../providers/index.ts';
@@ -16,12 +15,6 @@ it('every provider of the registry has a signer', () => {
   // Those with published keys: published-keys.test.ts.
   const names = [...Object.keys(signers), ...Object.keys(publishedSigners)];
   expect(names.toSorted()).to.deep.equal(providers.map(({ name }) => name));
-});
-
-it('every provider of the registry has a row in docs/providers.md', () => {
-  const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
-  const rows = Array.from(page.matchAll(/^\| `([\w-]+)` \| \[/gm), ([, name]) => name);
-  expect(rows).to.deep.equal(providers.map(({ name }) => name));
 });
 
 for (const [name, signer] of Object.entries(signers)) {

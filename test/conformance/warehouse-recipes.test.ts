@@ -1,5 +1,4 @@
-// The pages of docs/warehouses/ whose engines are here: their statements are taken from the page and run on files that come in two
-// parts, a replay in the second.
+// docs/guide/warehouse-recipes.md, for engines that are here: its statements run on files that come in two parts, a replay in the second.
 import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +74,7 @@ describe('The recipes of warehouses', () => {
   ] as const) {
     it(`${title}: reads a day as the page says`, async () => {
       const [bucket, more] = await bucketWithMore(threads, join(folder, title), form);
-      const code = sectionOf('python.md', title).replaceAll('s3://events/hooks', bucket);
+      const code = sectionOf('Python', title).replaceAll('s3://events/hooks', bucket);
       const [, rows] = await runRecipe(python, 'python', [more, { run: code }]);
       expect(rows).to.deep.equal(ofTheDay);
     });

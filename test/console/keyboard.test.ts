@@ -1,4 +1,4 @@
-// The repair of docs/console.md with nothing but a keyboard: each step is reached by Tab, and done with Enter.
+// The repair of docs/guide/console.md with nothing but a keyboard: each step is reached by Tab, and done with Enter.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';

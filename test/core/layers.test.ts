@@ -1,4 +1,4 @@
-// Which folder may import which others: the table in README.md is the rule.
+// Which folder may import which others: the table in CONTRIBUTING.md is the rule.
 import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
@@ -10,7 +10,7 @@ const PACKAGE = /^(?:import|export) (?!type )[^;]*?from '([^.'][^']*)'|import\('
 const TYPES = 'types of ';
 
 const rules = new Map(
-  [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(ROW)].map(([, folder = '', may = '']) => [
+  [...readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').matchAll(ROW)].map(([, folder = '', may = '']) => [
     folder,
     may.replaceAll('`', '').split(', '),
   ]),
@@ -47,11 +47,11 @@ function isAllowed(folder: string, target: string, isType: boolean): boolean {
 }
 
 describe('the folders', () => {
-  it('that hold code are all in the table of the README', () => {
+  it('that hold code are all in the table of CONTRIBUTING', () => {
     expect([...rules.keys()]).to.include.members(include);
   });
 
-  it('import only what the table of the README allows', () => {
+  it('import only what the table of CONTRIBUTING allows', () => {
     const found: string[] = [];
     for (const file of globSync(
       include.map((folder) => `${folder}/**/*.{ts,tsx}`),

@@ -49,7 +49,7 @@ describe('a worker', () => {
       'is not ready when Temporal refuses what it does',
       { refusal: 'Request unauthorized.' },
       [
-        'Temporal refuses what a worker does (Request unauthorized.): its key or certificate needs to be a writer of the namespace orders (docs/temporal.md)',
+        'Temporal refuses what a worker does (Request unauthorized.): its key or certificate needs to be a writer of the namespace orders (docs/operate/temporal.md)',
       ],
     ],
     ['is not ready while it ends', { isEnding: true }, ['the worker ends']],
@@ -85,7 +85,7 @@ describe('a worker', () => {
       'is not ready when nobody gets workflows',
       { isUnserved: true },
       [
-        'workflows stand still: Temporal gives them to the release 2, and no worker of that kind asks for them. Start one, or make this release the current one (docs/upgrading.md)',
+        'workflows stand still: Temporal gives them to the release 2, and no worker of that kind asks for them. Start one, or make this release the current one (docs/operate/upgrading.md)',
       ],
     ],
     ['is not ready when Temporal is not polled', { isPolling: false }, ['Temporal is not polled for tasks']],

@@ -72,7 +72,7 @@ describe('secrets in files', () => {
   it('are all that may be in files', () => {
     expect(problemsOf(() => readSettings({ HOOKYARD_PORT_FILE: '/port', HOOKYARD_PROT_FILE: '/port' }))).to.deep.equal([
       'HOOKYARD_PORT_FILE: only secrets are read from files; set HOOKYARD_PORT',
-      'HOOKYARD_PROT_FILE is not a setting of Hookyard; remove it, or see docs/configuration.md',
+      'HOOKYARD_PROT_FILE is not a setting of Hookyard; remove it, or see docs/operate/configuration.md',
     ]);
   });
 

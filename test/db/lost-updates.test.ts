@@ -1,5 +1,5 @@
 // Statements that change several deliveries or events and have to wait for one of them: none of their changes may be lost,
-// under the plan that PostgreSQL keeps for any values (docs/postgresql-18-lost-update.md).
+// under the plan that PostgreSQL keeps for any values (docs/internals/postgresql-18.md).
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -1,5 +1,5 @@
 // Hookyard on PostgreSQL of other versions than the embedded one, on a server that is set up as for people: texts in the order of a
-// language, times and dates as they are written in a country. Roles and rights as docs/database-roles.md says.
+// language, times and dates as they are written in a country. Roles and rights as docs/operate/postgresql.md says.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -162,7 +162,7 @@ const codeOf = ({ code }: { code?: string }) => code;
 
 /** The statements of the page: those for all versions, with the ones in their place that PostgreSQL 15 needs. */
 function documentedRoles(version: number): string[] {
-  const page = readFileSync(join(project, 'docs', 'database-roles.md'), 'utf8');
+  const page = readFileSync(join(project, 'docs', 'operate', 'postgresql.md'), 'utf8');
   const [usual = [], before16 = []] = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, block = '']) =>
     block.trim().replaceAll("'...'", `'${PASSWORD}'`).split('\n'),
   );

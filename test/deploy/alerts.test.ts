@@ -15,7 +15,7 @@ import { promtool, requirePrometheus } from '../support/telemetry/prometheus.ts'
 
 const alerts = RULE_FILES.flatMap((file) => alertsIn(textOf(file)));
 const names = alerts.map(({ name }) => name);
-const runbooks = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'runbooks.md'), 'utf8');
+const runbooks = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operate', 'runbooks.md'), 'utf8');
 
 describe('The alerts', () => {
   it('say how urgent they are, and what to do', () => {
@@ -28,7 +28,7 @@ describe('The alerts', () => {
       expect(text, name)
         .to.match(/ summary: ./)
         .and.match(/ description: ./);
-      expect(text, name).to.include(`runbook_url: docs/runbooks.md#${name.toLowerCase()}\n`);
+      expect(text, name).to.include(`runbook_url: docs/operate/runbooks.md#${name.toLowerCase()}\n`);
     }
   });
 

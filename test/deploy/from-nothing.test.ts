@@ -1,4 +1,4 @@
-// The commands of docs/production.md, "From nothing", as they stand there, on a PostgreSQL of their own: roles, migrations, processes, checks.
+// The commands of docs/operate/production.md, "From nothing", as they stand there, on a PostgreSQL of their own: roles, migrations, processes, checks.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ function requireCommands(context: Mocha.Context): void {
   context.skip();
 }
 
-describe('the commands of docs/production.md', function () {
+describe('the commands of docs/operate/production.md', function () {
   this.timeout(3 * START_DEADLINE_MS);
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-from-nothing-'));
   let dataDir: string;
@@ -48,7 +48,7 @@ describe('the commands of docs/production.md', function () {
 
   /** The steps, without the first one and those of Temporal's command line, which is not on this machine. */
   function commands(): string {
-    const page = readFileSync(join(project, 'docs', 'production.md'), 'utf8');
+    const page = readFileSync(join(project, 'docs', 'operate', 'production.md'), 'utf8');
     const [, section = ''] = /^## From nothing$([\s\S]*?)^## /m.exec(page) ?? [];
     const blocks = [...section.matchAll(/^ {3}```sh\n([\s\S]*?)^ {3}```$/gm)].map(([, text = '']) =>
       text.replaceAll(/^ {3}/gm, ''),

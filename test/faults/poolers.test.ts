@@ -12,7 +12,7 @@ const FEW_CONNECTIONS = { HOOKYARD_DATABASE_CONNECTIONS: '8' };
 
 interface Mode {
   name: 'session' | 'transaction';
-  /** Of PgBouncer, as docs/poolers.md has them. */
+  /** Of PgBouncer, as docs/operate/postgresql.md has them. */
   pooler: Record<string, string>;
   /** Of API and workers, beside DATABASE_URL. */
   settings(databaseUrl: string): Record<string, string>;

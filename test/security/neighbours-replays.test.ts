@@ -72,7 +72,7 @@ describe('an organization that replays', () => {
     const answers = await Promise.all(eventIds.map((id) => client.request('POST', `${base}/events/${id}/replay`)));
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused).to.have.length.at.least(5);
-    // Its share is three quarters. What came in during one look may come on top (docs/overload.md).
+    // Its share is three quarters. What came in during one look may come on top (docs/operate/scaling.md).
     expect(await waitingOf(greedy)).to.be.within(LIMIT * (3 / 4) - FAN_OUT, LIMIT);
     for (const { status, headers, body } of refused) {
       expect(status, JSON.stringify(body)).to.equal(503);

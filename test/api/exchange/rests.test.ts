@@ -1,4 +1,4 @@
-// An import leaves the event loop to others in between (docs/security.md).
+// An import leaves the event loop to others in between (docs/operate/security.md).
 import { expect } from 'chai';
 import { inSlices } from '../../../api/import-export/files.ts';
 

@@ -13,7 +13,7 @@ export function chosenPostgres(): { other?: OtherPostgres; settings: Record<stri
   const { TEST_POSTGRES_BIN: bin, TEST_POSTGRES_LOCALE: locale, TEST_POSTGRES_TIMEZONE: timezone } = process.env;
   return {
     other: { ...(bin && { bin }), ...(locale && { locale: icuLocale(locale) }) },
-    // docs/database-roles.md: what those before 17 need.
+    // docs/operate/postgresql.md: what those before 17 need.
     settings: { ...(bin && { autovacuum_naptime: '5s' }), ...(timezone && { timezone }) },
   };
 }

@@ -1,4 +1,4 @@
-// What tests of the pages in docs/warehouses/ share: the code of a page, and files that come in two parts, a replay in the second.
+// What tests of docs/guide/warehouse-recipes.md share: the code of a section, and files that come in two parts, a replay in the second.
 import { expect } from 'chai';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,22 +16,18 @@ import { KeptFile } from '../requests/kept-file.ts';
 import { oddPayloads } from '../attacks/odd-payloads.ts';
 import { runRecipe, type Step } from './readers.ts';
 
-const PAGES = join(import.meta.dirname, '..', '..', '..', 'docs', 'warehouses');
+const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'guide', 'warehouse-recipes.md');
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** The code of a page, by the title of its section. */
-function sectionsOf(page: string): Map<string, string> {
-  const text = readFileSync(join(PAGES, page), 'utf8');
-  const sections = text.matchAll(/^## (.+)\n(?:(?!^## )[\s\S])*?^```\w+\n([\s\S]*?)^```$/gm);
-  return new Map(Array.from(sections, ([, title = '', code = '']) => [title, code]));
-}
-
-/** @throws Error that names the page */
-export function sectionOf(page: string, title: string): string {
-  const code = sectionsOf(page).get(title);
-  if (code === undefined) throw new Error(`${page} has no section ${title}`);
+/** The code of a section of an engine. @throws Error that names both */
+export function sectionOf(engine: string, title: string): string {
+  const page = readFileSync(PAGE, 'utf8');
+  const [, ofEngine = ''] = page.split(new RegExp(`^## ${engine}$`, 'm'));
+  const [, section = ''] = ofEngine.split(/^## /m)[0]?.split(`### ${title}\n`) ?? [];
+  const [, code] = /```\w+\n([\s\S]*?)^```$/m.exec(section.split(/^### /m)[0] ?? '') ?? [];
+  if (code === undefined) throw new Error(`${engine} has no section ${title}`);
   return code;
 }
 
@@ -105,18 +101,20 @@ export interface Engine {
   local: (sql: string) => string;
 }
 
+const TITLES = { duckdb: 'DuckDB', clickhouse: 'ClickHouse' };
+
 /** Loads twice, then once more what came meanwhile, and asks. @param more none: all is there */
 export async function expectLoads(
   { name, python, table, local }: Engine,
   load: 'Load JSON lines' | 'Load Parquet',
   more: Step | null,
 ): Promise<void> {
-  const section = (title: string): Step => ({ run: local(sectionOf(`${name}.md`, title)) });
+  const section = (title: string): Step => ({ run: local(sectionOf(TITLES[name], title)) });
   const comes = more === null ? [] : [more, section(load)];
   const before: Step[] = [section('The table'), section(load), section(load), ...comes];
   const results = await runRecipe(python, name, [
     ...before,
-    section('One row for each event'),
+    section('One row per event'),
     { run: `select delivery_id from ${table} order by delivery_id` },
     { run: 'select delivery_id from webhook_events order by delivery_id' },
     section('Take payloads apart'),

@@ -238,6 +238,6 @@ counts twice. */}}
 {{- $wanted := .Values.worker.replicas | int }}
 {{- if .Values.worker.autoscaling.enabled }}{{ $wanted = .Values.worker.autoscaling.minReplicas | int }}{{ end }}
 {{- if gt $wanted $fit }}
-{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with worker.versioning) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
+{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with worker.versioning) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/operate/postgresql.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
 {{- end }}
 {{- end }}

@@ -1,4 +1,4 @@
-"""Runs the statements of a page of docs/warehouses/: python recipe.py JOB RESULTS.
+"""Runs statements of docs/guide/warehouse-recipes.md: python recipe.py JOB RESULTS.
 
 JOB holds {"engine": "duckdb", "clickhouse" or "python", "steps": [...]}; a step is {"run": "..."} or, for files that come later,
 {"copy": [from, to]}. RESULTS gets a list with the rows of each step: of its last statement, or the ids of the events that the code
