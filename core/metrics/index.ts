@@ -1,4 +1,4 @@
-// All instruments, for exporters and for the table of docs/operate/monitoring.md.
+// All instruments, for exporters; their help texts are the reference of metrics (docs/operate/monitoring.md).
 import * as deliveries from './deliveries.ts';
 import * as ingest from './ingest.ts';
 import { type AnyInstrument, Counter, Gauge, Histogram } from './instruments.ts';
