@@ -1,6 +1,9 @@
 // The composition as Docker Compose reads it: variables, ports, and the settings that both roles get.
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
@@ -30,6 +33,17 @@ describe('docker-compose.yml, as Docker Compose reads it', function () {
     const { HOOKYARD_API_KEY: _, ...others } = secrets;
     const refused = await composeModel(others).catch((error: { stderr: string }) => error);
     expect(refused).to.have.property('stderr').that.includes('HOOKYARD_API_KEY');
+  });
+
+  it('takes the secrets that deploy/compose-env.sh writes once, and the published image', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hookyard-env-'));
+    const write = () => spawnSync('sh', [join(project, 'deploy', 'compose-env.sh')], { cwd: folder }).status;
+    expect([write(), write()]).to.deep.equal([0, 1]);
+    const made = parseEnv(readFileSync(join(folder, '.env'), 'utf8')) as Record<string, string>;
+    rmSync(folder, { recursive: true });
+    const api = roleIn(await composeModel(made), 'api');
+    expect(readSettings(api.environment).HOOKYARD_API_KEY).to.equal(made.HOOKYARD_API_KEY);
+    expect(api.image).to.match(/^ghcr\.io\/hookyard\/hookyard:\d/);
   });
 
   it('gives both roles settings that Hookyard takes, with what its head suggests for hookyard.env', async () => {

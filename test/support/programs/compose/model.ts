@@ -16,6 +16,7 @@ export interface ComposeModel {
     {
       /** Of the container: with what its env_file holds. */
       environment: Record<string, string>;
+      image: string;
       ports?: { target: number; published: string }[];
     }
   >;
