@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
+import { retryNow, status } from '../../workflows/messages.ts';
 import { type DeliveryView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -112,18 +112,6 @@ describe('lanes', () => {
     expect(await records.delivery(delivery.id)).to.include({ status: 'delivered', attemptCount: 2 });
   });
 
-  it('parks what failed for good in a workflow, to be replayed from there', async () => {
-    const endpoint = receiver.endpoint(410, 200);
-    const { source } = await express({ endpoint, retryPolicy: onceMore(5) });
-    const eventId = await send(source);
-    const delivery = await records.deliveryWith('failed', eventId);
-    await until('the workflow', () => workflowOf(delivery).query(status));
-    await workflowOf(delivery).signal(replay);
-    await records.eventWith('delivered', eventId);
-    expect(endpoint.requests).to.have.length(2);
-    expect(await records.queued()).to.equal(0);
-  });
-
   it('lets a delivery be cancelled during its attempt', async () => {
     let letGo: () => void = () => undefined;
     const endpoint = receiver.endpoint({ status: 500, after: new Promise<void>((resolve) => (letGo = resolve)) });
@@ -140,14 +128,6 @@ describe('lanes', () => {
     expect(delivery.status).to.equal('cancelled');
     expect(await workflowName(delivery)).to.equal('WorkflowNotFoundError');
     expect(endpoint.requests).to.have.length(1);
-  });
-
-  it('cancels a parked delivery like any other', async () => {
-    const { source } = await express({ endpoint: receiver.endpoint(500) });
-    const delivery = await records.deliveryWith('failed', await send(source));
-    await until('the workflow', () => workflowOf(delivery).query(status));
-    await workflowOf(delivery).signal(cancel);
-    await until('it to end', async () => (await workflowName(delivery)) === 'FAILED');
   });
 });
 

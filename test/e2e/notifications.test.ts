@@ -83,20 +83,6 @@ describe('notifications', () => {
     expect(mails()).to.have.length(1);
   });
 
-  it('do not take one healthy destination of a route for the recovery of another', async () => {
-    const [bad, good] = [routes.receiver.endpoint(500), routes.receiver.endpoint(200)];
-    const source = await routes.records.source();
-    const destinations = await Promise.all([routes.records.destination(bad.url), routes.records.destination(good.url)]);
-    const route = await routes.records.route(
-      source.id,
-      destinations.map(({ id }) => id),
-      { notifyOnRecovery: true, notifyEmails: 'nobody@ops.example' },
-    );
-    for (const body of ['1', '2'])
-      await routes.records.eventWith('partial', await routes.records.accepted(source, body));
-    expect(await routes.waiting(route.id, 'recovery')).to.equal(undefined);
-  });
-
   it('tell of successes together, a minute after the first', async () => {
     const { route, deliver, mails } = await routes.telling(routes.receiver.endpoint(200), { notifyOnSuccess: true });
     await deliver('delivered');

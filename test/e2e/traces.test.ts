@@ -163,17 +163,6 @@ describe('traces', () => {
     expect(await traceIdOf(eventId)).to.equal(TRACE);
   });
 
-  it('begin again where what the sender says is not valid', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await records.pipe(endpoint.url);
-    const eventId = await records.accepted(source, ...webhook({ traceparent: INVALID, tracestate: STATE }));
-    await records.deliveryWith('delivered', eventId);
-    const { ingest, attempts } = await traceOf(eventId, 1);
-    expect(ingest).to.include({ parentId: '', traceState: '' });
-    expect(traceparentAt(endpoint)).to.equal(`00-${ingest.traceId}-${attempts[0]?.spanId}-01`);
-    expect(endpoint.requests[0]?.headers).to.not.have.property('tracestate');
-  });
-
   it('have retries and replays of an event in one trace, each attempt a span of its own', async () => {
     const endpoint = receiver.endpoint(500, 200);
     const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(1) } });
@@ -236,20 +225,6 @@ describe('traces', () => {
     expect(text).to.not.include(new URL(url).pathname);
   });
 
-  it('are told to a destination unless one of its own headers says otherwise; forwardHeaders concerns what was received', async () => {
-    const [quiet, own] = [receiver.endpoint(200), receiver.endpoint(200)];
-    const headers = { traceparent: SENT, tracestate: STATE };
-    const ofQuiet = await records.pipe(quiet.url, { destination: { forwardHeaders: 'none' } });
-    const eventId = await records.accepted(ofQuiet.source, ...webhook(headers));
-    await records.deliveryWith('delivered', eventId);
-    expect(traceparentAt(quiet)).to.match(TRACEPARENT).and.include(TRACE);
-    expect(quiet.requests[0]?.headers).to.not.have.property('tracestate');
-    const ofOwn = await records.pipe(own.url, { destination: { headers: { Traceparent: OTHER } } });
-    await records.deliveryWith('delivered', await records.accepted(ofOwn.source, ...webhook(headers)));
-    expect(traceparentAt(own)).to.equal(OTHER);
-    expect(own.requests[0]?.headers).to.not.have.property('tracestate');
-  });
-
   it('leave duplicates and refused webhooks without attempts, and refused ones without a span', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url, {
@@ -265,20 +240,6 @@ describe('traces', () => {
     );
     expect(collector.spans.filter(({ traceId }) => traceId === repeated.traceId && traceId !== '')).to.have.lengthOf(2);
     expect(collector.spans.some(({ traceId }) => OTHER.includes(traceId))).to.equal(false);
-  });
-
-  it('say with which status the sender was answered', async () => {
-    const source = await records.source({ answer: { status: 202 } });
-    const { pathname } = new URL(source.webhookUrl);
-    // The answer is the owner's, so it is not in the description of the API.
-    const sent = await fetch(`${testInstance.client.url}${pathname}`, { method: 'POST', body: '{}' });
-    expect(sent.status).to.equal(202);
-    const ingest = await until('its span', () =>
-      collector.spans.find(
-        ({ name, attributes }) => name === 'ingest' && attributes['hookyard.source.id'] === source.id,
-      ),
-    );
-    expect(ingest.attributes).to.include({ 'http.response.status_code': 202 });
   });
 
   it('are none for what is refused before it is stored', async () => {
@@ -312,33 +273,6 @@ describe('traces', () => {
     expect(await testInstance.client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
     expect(endpoint.requests).to.have.lengthOf(1);
     expect(endpoint.requests[0]?.headers).to.not.have.property('traceparent');
-  });
-
-  it('are not recorded when the sampler says so, and a destination is told that they are not', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await records.pipe(endpoint.url);
-    const before = testInstance.api;
-    try {
-      await testInstance.startApi({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
-      const unsampled = await records.accepted(source, ...webhook({}));
-      await records.deliveryWith('delivered', unsampled);
-      const told = SENT.replace(/01$/, '00');
-      const passed = await records.accepted(source, ...webhook({ traceparent: told, tracestate: STATE }));
-      await records.deliveryWith('delivered', passed);
-      // Each process sends its spans in their order, so those of the ones before would have come.
-      const sampled = await records.accepted(source, ...webhook({ traceparent: SENT }));
-      await records.deliveryWith('delivered', sampled);
-      await traceOf(sampled, 1);
-      expect([...ofEvent(unsampled), ...ofEvent(passed)]).to.deep.equal([]);
-      expect(traceparentAt(endpoint)).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-      expect(endpoint.requests[0]?.headers).to.not.have.property('tracestate');
-      expect(endpoint.requests[1]?.headers).to.include({ traceparent: told, tracestate: STATE });
-      expect(await traceIdOf(unsampled)).to.equal(traceparentAt(endpoint)?.toString().split('-')[1]);
-      expect(await traceIdOf(passed)).to.equal(TRACE);
-    } finally {
-      await testInstance.api.stop();
-      testInstance.api = before;
-    }
   });
 
   it('cost nothing but themselves while their receiver is away', async () => {
@@ -439,12 +373,5 @@ describe('without a receiver of traces', () => {
       `/api/deliveries/${first.id}/request?attempt=2`,
     );
     expect(request.headers.traceparent).to.equal(kept);
-  });
-
-  it('a destination whose forwardHeaders leave traceparent out gets none', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await records.pipe(endpoint.url, { destination: { forwardHeaders: ['x-kept'] } });
-    await records.deliveryWith('delivered', await records.accepted(source, '{}', { 'x-kept': 'yes' }));
-    expect(endpoint.requests[0]?.headers).to.include({ 'x-kept': 'yes' }).and.not.have.property('traceparent');
   });
 });
