@@ -1,9 +1,7 @@
 // Files that a mapping makes too large for one object: the batch is halved until they fit.
 import { expect } from 'chai';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
-import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';
-import { type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
@@ -18,19 +16,8 @@ const fieldMapping = [
 ];
 
 describe('a warehouse file that would be too large', () => {
-  const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   const { testInstance } = useHookyard();
-  let server: StoreServer;
-  let store: Store;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    server = await provider.start();
-    await provider.prepare(server.url);
-    store = { provider, url: server.url };
-  });
-  after(async () => {
-    await server?.stop();
-  });
+  const store = useStore();
 
   /** @returns of each object the ids of its events and its size */
   const written = async (pipe: WarehousePipe) =>

@@ -1,27 +1,13 @@
 // A loader that asks a warehouse for what is new, while files are written: it finds every file, once, and in the order of the keys.
 import { expect } from 'chai';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { until } from '../support/until.ts';
 import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';
-import { type BatchView, expectEachOnce, type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { expectEachOnce, type BatchView, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Loading what is new', () => {
   const { testInstance } = useHookyard();
-  let server: StoreServer;
-  let store: Store;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    const [provider] = providerCases;
-    if (!provider) throw new Error('there is no provider');
-    server = await provider.start();
-    await provider.prepare(server.url);
-    store = { provider, url: server.url };
-  });
-  after(async () => {
-    await server?.stop();
-  });
+  const store = useStore();
 
   /** Asks as the documentation says. */
   class Loader {

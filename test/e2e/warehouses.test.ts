@@ -4,31 +4,20 @@ import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { pause, routePath } from '../support/workflows/pauses.ts';
 import { onceMore } from '../support/records.ts';
 import { holdEvent } from '../support/database/row-lock.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
-import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
-import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 for (const provider of providerCases) {
   describe(`warehouse ${provider.name}`, () => {
     const { testInstance } = useHookyard();
-    let server: StoreServer;
-    let store: Store;
-    before(async function () {
-      this.timeout(COLD_START_MS);
-      server = await provider.start();
-      await provider.prepare(server.url);
-      store = { provider, url: server.url };
-    });
-    after(async () => {
-      await server?.stop();
-    });
+    const store = useStore(provider);
 
     it('writes every event once, as it was received, in the order in which they were received', async () => {
       const pipe = await WarehousePipe.make(testInstance, store);
@@ -79,18 +68,7 @@ for (const provider of providerCases) {
 
 describe('warehouse destinations', () => {
   const { testInstance, receiver } = useHookyard();
-  let server: StoreServer;
-  let store: Store;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    const provider = firstProvider();
-    server = await provider.start();
-    await provider.prepare(server.url);
-    store = { provider, url: server.url };
-  });
-  after(async () => {
-    await server?.stop();
-  });
+  const store = useStore();
 
   /** One that only writes full files, within the time of a test. */
   const patient = (config: Record<string, unknown> = {}) => ({ config: { batchWindowSeconds: 3600, ...config } });
@@ -392,9 +370,3 @@ describe('warehouse destinations', () => {
     expectInvalid(await testInstance.client.request('GET', `${path}?status=lost`), 'status');
   });
 });
-
-function firstProvider(): ProviderCase {
-  const [first] = providerCases;
-  if (!first) throw new Error('there is no provider');
-  return first;
-}
