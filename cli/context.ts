@@ -105,7 +105,7 @@ function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): 
   }
 }
 
-const WORDS = { query: 'the query parameter', body: 'the member' };
+const WORDS = { query: 'the query parameter that holds the token', body: 'the member' };
 
 /** Prints ignored parts of requests on stderr, each name once. */
 function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {

@@ -29,11 +29,11 @@ export const signInOperation: Described = {
   method: 'post',
   path: '/api/auth/sign-in',
   operationId: 'signIn',
-  summary: 'Exchange the code of a sign-in link for a key',
+  summary: 'Exchange the code of a sign-in link for an API key',
   description:
-    'A start prints a link to the console with a code, which is good once, for ten minutes. The key is that of a session: it expires after twelve hours.',
+    'The sign-in link contains a code that can be used once within ten minutes. The key is for one session and expires after twelve hours.',
   body: { schema: bodySchema, examples: { 'of a link': { code: 'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA' } } },
-  answer: { description: 'The key; its token is shown this once.', schema: answerSchema },
+  answer: { description: 'The key with its token, which is shown only once.', schema: answerSchema },
   errors: {
     400: ['VALIDATION_ERROR', 'INVALID_JSON'],
     401: ['UNAUTHORIZED'],

@@ -33,7 +33,7 @@ const destinationResult = component('DestinationImportResult', {
   warnings: messages,
   destinations: z.array(
     z.object({
-      id: idOf('dst', 'dst_wh').nullable().describe('Null when it was not stored.'),
+      id: idOf('dst', 'dst_wh').nullable().describe('Null if not stored.'),
       name: text('CRM'),
       slug: text('crm').nullable(),
       status: z.enum(['created', 'skipped', 'overwritten', 'failed']),
@@ -45,13 +45,13 @@ export const destinationExchangeOperations: Operation[] = [
   operation('exportDestinations', 'get', '/api/destinations/export', {
     tag: 'Destinations',
     summary: 'Export destinations',
-    description: 'Credentials are left out unless `includeSensitive` is true, which needs the scope `secrets:read`.',
+    description: 'Credentials are omitted unless `includeSensitive` is true, which needs the scope `secrets:read`.',
     query: exportSchema,
     answer: {
       description: 'The file.',
       schema: z.object({ ...envelope, destinations: z.array(destinationFileItem) }),
       headers: {
-        'Cache-Control': text('no-store', 'When there are credentials in it.').optional(),
+        'Cache-Control': text('no-store', 'If the file contains credentials.').optional(),
       },
     },
     async run(ctx, deps, { query: { ids, includeSensitive = false } }) {
@@ -86,7 +86,7 @@ export const destinationExchangeOperations: Operation[] = [
     operationId: 'importDestinations',
     run: (ctx, deps) => answerImport(ctx, deps, 'destinations', (file) => importDestinations(ctx, deps, file)),
     summary: 'Import destinations',
-    description: 'Conflicts are detected by slug. What is wrong with an item is in the result.',
+    description: 'Conflicts are detected by slug. Invalid items are reported in the result.',
     body: {
       schema: importOf('destinations', importedDestination),
       examples: {
@@ -96,7 +96,7 @@ export const destinationExchangeOperations: Operation[] = [
         },
       },
     },
-    answer: { description: 'What became of each item.', schema: destinationResult },
+    answer: { description: 'The result of each item.', schema: destinationResult },
   },
 ];
 

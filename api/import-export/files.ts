@@ -35,7 +35,7 @@ export const idsParam = z
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
   .refine((ids) => ids.length <= MAX_ITEMS, `must be at most ${MAX_ITEMS} ids`)
   .transform((ids) => (ids.length === 0 ? undefined : ids))
-  .describe(`At most ${MAX_ITEMS} ids separated by commas; all when it is left out.`)
+  .describe(`At most ${MAX_ITEMS} ids, separated by commas. Defaults to all.`)
   .optional();
 
 type Member = 'destinations' | 'routes';
@@ -51,9 +51,13 @@ export interface ImportRequest {
 
 /** The options of an import. */
 const optionsSchema = z.object({
-  conflictStrategy: z.enum(['skip', 'rename', 'overwrite']).describe('What happens to an item that is there already.'),
-  validateOnly: z.boolean().default(false).describe('Says what would happen, and changes nothing.'),
-  version: withExample(z.unknown().optional(), '1.0', "The file's own; a newer major version is refused."),
+  conflictStrategy: z.enum(['skip', 'rename', 'overwrite']).describe('How to handle items that already exist.'),
+  validateOnly: z.boolean().default(false).describe('Reports what would happen without changing anything.'),
+  version: withExample(
+    z.unknown().optional(),
+    '1.0',
+    'The version of the file format. Newer major versions are refused.',
+  ),
 });
 
 /** The envelope of the records of a file. */

@@ -51,11 +51,11 @@ const routeResult = component('RouteImportResult', {
   imported: count,
   skipped: count,
   overwritten: count,
-  errors: messages.describe('When there is one, nothing was imported.'),
+  errors: messages.describe('If there are any, nothing was imported.'),
   warnings: messages,
   routes: z.array(
     z.object({
-      id: idOf('rte').nullable().describe('Null when it was not stored.'),
+      id: idOf('rte').nullable().describe('Null if not stored.'),
       name: text('Orders to the CRM'),
       status: z.enum(['created', 'skipped', 'overwritten']),
     }),
@@ -68,7 +68,7 @@ export const routeExchangeOperations: Operation[] = [
     summary: 'Export routes',
     query: exportSchema,
     answer: {
-      description: 'The file; what routes name is named by slug.',
+      description: 'The file. Records are referenced by slug.',
       schema: z.object({ ...envelope, routes: z.array(routeFileItem) }),
     },
     async run(ctx, deps, { query: { ids } }) {
@@ -101,7 +101,7 @@ export const routeExchangeOperations: Operation[] = [
     operationId: 'importRoutes',
     run: (ctx, deps) => answerImport(ctx, deps, 'routes', (file) => importRoutes(ctx, deps, file)),
     summary: 'Import routes',
-    description: 'Conflicts are by name. Either all routes are imported or, when anything is wrong, none.',
+    description: 'Conflicts are detected by name. If any route is invalid, none is imported.',
     body: {
       schema: importOf('routes', itemSchema),
       examples: {
@@ -111,7 +111,7 @@ export const routeExchangeOperations: Operation[] = [
         },
       },
     },
-    answer: { description: 'What became of each route.', schema: routeResult },
+    answer: { description: 'The result of each route.', schema: routeResult },
   },
 ];
 

@@ -10,7 +10,7 @@ const record = (prefix: string, ...others: string[]) =>
   z
     .object({ id: idOf(prefix, ...others), name: text('CRM').nullable() })
     .nullable()
-    .describe('`name` is null when it was deleted; null: the issue is not about one.');
+    .describe('`name` is null if it was deleted. Null: the issue does not concern one.');
 
 const issue = component(
   'AlertIssue',
@@ -31,11 +31,11 @@ const issue = component(
     sampleDeliveryId: idOf('dlv').nullable(),
     url: text('https://hooks.example.com/api/issues/iss_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
   },
-  'As it was when the message was sent.',
+  'The state at the time of the message.',
 );
 
 const common = {
-  title: text('Deliveries fail: Orders to CRM', 'One line for people.'),
+  title: text('Deliveries fail: Orders to CRM', 'A one-line summary.'),
   organization: z.object({ id: idOf('org'), slug: text('shop') }),
   alertChannel: z.object({ id: idOf('alc'), name: text('On call') }),
 };
@@ -53,7 +53,7 @@ const events = {
     schema: component('DigestAlert', { type: z.literal('digest'), timestamp, data: z.object({ ...common, changes }) }),
   },
   channelFailing: {
-    summary: 'Another channel of the organization fails',
+    summary: 'Another alert channel fails',
     schema: component('ChannelFailingAlert', {
       type: z.literal('channel.failing'),
       timestamp,
@@ -66,12 +66,12 @@ const events = {
           failingSince: timestamp,
           lastError: text('The channel answered 410'),
         }),
-        changes: changes.describe('What it could not be told.'),
+        changes: changes.describe('The changes that could not be sent.'),
       }),
     }),
   },
   channelRecovered: {
-    summary: 'A channel that failed works again, was changed or deleted',
+    summary: 'An alert channel has recovered, or was changed or deleted',
     schema: component('ChannelRecoveredAlert', {
       type: z.literal('channel.recovered'),
       timestamp,
@@ -79,7 +79,7 @@ const events = {
         ...common,
         recoveredChannel: z.object({
           id: idOf('alc'),
-          name: text('Channel of the team', 'Null: it was deleted.').nullable(),
+          name: text('Channel of the team', 'Null if it was deleted.').nullable(),
         }),
       }),
     }),
@@ -91,20 +91,20 @@ const events = {
 };
 
 const headers = z.object({
-  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The same in every try.'),
-  'webhook-timestamp': text('1795430400', 'When it was sent, seconds since 1970.'),
+  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The same for every attempt.'),
+  'webhook-timestamp': text('1795430400', 'When it was sent, in Unix seconds.'),
   'webhook-signature': text(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    'Standard Webhooks; during a rotation two.',
+    'A Standard Webhooks signature; two during a rotation.',
   ),
 });
 
 const described = {
   tags: ['Alerts'],
-  description: 'Sent to alert channels of type `webhook`, signed by Standard Webhooks.',
+  description: 'Sent to alert channels of type `webhook`, with a Standard Webhooks signature.',
   security: [],
   requestParams: { header: headers },
-  responses: { '2XX': { description: 'It is taken; 408, 425, 429, 5xx and no answer are tried again.' } },
+  responses: { '2XX': { description: 'Accepted. 408, 425, 429, 5xx and missing responses are retried.' } },
 } satisfies ZodOpenApiOperationObject;
 
 /** Each event that a channel of type webhook receives, by a name. */
@@ -129,7 +129,7 @@ export const alertCallbacks: ZodOpenApiOperationObject['callbacks'] = {
       post: {
         ...described,
         operationId: 'receiveAlert',
-        summary: 'Something has changed',
+        summary: 'An alert',
         requestBody: {
           required: true,
           content: {

@@ -44,7 +44,7 @@ export function apiDocument(): ApiDocument {
         contact: { name: 'Hookyard' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/', description: 'Where this description was read.' }],
+      servers: [{ url: '/', description: 'The server that served this description.' }],
       security: MANAGEMENT_SECURITY,
       tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),

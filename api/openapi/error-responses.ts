@@ -8,7 +8,7 @@ import { component, exampleId, text, withExample } from '../resources/values.ts'
 
 export const requestId = text(
   exampleId('req'),
-  'The id under which the log knows the request: the one it came with, or a new one.',
+  'The request id, as in the log: the one that was sent, or a new one.',
 ).meta({ header: { id: 'RequestId' } });
 
 export const ignoredNames = z
@@ -16,29 +16,29 @@ export const ignoredNames = z
   .optional()
   .meta({
     description:
-      'Which query parameters and members of the body were ignored because nothing of their name is known here, as a list of ' +
-      'RFC 9651: the dotted name, `in` which it was, and the known name that is `nearest`, if any. Names are percent-encoded ' +
-      'where they are not plain ASCII. At most 8 are named; `more;count=` is how many others there were.',
+      'Unknown query parameters and body members that were ignored, as a structured list (RFC 9651): the dotted name, `in` ' +
+      '(query or body), and the `nearest` known name, if any. Names are percent-encoded unless ASCII. At most 8 are listed; ' +
+      '`more;count=` is the number of others.',
     examples: ['"destnationId";in=query;nearest="destinationId"'],
     header: { id: 'Ignored' },
   });
 
 const DESCRIPTIONS: Record<number, string> = {
-  400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
+  400: 'The request is invalid. `message` names the first invalid member, `details` lists all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
-  403: 'The key or the plan of the organization does not allow this, or the organization is suspended.',
-  404: 'There is no such record in this organization.',
-  408: 'The body did not arrive in time.',
-  409: 'It is in conflict with what there is.',
-  410: 'The payload was removed by the retention policy.',
-  412: 'The record is at another version than `If-Match` names; nothing was changed.',
+  403: 'Not allowed by the API key or the plan, or the organization is suspended.',
+  404: 'The record does not exist in this organization.',
+  408: 'The request body timed out.',
+  409: 'Conflicts with the current state.',
+  410: 'The payload was removed by retention.',
+  412: 'The record has another version than `If-Match`. Nothing was changed.',
   413: 'The body is too large.',
-  415: 'The body is not sent as plain `application/json`.',
+  415: 'The body is not `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
-  429: 'A limit of the organization, which `limit` names; too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`); or too many with wrong credentials from this address.',
-  500: 'A fault of the service; its log has the details under the request id.',
-  503: 'Something that this request needs is away or overloaded; try again.',
-  508: 'The webhook has been through too many Hookyards; nothing was stored.',
+  429: 'Rate limit or quota exceeded: a limit of the organization (named in `limit`), too many requests of this key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentications from this address.',
+  500: 'An internal error. The log has the details under the request id.',
+  503: 'A dependency is unavailable or overloaded. Retry later.',
+  508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
@@ -62,16 +62,16 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
   503: { 'Retry-After': retryAfter },
   429: {
     'Retry-After': retryAfter,
-    'X-RateLimit-Limit': number('Requests a minute.', 'RateLimitLimit').optional(),
-    'X-RateLimit-Remaining': number('What is left of them.', 'RateLimitRemaining').optional(),
-    'X-RateLimit-Reset': number('When the minute ends, in seconds since 1970.', 'RateLimitReset').optional(),
+    'X-RateLimit-Limit': number('Requests per minute.', 'RateLimitLimit').optional(),
+    'X-RateLimit-Remaining': number('Remaining requests.', 'RateLimitRemaining').optional(),
+    'X-RateLimit-Reset': number('When the minute ends, in Unix seconds.', 'RateLimitReset').optional(),
   },
 };
 
 const detail = component('ErrorDetail', {
-  path: withExample(z.string(), 'retryPolicy.maxRetries', 'Dotted; empty for the whole.'),
+  path: withExample(z.string(), 'retryPolicy.maxRetries', 'A dotted path. Empty for the whole body.'),
   message: withExample(z.string(), 'must be at most 50'),
-  line: withExample(z.int().optional(), 1, 'In a member that is code, from 1 on.'),
+  line: withExample(z.int().optional(), 1, 'The line in code, starting at 1.'),
   column: withExample(z.int().optional(), 5),
 });
 
@@ -84,16 +84,16 @@ const errorBody = component(
   'Error',
   {
     error: withExample(z.string(), 'Bad Request', 'The name of the status.'),
-    message: withExample(z.string(), 'name is required and must be a string', 'What is wrong and what to do.'),
+    message: withExample(z.string(), 'name is required and must be a string', 'What is wrong, and how to fix it.'),
     code: withExample(
       z.string().optional(),
       'VALIDATION_ERROR',
-      'Stable, for programs. Each answer of an operation says which ones it has; more may be added.',
+      'A stable, machine-readable code. Each operation lists its codes; more may be added.',
     ),
-    details: z.array(detail).optional().describe('Of a 400: what is wrong with single members.'),
+    details: z.array(detail).optional().describe('For a 400: the invalid members.'),
     limit: limitName.optional(),
   },
-  'Every error is like this.',
+  'All errors have this form.',
 );
 
 /** @param codes without NO_CODE */

@@ -12,7 +12,7 @@ const accepted = z
       duplicate: z
         .literal(true)
         .optional()
-        .describe('It came before; the id is that of the first, and nothing was stored.'),
+        .describe('A duplicate: the id is that of the first webhook, and nothing was stored.'),
     }),
     z.object({ challenge: z.string().describe("Slack's, of a `url_verification`.") }),
   ])
@@ -22,7 +22,7 @@ const IDS: Record<string, string> = { POST: 'receive', PUT: 'receiveByPut', PATC
 
 const ADDRESSES = [
   { path: '/ingest/{orgSlug}/{sourceSlug}', suffix: '', at: '' },
-  { path: '/ingest/{orgSlug}/{sourceSlug}/{token}', suffix: 'AtToken', at: ' at an address with a token' },
+  { path: '/ingest/{orgSlug}/{sourceSlug}/{token}', suffix: 'AtToken', at: ' at a URL with a token' },
 ];
 
 export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, at }) =>
@@ -32,11 +32,11 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     method: method.toLowerCase() as Method,
     path,
     operationId: `${IDS[method] ?? ''}${suffix}`,
-    summary: `Receive a webhook by ${method}${at}`,
+    summary: `Receive a webhook (${method})${at}`,
     description:
-      'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A source may have an `answer` of its own for what it accepts; a handshake of its `provider` is answered as that asks, also with `GET`, `HEAD` or `OPTIONS`. With `allowPaths` of the source any path may follow. A 429 or 503 stored nothing: send it again after `Retry-After` seconds.',
+      'The body is stored unchanged, whatever its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. A source may set its own `answer` to accepted webhooks. Handshakes of its `provider` are answered as the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503 nothing is stored: retry after `Retry-After` seconds.',
     takesAnything: true,
-    answer: { description: 'The event and its deliveries are committed.', schema: accepted },
+    answer: { description: 'The event and its deliveries are stored.', schema: accepted },
     errors: {
       400: ['INCOMPLETE_BODY', 'INVALID_PATH'],
       401: ['INVALID_SIGNATURE'],

@@ -20,14 +20,14 @@ const idempotentReplayed = z
   .literal('true')
   .optional()
   .meta({
-    description: 'This is the answer of the first request with this `Idempotency-Key`.',
+    description: 'The response of the first request with this `Idempotency-Key`.',
     header: { id: 'IdempotentReplayed' },
   });
 
 /** Of the record that an answer shows. */
 const entityTag = text(
   '"3"',
-  'The version of the record, for `If-Match`. Changes of its members raise it; figures and states that the service keeps do not.',
+  'The version of the record, for `If-Match`. It increases when members change, not with figures and states.',
 ).meta({ header: { id: 'ETag' } });
 /** Makes a change conditional. */
 const ifMatch = z
@@ -35,13 +35,13 @@ const ifMatch = z
   .optional()
   .meta({
     description:
-      'An `ETag` of this record, or several separated by commas. When the record is at another version nothing is changed, and ' +
-      'the answer is 412. Without it the change is made in any case.',
+      'An `ETag` of this record, or several separated by commas. If the record has another version, nothing is changed and ' +
+      'the answer is 412.',
     examples: ['"3"'],
     param: { in: 'header', name: 'If-Match', id: 'IfMatch' },
   });
 
-const orgId = text(exampleId('org'), 'The organization of the key; `GET /api/auth/me` tells it.').meta({
+const orgId = text(exampleId('org'), 'The organization of the key, from `GET /api/auth/me`.').meta({
   param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
 });
 
@@ -106,7 +106,8 @@ function descriptionOf(operation: Described): string {
   return [description, family === 'management' && whoMay(scopeOf(operation))].filter(Boolean).join(' ');
 }
 
-const whoMay = (scope: string | null): string => (scope === null ? 'Every key may.' : `Needs the scope \`${scope}\`.`);
+const whoMay = (scope: string | null): string =>
+  scope === null ? 'Any key may call this.' : `Needs the scope \`${scope}\`.`;
 
 /** The same key in either header. */
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
@@ -120,7 +121,7 @@ function securityOf(operation: Described): Pick<ZodOpenApiOperationObject, 'secu
 }
 
 const notModified: ZodOpenApiResponseObject = {
-  description: 'It is what `If-None-Match` names.',
+  description: 'Not modified.',
   headers: z.object({ 'X-Request-Id': requestId }),
 };
 
@@ -132,7 +133,7 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
       schema: {
         type: 'string',
         format: 'binary',
-        description: 'Any bytes, with the `Content-Type` that they have.',
+        description: 'Any bytes, with their `Content-Type`.',
       },
     },
   },

@@ -17,9 +17,9 @@ export const descriptionOperation: Described = {
   path: '/openapi.json',
   operationId: 'getDescription',
   summary: 'This description',
-  description: 'Of this instance: another version may have other operations.',
+  description: 'The operations of this instance.',
   answer: {
-    description: 'An OpenAPI document; `/docs` shows it as a page.',
+    description: 'An OpenAPI document. `/docs` shows it as a page.',
     schema: z.looseObject({ openapi: text('3.1.0') }),
     headers: { ETag: text('"0123456789abcdef"'), 'Cache-Control': text('no-cache') },
     mayBeKnown: true,

@@ -118,8 +118,8 @@ interface TagOf {
 
 /** The tags in the order of the page. */
 export const TAGS = {
-  Ingest: { about: 'Where providers send webhooks.', records: null },
-  Sources: { about: 'Each source has a public address that receives webhooks.', records: 'sources' },
+  Ingest: { about: 'The ingest URLs that providers send webhooks to.', records: null },
+  Sources: { about: 'Each source has an ingest URL that receives webhooks.', records: 'sources' },
   Destinations: {
     about: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
     records: 'destinations',
@@ -128,19 +128,19 @@ export const TAGS = {
     about: 'The HTTP destinations of the same store, with the same members (organization-scoped family).',
     records: 'destinations',
   },
-  Routes: { about: 'Which source goes to which destinations, and how.', records: 'routes' },
-  Filters: { about: 'Conditions that several routes share.', records: 'filters' },
-  Transforms: { about: 'Code that makes of an event what is sent.', records: 'transforms' },
-  Schemas: { about: 'JSON Schemas that payloads must match.', records: 'schemas' },
-  Events: { about: 'Webhooks as they were received, and their replay.', records: 'events' },
-  Deliveries: { about: 'What happened to an event on its way to one destination.', records: 'deliveries' },
-  Issues: { about: 'Failures that last: what fails, since when, how often.', records: 'issues' },
-  Metrics: { about: 'Figures of the organization over time.', records: 'deliveries' },
-  Alerts: { about: 'Where the organization is told of its issues, and of which.', records: 'alerts' },
-  Usage: { about: 'What the organization uses, and what it may.', records: 'organization' },
-  Access: { about: 'API keys, and whom a key belongs to.', records: 'keys' },
-  Audit: { about: 'Who changed what, and who read payloads and secrets.', records: 'audit' },
-  Service: { about: 'Whether the service is well, and this description.', records: null },
+  Routes: { about: 'Routes connect a source to destinations.', records: 'routes' },
+  Filters: { about: 'Conditions that routes can share.', records: 'filters' },
+  Transforms: { about: 'Code that turns an event into the request that is sent.', records: 'transforms' },
+  Schemas: { about: 'JSON Schemas that the payloads of a route must match.', records: 'schemas' },
+  Events: { about: 'Accepted webhooks, and their replay.', records: 'events' },
+  Deliveries: { about: 'The delivery of one event to one destination.', records: 'deliveries' },
+  Issues: { about: 'Lasting failures: what fails, since when, and how often.', records: 'issues' },
+  Metrics: { about: "Time series of the organization's traffic.", records: 'deliveries' },
+  Alerts: { about: 'Channels that the organization is notified on about issues.', records: 'alerts' },
+  Usage: { about: 'Usage and limits of the organization.', records: 'organization' },
+  Access: { about: 'API keys, and the organization that a key belongs to.', records: 'keys' },
+  Audit: { about: 'The audit log: who changed what, and who read payloads and secrets.', records: 'audit' },
+  Service: { about: 'Health checks, and this description.', records: null },
 } as const satisfies Record<string, TagOf>;
 export type Tag = keyof typeof TAGS;
 

@@ -29,7 +29,7 @@ export const timeParam = withExample(
     return z.NEVER;
   }),
   '2026-11-21T10:00:00Z',
-  'An ISO 8601 date and time, or a date; UTC where no zone is given.',
+  'An ISO 8601 date or date and time. UTC unless it has a time zone.',
 ).optional();
 
 const boundedText = once.max(1000, 'must be at most 1000 characters long');
@@ -110,11 +110,11 @@ function describeInteger(jsonSchema: { type?: unknown; minimum?: number; pattern
 
 /** Members of a list's query schema. */
 export const pageParams = {
-  page: positive(1).meta({ description: 'Which page, from 1 on.', override: { default: 1 } }),
+  page: positive(1).meta({ description: 'Page number, starting at 1.', override: { default: 1 } }),
   pageSize: positive(DEFAULT_PAGE_SIZE)
     .transform((size) => Math.min(size, MAX_PAGE_SIZE))
     .meta({
-      description: `Items on a page; more than ${MAX_PAGE_SIZE} are served as ${MAX_PAGE_SIZE}.`,
+      description: `Items per page. Values above ${MAX_PAGE_SIZE} are treated as ${MAX_PAGE_SIZE}.`,
       override: { default: DEFAULT_PAGE_SIZE },
     }),
 };
@@ -125,16 +125,16 @@ export const FIRST = 'first';
 export const partParams = {
   ...pageParams,
   page: positive(1).meta({
-    description: 'Which page, from 1 on.',
+    description: 'Page number, starting at 1.',
     // Programs that send what is the default would send it beside a cursor, too.
     override: ({ jsonSchema }) => {
       delete jsonSchema.default;
     },
   }),
   cursor: textParam.describe(
-    `\`${FIRST}\`, or the \`nextCursor\` of the answer before: what is new shifts nothing. Instead of \`page\`.`,
+    `\`${FIRST}\`, or the \`nextCursor\` of the previous page. Unlike \`page\`, new items do not shift the pages.`,
   ),
-  withTotal: booleanParam.describe('With `cursor`: whether to count too.'),
+  withTotal: booleanParam.describe('With `cursor`: whether to count the items too.'),
 };
 
 interface Page {

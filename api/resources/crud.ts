@@ -111,7 +111,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       versioned: true,
       run: async (ctx, deps) => answerOf(ctx, deps, await update.run(ctx, deps)),
       summary: `Update ${one}`,
-      description: sentences('Members that are not sent stay as they are.', update.description),
+      description: sentences('Omitted members keep their values.', update.description),
       answer: now,
     },
     {
@@ -123,7 +123,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       versioned: true,
       run: (ctx, deps) => remove.run(ctx, deps).then(() => undefined),
       summary: `Delete ${one}`,
-      answer: { status: 204, description: 'It is deleted.' },
+      answer: { status: 204, description: 'Deleted.' },
     },
   ];
   if (put === undefined) return operations;
@@ -140,10 +140,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       return answerOf(ctx, deps, record, ctx.status === 201);
     },
     summary: `Create or replace the ${noun} of a ${by}`,
-    description: sentences(
-      'It becomes what a create would make of the body: what is left out goes back to its default.',
-      put.description,
-    ),
+    description: sentences('Replaces the whole record: omitted members return to their defaults.', put.description),
     answer: { ...now, ofNew: shows },
   });
   return operations;

@@ -41,7 +41,7 @@ export const slug = z
     );
   })
   .meta({
-    description: 'Unique in the organization; stands for the id in export files.',
+    description: 'Unique in the organization. Export files use it instead of the id.',
     override: { pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: MAX_SLUG_LENGTH },
     examples: ['orders'],
   });
@@ -53,7 +53,7 @@ export const headers = withExample(
     }
   }),
   { 'X-Tenant': 'acme' },
-  'Added to every delivery; replaced as a whole on update.',
+  'Headers added to every delivery. Replaced as a whole on update.',
 );
 
 const MAX_FORWARDED = 100;
@@ -80,13 +80,13 @@ export const forwardHeaders = withExample(
     })
     .nullable(),
   null,
-  'Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never.',
+  "Which received headers are forwarded. Null: all except proxy and server control headers. `all`: these too. `none`. Or a list of names. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never.",
 );
 
 export const forwardQuery = withExample(
   z.boolean(),
   false,
-  "Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels.",
+  'Whether to forward the query string. Parameters of `url` take precedence. The secret of the source is never forwarded.',
 );
 
 /** As what follows a source in the address of a webhook. */
@@ -98,7 +98,7 @@ export const receivedPath = z.string().superRefine((path, context) => {
 export const forwardPath = withExample(
   z.boolean(),
   false,
-  'Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`.',
+  'Whether to append the path below the ingest URL (`allowPaths`) to `url`.',
 );
 
 export const futureTime = z.string().transform((given, context) => {
@@ -112,7 +112,7 @@ const MAX_DELAY_MS = 86_400_000;
 const delay = withExample(z.int().min(0).max(MAX_DELAY_MS), 1000, 'ms');
 
 const policyMembers = {
-  maxRetries: withExample(z.int().min(0).max(50), 5, 'After the first attempt.'),
+  maxRetries: withExample(z.int().min(0).max(50), 5, 'Retries after the first attempt.'),
   initialDelay: delay,
   maxDelay: withExample(delay, 60_000),
   backoffMultiplier: withExample(z.number().min(1).max(10), 2),
@@ -123,7 +123,7 @@ export const shownRetryPolicy = component('RetryPolicy', policyMembers);
 export const retryPolicy = z
   .object(policyMembers)
   .partial()
-  .meta({ id: 'RetryPolicyInput', description: 'A part of it is merged over the defaults, or over what is stored.' });
+  .meta({ id: 'RetryPolicyInput', description: 'Partial values are merged with the defaults or the stored policy.' });
 
 /** The members of a patch that were sent: an absent one keeps what is stored. */
 export function sent<T extends object>(patch: T): Partial<T> {

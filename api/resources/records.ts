@@ -64,7 +64,7 @@ export async function requireFound<Found>(
 /** Members of the query of a list of configuration records. */
 export const searchParams = (columns: string) => ({
   ...pageParams,
-  search: textParam.describe(`A part of the ${columns}, whatever its case.`),
+  search: textParam.describe(`Matches part of the ${columns}. Case-insensitive.`),
 });
 
 /** The condition of such a query. @param columns that hold the text that is searched for */

@@ -41,12 +41,12 @@ export const text = (example: string, description?: string) => withExample(z.str
 export const flag = (example: boolean, description?: string) => withExample(z.boolean(), example, description);
 
 /** Of a record that is read through caches. */
-export const version = withExample(z.int().min(1), 1, 'Grows with every change.');
+export const version = withExample(z.int().min(1), 1, 'Increases with every change.');
 
 /** Statistics of recent deliveries (HOOKYARD_HEALTH_WINDOW_HOURS). */
 export const recentTotals = {
-  successRate: percent.nullable().describe('percent; null without a recent delivery'),
-  avgLatency: latency.nullable().describe('ms; null without a recent attempt that was answered'),
+  successRate: percent.nullable().describe('In percent. Null without recent deliveries.'),
+  avgLatency: latency.nullable().describe('In ms. Null without recent responses.'),
   deliveriesCount: count,
 };
 
@@ -57,11 +57,11 @@ export const named = (prefix: string, example: string, ...others: string[]) =>
 const totalIsExact = withExample(
   z.literal(false).optional(),
   false,
-  'False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing.',
+  'False if `total` is an estimate, because more than 100,000 rows match. Otherwise absent.',
 );
 
 const pagination = component('Pagination', {
-  total: withExample(count, 1, 'Items on all pages.'),
+  total: withExample(count, 1, 'The total number of items.'),
   totalIsExact,
   page: withExample(z.int().min(1), 1),
   pageSize: withExample(z.int().min(1).max(100), 20),
@@ -76,14 +76,14 @@ const cursorPagination = component('CursorPagination', {
   pageSize: withExample(z.int().min(1).max(100), 20),
   nextCursor: text(
     'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-    'What `cursor` continues with; null at the end, and only there.',
+    'The `cursor` of the next page. Null only on the last page.',
   ).nullable(),
   searchedUntil: withExample(
     timestamp.nullable(),
     null,
-    'A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null.',
+    'Set if the search ran out of time: everything since then was searched, the page may be short or empty, and `nextCursor` continues. Else null.',
   ),
-  total: withExample(count.optional(), 1, 'Items in all. Only when asked for.'),
+  total: withExample(count.optional(), 1, 'The total number of items. Only if requested.'),
   totalIsExact,
 });
 

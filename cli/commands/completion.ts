@@ -7,7 +7,7 @@ type Shell = (typeof SHELLS)[number];
 export function addCompletion(program: Command): void {
   const completion = program
     .command('completion')
-    .description('print what makes the Tab key complete commands and options')
+    .description('print a script for shell completion')
     .addHelpText(
       'after',
       `

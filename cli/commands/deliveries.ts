@@ -14,11 +14,11 @@ const DEFAULT_PER_SECOND = 20;
 const MOST_PER_SECOND = 100;
 const FLAGS = {
   codeClass: ['--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: there was no answer'],
-  error: ['--error <text>', 'in the error of the latest attempt'],
+  error: ['--error <text>', 'part of the error of the latest attempt'],
 } as const;
 
 export const deliveries: Resource = {
-  ...{ name: 'deliveries', tag: 'Deliveries', one: 'delivery', about: 'what became of events at each destination' },
+  ...{ name: 'deliveries', tag: 'Deliveries', one: 'delivery', about: 'deliveries of events to destinations' },
   rows: [
     {
       operation: 'listDeliveries',
@@ -38,15 +38,15 @@ export const deliveries: Resource = {
     {
       operation: 'getDeliveryRequest',
       name: 'request',
-      about: 'show the request of an attempt as it was or will be sent',
-      flags: { attempt: ['--attempt <n>', 'which one; by default the latest that was made'], includeBody: null },
+      about: 'show the request of an attempt',
+      flags: { attempt: ['--attempt <n>', 'the attempt (default: the latest)'], includeBody: null },
       extra: (command) => command.option('--without-body', 'for a key that may not read payloads'),
       prepare({ options, query }) {
         if (options.withoutBody) query.includeBody = false;
       },
       show: ({ context: { output } }, answer: DeliveryRequest) => output.result(answer, () => showSent(output, answer)),
     },
-    { operation: 'cancelDelivery', about: 'make no further attempt', done: '{_} is {status}' },
+    { operation: 'cancelDelivery', about: 'cancel it: make no further attempt', done: '{_} is {status}' },
     ...(Object.keys(ACTIONS) as Action[]).map(
       (action): Row => ({
         operation: 'actOnDeliveries',
@@ -55,10 +55,10 @@ export const deliveries: Resource = {
         flags: {
           ...FLAGS,
           ...{ action: null, cursor: null, limit: null },
-          dryRun: ['--dry-run', 'count them, and change nothing'],
+          dryRun: ['--dry-run', 'count only, change nothing'],
         },
         extra: (command) =>
-          command.option('--rate <n>', 'deliveries a second, at most 100', String(DEFAULT_PER_SECOND)),
+          command.option('--rate <n>', 'deliveries per second, at most 100', String(DEFAULT_PER_SECOND)),
         prepare({ body }) {
           body.action = action;
         },

@@ -14,7 +14,7 @@ const FLAGS = { slug: ['--slug <slug>', 'its name in export files'], headers: nu
 
 export const destinations: Resource = {
   ...{ name: 'destinations', tag: 'Destinations', one: 'destination' },
-  about: 'where webhooks go: HTTP endpoints and warehouses',
+  about: 'destinations: HTTP endpoints and warehouses',
   rows: [
     {
       operation: 'listDestinations',
@@ -35,12 +35,12 @@ export const destinations: Resource = {
     { operation: 'updateDestination', flags: { ...FLAGS, type: null }, ...MEMBERS },
     {
       operation: 'putDestination',
-      about: 'create it, or make it what you give: what you leave out goes back to its default, except credentials',
+      about: 'create or replace it: omitted members return to their defaults, except credentials',
       args: ['url?'],
       flags: {
         ...FLAGS,
-        name: ['--name <name>', 'for people; the slug when not given'],
-        type: ['--type <type>', 'as of create; it cannot be changed'],
+        name: ['--name <name>', 'display name (default: the slug)'],
+        type: ['--type <type>', 'as in create; cannot be changed'],
       },
       ...MEMBERS,
       done: '{name} is as given ({id})',
@@ -48,7 +48,7 @@ export const destinations: Resource = {
     ...pauseRows('destination'),
     {
       operation: 'deleteDestination',
-      about: 'delete it, remove it from all routes, and name routes that lead nowhere afterwards; its history is kept',
+      about: 'delete it and remove it from all routes; lists routes that have no destination left. Its history is kept',
       run: deleteOne,
     },
     {
@@ -80,9 +80,9 @@ function withoutDestination({ id, name }: Route): string {
 
 function withOptions(command: Command): Command {
   return command
-    .option('--header <"Name: value">', 'sent with every delivery; may be repeated, replaces all', collect)
+    .option('--header <"Name: value">', 'header sent with every delivery; repeatable, replaces all', collect)
     .option('--bearer <token>', 'sent as Authorization: Bearer; @file reads a file')
-    .option('--max-retries <n>', 'after the first attempt (5)');
+    .option('--max-retries <n>', 'retries after the first attempt (5)');
 }
 
 function setMembers({ body, options }: Call): void {

@@ -45,19 +45,19 @@ export const events: Resource = {
       operation: 'getEvent',
       about: 'show one, with its payload and deliveries',
       flags: { includePayload: null, includeDeliveries: null },
-      extra: (command) => command.option('--raw', 'nothing but the payload, byte by byte as it was received'),
+      extra: (command) => command.option('--raw', 'only the payload, byte by byte as received'),
       run: showEvent,
     },
     {
       operation: 'createEventReplay',
       name: 'replay',
-      about: 'deliver again: one event, or all events the filters select',
+      about: 'replay one event, or all events that match the filters',
       flags: {
         ...SEARCH,
-        destinationIds: ['--destination <destination>', 'only to this one; name or id, may be repeated'],
-        all: ['--all', 'every event there is, instead of filters'],
+        destinationIds: ['--destination <destination>', 'only to this destination; name or id, repeatable'],
+        all: ['--all', 'all events, instead of filters'],
         dryRun: ['--dry-run', 'only count'],
-        ratePerSecond: ['--rate <n>', 'of a replay by filters: events in a second (50)'],
+        ratePerSecond: ['--rate <n>', 'events per second, for a replay by filters (50)'],
       },
       extra: (command) => command.argument('[id]'),
       run: replay,
@@ -84,7 +84,7 @@ export const events: Resource = {
       .command('follow')
       .description('print events as they arrive, until Ctrl-C')
       .option('--source <source>', 'slug or id')
-      .option('--routed <boolean>', 'false: what no route took; true: the others')
+      .option('--routed <boolean>', 'false: events that no route took; true: the others')
       .action(async ({ source, routed }: { source?: string; routed?: string }, command: Command) => {
         const context = contextOf(command);
         const sourceId = source && (await findSource(context.client, source)).id;
@@ -137,7 +137,7 @@ function printEvent(output: Output, event: EventInFull): void {
     output.line(`${output.style('dim', printable(name))}: ${printable(value)}`);
   output.line('');
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2);
-  output.line(payload === undefined ? 'The payload is no longer kept.' : printable(text));
+  output.line(payload === undefined ? 'The payload was removed by retention.' : printable(text));
   if (deliveries.length === 0) return;
   output.line('');
   output.table(
@@ -162,7 +162,7 @@ async function follow({ client, output }: Context, filter: Filter): Promise<void
       else if (told.type === 'gap')
         output.note('More came than could be followed; hookyard events list has the others');
       // It is opened again every minute.
-      else if (opened++ === 0) output.note('Events are shown as they arrive. Ctrl-C ends it.');
+      else if (opened++ === 0) output.note('Shows events as they arrive. Stop with Ctrl-C.');
     }
   } catch (error) {
     if (!end.signal.aborted) throw error;

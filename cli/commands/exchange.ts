@@ -40,7 +40,7 @@ export function addExchange(program: Command): void {
     .addArgument(kind())
     .argument('<file>', '- reads stdin')
     .addOption(
-      new Option('--on-conflict <what>', 'what is done with those that exist already')
+      new Option('--on-conflict <what>', 'how to handle records that already exist')
         .choices(['skip', 'rename', 'overwrite'])
         .makeOptionMandatory(),
     )

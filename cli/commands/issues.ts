@@ -5,18 +5,18 @@ import { showDone } from '../show.ts';
 import { type Call, type Resource, type Row, valuesOf } from './operation.ts';
 
 const CHANGES = {
-  acknowledge: { state: 'acknowledged', about: 'somebody looks after it' },
-  ignore: { state: 'ignored', about: 'it counts on, and stays ignored' },
-  resolve: { state: 'resolved', about: 'it is over; another failure opens a new one' },
-  open: { state: 'open', about: 'it is as it was when it opened' },
+  acknowledge: { state: 'acknowledged', about: 'acknowledge it' },
+  ignore: { state: 'ignored', about: 'ignore it; occurrences are still counted' },
+  resolve: { state: 'resolved', about: 'resolve it; another failure opens a new one' },
+  open: { state: 'open', about: 'open it again' },
 } as const;
 
 export const issues: Resource = {
-  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'what keeps failing, since when, and how often' },
+  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'lasting failures: what, since when, and how often' },
   rows: [
     {
       operation: 'listIssues',
-      about: 'list issues, the one that opened last first',
+      about: 'list issues, most recently opened first',
       columns: {
         ...{ id: 'id', kind: 'kind', cause: 'cause', state: 'state', count: 'count', last: 'lastSeenAt' },
         of: 'destinationId|routeId|sourceId',
@@ -34,8 +34,8 @@ export const issues: Resource = {
     ),
     {
       operation: 'retryIssue',
-      about: 'deliver again what failed because of it',
-      flags: { before: null, dryRun: ['--dry-run', 'count, and deliver nothing'] },
+      about: 'replay the deliveries that failed because of it',
+      flags: { before: null, dryRun: ['--dry-run', 'count only, deliver nothing'] },
       run: retry,
     },
   ],
@@ -63,10 +63,10 @@ const MEMBERS = {
   flags: {
     type: ['--type <type>', valuesOf('createAlertChannel', 'type').join(', ')],
     config: null,
-    kinds: ['--kind <kind>', 'only issues of this kind; may be repeated'],
-    afterCount: ['--after <n>', 'tell of an issue from this count on (1)'],
-    throttleMinutes: ['--throttle <minutes>', 'between two messages about an issue (15)'],
-    digestMinutes: ['--digest <minutes>', 'minutes between digests, one message with all changes each'],
+    kinds: ['--kind <kind>', 'only issues of this kind; repeatable'],
+    afterCount: ['--after <n>', 'notify from this count on (1)'],
+    throttleMinutes: ['--throttle <minutes>', 'minimum minutes between two messages about an issue (15)'],
+    digestMinutes: ['--digest <minutes>', 'minutes between digests of all changes'],
   },
   extra: (command: Command) =>
     command
@@ -91,7 +91,7 @@ export const alertChannels: Resource = {
     },
     {
       operation: 'createAlertChannel',
-      about: 'create a channel; what else it may have goes into --data',
+      about: 'create a channel; pass further members with --data',
       args: ['name'],
       ...MEMBERS,
       done: '{name} was created ({id})',

@@ -7,27 +7,19 @@ import type { ListenOptions } from '../listen/listen.ts';
 export function addListen(program: Command): void {
   program
     .command('listen <port>')
-    .description('receive the webhooks of a source on this machine and show them, until Ctrl-C')
+    .description('receive webhooks of a source on this machine, until Ctrl-C')
     .requiredOption('--source <source>', 'slug or id; a source that does not exist is created, and removed at the end')
     .option(
       '--forward <url>',
       'pass each webhook to your program, with its path below the source and its query, and the answer back',
     )
-    .option(
-      '--filter <condition>',
-      'only webhooks that meet it: "payload.kind equals order.paid"; may be repeated',
-      collect,
-    )
-    .option(
-      '--event-type <type>',
-      'only these, by what the provider of the source calls them; may be repeated',
-      collect,
-    )
-    .option('--path <path>', 'only webhooks to this path below the source, or further below')
-    .option('--from <time>', 'first what arrived since then: ISO 8601, or how long ago: 30m, 1h, 7d')
+    .option('--filter <condition>', 'only matching webhooks: "payload.kind equals order.paid"; repeatable', collect)
+    .option('--event-type <type>', "only these, by the provider's names; repeatable", collect)
+    .option('--path <path>', 'only webhooks to this path below the ingest URL')
+    .option('--from <time>', 'start with events since then: ISO 8601, or a period such as 30m, 1h, 7d')
     .option('--retry <id>', 'first this delivery, or event, of the source: it is sent here, whatever --filter says')
     .option('--compact', 'one line for each delivery')
-    .option('--address <url>', 'where the service reaches this machine (http://127.0.0.1:<port>)')
+    .option('--address <url>', 'address at which the service reaches this machine (http://127.0.0.1:<port>)')
     .option('--host <address>', 'on which to listen', '127.0.0.1')
     .addHelpText(
       'after',

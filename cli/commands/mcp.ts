@@ -23,17 +23,13 @@ export function addMcp(program: Command): void {
   program
     .command('mcp')
     .description(
-      'serve the Model Context Protocol: lets Claude, Cursor, VS Code and others find out what failed, and why',
+      'serve the Model Context Protocol (MCP), so that Claude, Cursor, VS Code and others can find out what failed and why',
     )
-    .option('--write', 'with tools that change things: retry, replay, cancel, connect a provider')
+    .option('--write', 'include tools that change data: retry, replay, cancel, connect a provider')
     .option('--http', 'over HTTP, instead of stdin and stdout')
     .option('--port <n>', `of --http (${DEFAULT_PORT}); 0 picks a free one`)
     .option('--host <address>', `of --http: on which to listen (${LOOPBACK[0]})`)
-    .option(
-      '--allow-host <name>',
-      'of --http: a name by which it is called besides localhost; may be repeated',
-      collect,
-    )
+    .option('--allow-host <name>', 'with --http: another host name than localhost; repeatable', collect)
     .addHelpText(
       'after',
       `

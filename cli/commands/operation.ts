@@ -56,10 +56,10 @@ export interface Row {
 /** Options that stand for a member of whatever operation. */
 const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } | null> = {
   page: { flags: '--page <n>', about: 'which page (1)' },
-  pageSize: { flags: '--page-size <n>', about: 'items on a page, at most 100 (20)' },
+  pageSize: { flags: '--page-size <n>', about: 'items per page, at most 100 (20)' },
   cursor: {
     flags: '--cursor <cursor>',
-    about: 'instead of a page: first, or what the part before says continues with',
+    about: 'first, or the cursor that the previous page printed',
   },
   withTotal: null,
   sourceId: { flags: '--source <source>', of: 'source' },
@@ -73,12 +73,12 @@ const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } 
   filterId: { flags: '--filter <filter>', of: 'filter' },
   schemaId: { flags: '--schema <schema>', of: 'schema' },
   eventId: { flags: '--event <id>' },
-  recordId: { flags: '--record <id>', about: 'what was done to this record' },
-  keyId: { flags: '--key <id>', about: 'what was done with this key' },
+  recordId: { flags: '--record <id>', about: 'changes to this record' },
+  keyId: { flags: '--key <id>', about: 'requests with this key' },
   statusCode: { flags: '--code <n>', about: 'status code of the latest attempt' },
-  from: { flags: '--from <time>', about: 'ISO 8601, or how long ago: 30m, 1h, 7d' },
+  from: { flags: '--from <time>', about: 'ISO 8601, or a period such as 30m, 1h, 7d' },
   to: { flags: '--to <time>', about: 'the same' },
-  routed: { flags: '--routed <boolean>', about: 'false: what no route took; true: the others' },
+  routed: { flags: '--routed <boolean>', about: 'false: events that no route took; true: the others' },
   // --url is the address of the service.
   url: { flags: '--target-url <url>' },
 };

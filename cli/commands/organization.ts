@@ -11,7 +11,7 @@ export function addOrganization(program: Command): void {
   addOperation(program, 'record', {
     operation: 'listAuditRecords',
     name: 'audit',
-    about: 'who changed what, and who read payloads and secrets; newest first',
+    about: 'audit log: who changed what, and who read payloads and secrets; newest first',
     flags: { action: ['--action <operation>', 'like updateRoute'] },
     columns: AUDIT,
   });
@@ -55,9 +55,9 @@ function addKeys(program: Command): void {
         about: 'create a key and print it once',
         args: ['name'],
         flags: {
-          scopes: ['--scope <scope>', 'read, write, or one like events:read; may be repeated (read and write)'],
-          allowedAddresses: ['--allow <range>', 'address or range that it may be used from; may be repeated (any)'],
-          expiresAt: ['--expires <date>', 'ISO 8601; never when not given'],
+          scopes: ['--scope <scope>', 'read, write, or one such as events:read; repeatable (read and write)'],
+          allowedAddresses: ['--allow <range>', 'allowed IP address or range; repeatable (any)'],
+          expiresAt: ['--expires <date>', 'ISO 8601 (default: never)'],
         },
         extra: (command) =>
           command.option(
@@ -90,8 +90,8 @@ function addKeys(program: Command): void {
 function addUsage(program: Command): void {
   program
     .command('usage')
-    .description('limits of the organization, and what is used of them')
-    .option('--daily', 'what was used day by day instead')
+    .description('limits and usage of the organization')
+    .option('--daily', 'usage by day')
     .option('--from <day>', 'with --daily: first day, such as 2026-11-01 (30 days before the last)')
     .option('--to <day>', 'with --daily: last day (today, UTC)')
     .action(async ({ daily, from, to }: { daily?: boolean; from?: string; to?: string }, command: Command) => {
@@ -130,7 +130,7 @@ async function showDays(command: Command, query: { from?: string; to?: string })
 function addWhoami(program: Command): void {
   program
     .command('whoami')
-    .description('which organization the key belongs to, and what it may do')
+    .description('the current organization and API key')
     .action(async (_options, command: Command) => {
       const { client, output, url } = contextOf(command);
       const caller = await client.getCaller();

@@ -9,7 +9,7 @@ import { profilesFile, readProfiles, writeProfiles } from '../profile-store.ts';
 const HINT_LENGTH = 4;
 
 export function addProfiles(program: Command): void {
-  const profiles = program.command('profiles').description('services and keys by a name, for --profile');
+  const profiles = program.command('profiles').description('named services and keys, for --profile');
   profiles
     .command('list')
     .description('list them')

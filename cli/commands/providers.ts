@@ -7,7 +7,7 @@ import { usage } from '../errors.ts';
 export function addProviders(program: Command): void {
   program
     .command('providers [name]')
-    .description('list the providers that a source can be made for, or show how one is connected')
+    .description('list the providers, or show how to connect one')
     .action(async (name: string | undefined, _options, command: Command) => {
       const { providerNamed, providers } = await import('../../providers/index.ts');
       const { output } = contextOf(command);

@@ -5,12 +5,12 @@ import { showDone } from '../show.ts';
 import type { Resource, Row } from './operation.ts';
 
 const FLAGS = {
-  destinationIds: ['--to <destination>', 'name or id; may be repeated'],
+  destinationIds: ['--to <destination>', 'name or id; repeatable'],
   failoverDestinationIds: ['--failover <destination>', 'name or id; up to three, in order'],
 } as const;
 
 export const routes: Resource = {
-  ...{ name: 'routes', tag: 'Routes', one: 'route', about: 'which webhooks go where' },
+  ...{ name: 'routes', tag: 'Routes', one: 'route', about: 'routes from sources to destinations' },
   rows: [
     {
       operation: 'listRoutes',
@@ -22,13 +22,13 @@ export const routes: Resource = {
     },
     {
       operation: 'previewRoute',
-      about: 'show what it would send for an event now; nothing is sent',
+      about: 'preview what it would send for an event; nothing is sent',
       args: ['eventId'],
       show: ({ context: { output } }, answer: RoutePreview) => output.result(answer, () => showPreview(output, answer)),
     },
     {
       operation: 'createRoute',
-      about: 'create one, from a source to one or more destinations',
+      about: 'create one from a source to one or more destinations',
       args: ['name'],
       flags: FLAGS,
       done: '{source.name} is delivered to {destinations.name} ({id})',
@@ -36,7 +36,7 @@ export const routes: Resource = {
     { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {
       operation: 'putRoute',
-      about: 'create it, or make it exactly what you give: what you leave out goes back to its default',
+      about: 'create or replace it: omitted members return to their defaults',
       flags: FLAGS,
       done: '{name} is as given ({id})',
     },
@@ -51,10 +51,10 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'pauseRoute' : 'pauseDestination',
       name: 'pause',
-      about: 'let its deliveries wait until it is resumed; webhooks are taken as before',
+      about: 'pause its deliveries until it is resumed; webhooks are still accepted',
       flags: {
-        reason: ['--reason <text>', 'shown wherever the pause is'],
-        until: ['--until <time>', 'when it ends by itself, ISO 8601'],
+        reason: ['--reason <text>', 'reason, shown with the pause'],
+        until: ['--until <time>', 'when it ends automatically, ISO 8601'],
       },
       show({ context, named }, answer: { id: string; pausedUntil: string | null }) {
         const { id, pausedUntil } = answer;
@@ -65,8 +65,8 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: 'end its pause; what waits goes out in the order of receipt',
-      flags: { releasePerSecond: ['--rate <n>', 'how many per second (as the server is set: 50)'] },
+      about: 'resume it; waiting deliveries are sent in the order of receipt',
+      flags: { releasePerSecond: ['--rate <n>', 'deliveries per second (default: the setting of the server, 50)'] },
       done: '{_} is not paused; what waits goes out in the order of receipt',
     },
   ];

@@ -10,12 +10,12 @@ import type { Resource, Row } from './operation.ts';
 const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
 const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
 const APPLIED = {
-  about: 'create it, or make it what you give: what you leave out goes back to its default',
+  about: 'create or replace it: omitted members return to their defaults',
   done: '{slug} is as given ({id})',
 };
 
 export const filters: Resource = {
-  ...{ name: 'filters', tag: 'Filters', one: 'filter', about: 'conditions under which routes take an event' },
+  ...{ name: 'filters', tag: 'Filters', one: 'filter', about: 'conditions that decide which events a route takes' },
   rows: [
     { operation: 'listFilters', columns },
     { operation: 'createFilter', ...CREATED },
@@ -24,7 +24,12 @@ export const filters: Resource = {
 };
 
 export const transforms: Resource = {
-  ...{ name: 'transforms', tag: 'Transforms', one: 'transform', about: 'code that makes the body of a delivery' },
+  ...{
+    name: 'transforms',
+    tag: 'Transforms',
+    one: 'transform',
+    about: 'code that turns an event into the request that is sent',
+  },
   rows: [
     { operation: 'listTransforms', columns: { ...columns, type: 'type' } },
     { operation: 'createTransform', ...CREATED },
@@ -45,7 +50,7 @@ export const schemas: Resource = {
   more(group) {
     group
       .command('test <schema>')
-      .description('say where a payload does not match a JSON Schema; nothing is stored. Exit code 1 if it does not')
+      .description('validate a payload against a JSON Schema; nothing is stored. Exit code 1 if invalid')
       .option('--payload <json>', 'the payload; @file reads a file, - reads stdin')
       .option('--event <id>', 'instead: the payload of this event')
       .addHelpText('after', '\nThe schema is JSON; @file reads a file.')
@@ -64,14 +69,14 @@ async function testSchema(
 ): Promise<void> {
   const { client, output } = contextOf(command);
   const schema = jsonOf(text, 'the schema') as Parameters<Client['testSchema']>[0]['body']['schema'];
-  if ((payload === undefined) === (event === undefined)) throw usage('give --payload or --event, one of them');
+  if ((payload === undefined) === (event === undefined)) throw usage('give either --payload or --event');
   const tried =
     payload === undefined
       ? (await client.getEvent({ id: event ?? '', includePayload: true })).payload
       : jsonOf(payload, '--payload');
   const result = await client.testSchema({ body: { schema, payload: tried } });
   output.result(result, () => {
-    if (result.valid) output.line('The payload matches');
+    if (result.valid) output.line('The payload is valid');
     for (const { path, message } of result.errors) output.line(printable(`${path || 'the payload'}: ${message}`));
   });
   endOf(null, result);

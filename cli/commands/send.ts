@@ -28,12 +28,12 @@ export function addSend(program: Command): void {
     .command('send')
     .description('send a webhook to a source as a provider does: a sample event or your own body')
     .requiredOption('--source <source>', 'slug or id')
-    .option('--provider <provider>', 'whose event it is (that of the source); hookyard providers lists them')
+    .option('--provider <provider>', 'the provider (default: that of the source); hookyard providers lists them')
     .option('--event <name>', 'for example push or invoice.paid; with --data any name')
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
     .option('--private-key <file>', 'whose public key the source has, when its sender signs with one; PEM')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
-    .option('--watch', 'then print its deliveries until each has ended; exit code 1 if one fails')
+    .option('--watch', 'wait until its deliveries have ended and print them; exit code 1 if one fails')
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
 

@@ -8,9 +8,9 @@ import { type Call, type Resource, valuesOf } from './operation.ts';
 
 const MEMBERS = {
   flags: {
-    name: ['--name <name>', 'for people; the slug when not given'],
+    name: ['--name <name>', 'display name (default: the slug)'],
     slug: null,
-    provider: ['--provider <name>', 'whose webhooks it receives (hookyard providers)'],
+    provider: ['--provider <name>', 'the provider that sends the webhooks (hookyard providers)'],
     verificationConfig: null,
   },
   extra: withVerification,
@@ -27,7 +27,7 @@ const REFUSALS: Columns = {
 };
 
 export const sources: Resource = {
-  ...{ name: 'sources', tag: 'Sources', one: 'source', about: 'where webhooks come in' },
+  ...{ name: 'sources', tag: 'Sources', one: 'source', about: 'sources that receive webhooks' },
   rows: [
     {
       operation: 'listSources',
@@ -39,7 +39,7 @@ export const sources: Resource = {
     },
     {
       operation: 'createSource',
-      about: 'create one; the slug is part of its address and cannot be changed',
+      about: 'create one; the slug is part of its ingest URL and cannot be changed',
       args: ['slug'],
       ...MEMBERS,
       done: '{slug} receives webhooks at {webhookUrl} ({id})',
@@ -47,18 +47,17 @@ export const sources: Resource = {
     { operation: 'updateSource', ...MEMBERS },
     {
       operation: 'putSource',
-      about:
-        'create it, or make it what you give: what you leave out goes back to its default, except credentials and verification',
+      about: 'create or replace it: omitted members return to their defaults, except credentials and verification',
       ...MEMBERS,
       done: '{slug} is as given, at {webhookUrl} ({id})',
     },
     {
       operation: 'listRefusals',
-      about: 'webhooks to it that were refused, newest first',
+      about: 'list refused webhooks, newest first',
       flags: {
         cause: ['--cause <cause>', 'only these'],
         period: ['--period <period>', 'of the counts'],
-        includePayload: ['--payload', 'with the beginning of their payloads'],
+        includePayload: ['--payload', 'show the beginning of their payloads'],
       },
       show({ context, query }, page: RefusalPage) {
         showList(context, page, { ...REFUSALS, ...(query.includePayload === true && { payload: 'payloadStart' }) });
@@ -78,7 +77,7 @@ function withVerification(command: Command): Command {
     .addOption(type.conflicts('provider'))
     .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
     .option('--confirm-subscriptions', 'of providers that send an address to confirm a subscription: open it')
-    .option('--secret <secret>', 'that signs them; @file reads a file')
+    .option('--secret <secret>', 'secret that signs the webhooks; @file reads a file')
     .option('--signature-header <name>', 'the header that holds the signature or token, where it has no fixed name');
 }
 

@@ -113,7 +113,7 @@ function lineOf({ ids, left, source }: Removed, also: string): string {
   const parts = [
     `Removed what an ended session had left: ${ids.length === 0 ? 'nothing was there any more' : ids.join(', ')}`,
     also,
-    source === 'kept' ? 'its source stays: other routes lead from it' : '',
+    source === 'kept' ? 'the source is kept: other routes use it' : '',
     left.length > 0 ? `not removed: ${left.join('; ')}` : '',
   ];
   return `${parts.filter((part) => part !== '').join('; ')}.`;

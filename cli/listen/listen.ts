@@ -70,7 +70,7 @@ export async function listen(context: Context, portText: string, options: Listen
     output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
     if (arrivals.hasKeys) {
       giveBack = onKeys({ r: () => again(context, arrivals) });
-      output.note('Press r to have the last delivery sent again.');
+      output.note('Press r to resend the last delivery.');
     }
     sendEarlier(context, session, options).catch((error: Error) => output.note(`Not sent again: ${error.message}`));
     await asked;
@@ -93,7 +93,7 @@ interface Arrivals {
 
 /** The last delivery once more. */
 function again({ client, output }: Context, { last }: Arrivals): void {
-  if (last === null) output.note('Nothing has arrived yet that could be sent again.');
+  if (last === null) output.note('Nothing has arrived yet to resend.');
   else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent again: ${error.message}`));
 }
 

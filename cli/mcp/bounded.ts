@@ -29,7 +29,7 @@ export function bounded(data: Record<string, unknown>): Bounded {
     const smaller = membersCut(data, step);
     if (isSmall(smaller)) return { data: smaller, isCut: true };
   }
-  throw usage('The answer is too large to be shown; ask for less of it');
+  throw usage('The answer is too large; ask for less');
 }
 
 function isSmall(data: object): boolean {

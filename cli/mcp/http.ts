@@ -98,7 +98,7 @@ interface Refusal {
 
 const BUSY: Refusal = {
   status: 503,
-  message: 'Too many requests at a time; try again',
+  message: 'Too many concurrent requests; try again',
   headers: { 'Retry-After': '1' },
 };
 const TOO_LARGE: Refusal = { status: 413, message: `The request is larger than ${MOST_BODY} bytes` };

@@ -107,7 +107,7 @@ export function problemOf(error: unknown, address: Address): string {
   }
   // The advice of the command line, with tools in place of its commands.
   const line = endingOf(error, address).line;
-  const lines = [line.replace(/hookyard (\w+) list shows those there are/, 'the tool list_$1 shows those there are')];
+  const lines = [line.replace(/hookyard (\w+) list shows those there are/, 'the tool list_$1 lists them')];
   if (error instanceof CliError) return lines.join('\n');
   const { details, retryAfterMs } = error;
   // The message names the only one.

@@ -15,7 +15,7 @@ export function addMigrate(program: Command): void {
   program
     .command('migrate')
     .description('bring the database up to date, as the owner of its tables')
-    .option('--check', 'only say which migrations are missing, and end with 1 if there are any')
+    .option('--check', 'only list missing migrations; exit code 1 if there are any')
     .option('--grant <role>', 'give this role the rights of the services; it must exist')
     .option(
       '--tenant-role <role>',

@@ -29,7 +29,7 @@ export function addOrganizations(program: Command): void {
   orgs
     .command('create <name>')
     .description('create an organization and its first key, which is printed once')
-    .requiredOption('--slug <slug>', 'part of the addresses of its sources; lowercase letters, digits, single hyphens')
+    .requiredOption('--slug <slug>', 'part of its ingest URLs; lowercase letters, digits, single hyphens')
     .addOption(new Option('--plan <plan>', 'pro has a limit of everything').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
@@ -41,8 +41,8 @@ export function addOrganizations(program: Command): void {
         output.note(`${name} was created (${id}, plan ${plan}); this is its first key, not shown again`);
       });
     });
-  addChange(orgs, 'suspend', 'refuse its webhooks and changes, and let its deliveries wait; slug or id');
-  addChange(orgs, 'resume', 'end a suspension; what has waited continues');
+  addChange(orgs, 'suspend', 'refuse its webhooks and changes, and hold its deliveries; slug or id');
+  addChange(orgs, 'resume', 'end a suspension; waiting deliveries continue');
   addChange(orgs, 'set-plan', `set its plan: ${PLANS.join(', ')}; limits that were set for it alone stay`)
     .argument('<plan>')
     .action((name: string, plan: string, _options, command: Command) => {

@@ -27,7 +27,7 @@ const REGIONS = ['us', 'eu'] as const;
 const region = z
   .enum(REGIONS)
   .default('us')
-  .meta({ description: 'Where the account is.', examples: ['us'] });
+  .meta({ description: 'The region of the account.', examples: ['us'] });
 
 /** How PagerDuty calls the weight of an event. */
 const PAGERDUTY_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;

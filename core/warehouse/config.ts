@@ -40,17 +40,17 @@ const common = {
   prefix: checked(z.string('must be a string'), prefixProblem).optional(),
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
   compression: oneOf(COMPRESSIONS)
-    .meta({ description: 'Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.' })
+    .meta({ description: 'Compression of the file, or of the pages of a Parquet file. `snappy` is for Parquet only.' })
     .default('none'),
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
     .meta({
       description:
-        'What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files.',
+        'Rows without a mapping: text in every column, or the payload as JSON. Parquet files always use `text`.',
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   keyOrder: oneOf(KEY_ORDERS)
-    .meta({ description: 'How the keys of a folder sort: by the time of writing, or by that of the first event.' })
+    .meta({ description: 'How file names sort: by the time of writing, or by the time of the first event.' })
     .default('written'),
   /** A batch is written when it has this many events, ... */
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
@@ -169,7 +169,7 @@ const shapes = {
     bucket: checked(string(), bucketProblem),
     region,
     credentials: oneOf(CREDENTIALS.s3)
-      .meta({ description: 'Without it: keys. identity: that of this service, if its operator allows it.' })
+      .meta({ description: 'Defaults to `keys`. `identity`: the identity of this service, if the operator allows it.' })
       .optional(),
     accessKeyId: credential.optional(),
     secretAccessKey: credential.optional(),
@@ -178,23 +178,23 @@ const shapes = {
         /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
         'must be the ARN of a role, for example arn:aws:iam::123456789012:role/hookyard',
       )
-      .meta({ description: 'With identity: the role that is assumed, with the id of the organization as external ID.' })
+      .meta({ description: 'With `identity`: the role to assume, with the organization id as external ID.' })
       .optional(),
     endpoint: endpoint.optional(),
     forcePathStyle: flag.optional(),
     bucketOwner: string()
       .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account')
-      .meta({ description: 'Files are refused by a bucket of another account.' })
+      .meta({ description: 'The expected account of the bucket. Buckets of other accounts refuse files.' })
       .optional(),
     kmsKeyId: checked(
       text('must be a string').max(2048, 'must be at most 2048 characters long'),
       hasNoControlCharacters,
     )
-      .meta({ description: 'Id, ARN or alias of the KMS key that files are encrypted with.' })
+      .meta({ description: 'Id, ARN or alias of the KMS key that encrypts the files.' })
       .optional(),
     storageClass: oneOf(STORAGE_CLASSES).optional(),
     tags: checked(string(), tagsProblem)
-      .meta({ description: 'Of each file: name=value&name=value, percent-encoded.' })
+      .meta({ description: 'Tags of each file: name=value&name=value, percent-encoded.' })
       .optional(),
     ...common,
   }),
@@ -214,7 +214,7 @@ const shapes = {
     bucket: checked(string(), gcsBucketProblem),
     projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
     credentials: oneOf(CREDENTIALS.gcs)
-      .meta({ description: 'Without it: keys. identity: that of this service, if its operator allows it.' })
+      .meta({ description: 'Defaults to `keys`. `identity`: the identity of this service, if the operator allows it.' })
       .optional(),
     serviceAccountKey: checked(
       string().max(16_384, 'must be at most 16384 characters long'),
@@ -226,7 +226,7 @@ const shapes = {
   azure_blob: z.object({
     accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
     credentials: oneOf(CREDENTIALS.azure_blob)
-      .meta({ description: 'Without it: keys. identity: that of this service, if its operator allows it.' })
+      .meta({ description: 'Defaults to `keys`. `identity`: the identity of this service, if the operator allows it.' })
       .optional(),
     accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem).optional(),
     sasToken: checked(

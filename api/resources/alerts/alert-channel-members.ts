@@ -43,13 +43,13 @@ const atLeastOne = 'must name at least one; null stands for all';
 const kinds = withExample(
   z.array(z.enum(ISSUE_KINDS)).min(1, atLeastOne).max(ISSUE_KINDS.length).nullable(),
   ['delivery_failing', 'circuit_open'],
-  'Of issues. Null: all.',
+  'Kinds of issues. Null: all.',
 );
 const idsOf = (what: string, example: null) =>
   withExample(
     z.array(z.string()).min(1, atLeastOne).max(MAX_IDS).nullable(),
     example,
-    `Only issues of these ${what}. Null: all.`,
+    `Limit to issues of these ${what}. Null: all.`,
   );
 const shownIds = (...prefixes: string[]) => z.array(idOf(...prefixes)).nullable();
 
@@ -67,7 +67,7 @@ const quietHours = withExample(
     .refine(({ from, to }) => from !== to, 'must not begin when they end')
     .nullable(),
   null,
-  'Every day. What changes meanwhile, and is not undone, is told afterwards.',
+  'Daily. Changes during quiet hours are sent afterwards, unless they were undone.',
 );
 
 /** Clients may send what is `required`, `optional` or `sealed`; the others are read-only. */
@@ -81,11 +81,18 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
   sourceIds: optional(idsOf('sources', null), null, { answer: shownIds('src') }),
   routeIds: optional(idsOf('routes', null), null, { answer: shownIds('rte') }),
   destinationIds: optional(idsOf('destinations', null), null, { answer: shownIds('dst', 'dst_wh') }),
-  afterCount: optional(withExample(z.int().min(1).max(1_000_000), 1, 'An issue is told from this count on.'), 1),
-  onAcknowledged: optional(flag(false, 'Whether it is told that somebody acknowledged an issue.'), false),
-  onResolved: optional(flag(true, 'Whether it is told that an issue was resolved or ignored.'), true),
+  afterCount: optional(
+    withExample(z.int().min(1).max(1_000_000), 1, 'Notify when the count of an issue reaches this value.'),
+    1,
+  ),
+  onAcknowledged: optional(flag(false, 'Whether to notify when an issue is acknowledged.'), false),
+  onResolved: optional(flag(true, 'Whether to notify when an issue is resolved or ignored.'), true),
   throttleMinutes: optional(
-    withExample(z.int().min(0).max(DAY_MINUTES), DEFAULT_THROTTLE_MINUTES, 'Between two messages about an issue.'),
+    withExample(
+      z.int().min(0).max(DAY_MINUTES),
+      DEFAULT_THROTTLE_MINUTES,
+      'Minimum minutes between two messages about an issue.',
+    ),
     DEFAULT_THROTTLE_MINUTES,
   ),
   quietHours: optional(quietHours, null),
@@ -93,7 +100,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
-      'Minutes between digests, each of which has all changes. Null: one message per change.',
+      'Minutes between digests of all changes. Null: one message per change.',
     ),
     null,
   ),
@@ -101,15 +108,13 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.array(text('ops@example.com')),
       [],
-      'Addresses that get no mail: their owners have not agreed, or the operator does not accept their domain.',
+      'Addresses that receive no mail: not confirmed by their owner, or of a domain that the operator does not accept.',
     ),
   ),
   previousSecretUntil: readOnly(
-    timestamp.nullable().describe('Until then webhooks are signed with the secret before this one too.'),
+    timestamp.nullable().describe('Until then, webhooks are also signed with the previous secret.'),
   ),
-  failingSince: readOnly(
-    timestamp.nullable().describe('Since when its messages were given up; null after one that arrived.'),
-  ),
+  failingSince: readOnly(timestamp.nullable().describe('Since when messages have failed. Null once one has arrived.')),
   lastError: readOnly(text('The channel answered 410').nullable()),
   lastSentAt: readOnly(timestamp.nullable()),
   createdAt: readOnly(timestamp),
@@ -127,6 +132,6 @@ export const createAlertChannelBody = createAlertChannelSchema.extend({
   config: withExample(
     z.union(Object.values(channelConfigSchemas)),
     { emails: 'ops@example.com' },
-    'What it holds depends on `type`.',
+    'Depends on `type`.',
   ),
 });

@@ -39,7 +39,7 @@ const testResult = z
   .union([
     z.object({
       success: z.literal(true),
-      statusCode: withExample(z.int().nullable(), 200, 'Null for mails.'),
+      statusCode: withExample(z.int().nullable(), 200, 'Null for emails.'),
       latency,
       responseBody: text('ok').nullable(),
       message: text('The test message was sent'),
@@ -131,7 +131,7 @@ export const alertChannelOperations: Operation[] = [
           em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
         });
       },
-      description: '`config` is replaced as a whole, but for a secret that is left out or sent back masked.',
+      description: '`config` is replaced as a whole; a secret that is omitted or sent back masked is kept.',
       body: {
         schema: updateAlertChannelSchema,
         examples: { pause: { enabled: false }, 'less often': { throttleMinutes: 60 } },
@@ -145,14 +145,14 @@ export const alertChannelOperations: Operation[] = [
           await noteOver(em, stored);
           em.remove(stored);
         }),
-      description: 'Messages on their way are not sent any more. Incidents that it opened elsewhere stay open.',
+      description: 'Pending messages are not sent. Incidents that it opened elsewhere stay open.',
     },
   }),
   operation('testAlertChannel', 'post', `${base}/{id}/test`, {
     ...common,
     summary: 'Send a test message',
-    description: 'At once, whatever its rules are. Whatever goes wrong on the way is in the result.',
-    answer: { description: 'What became of it.', schema: testResult },
+    description: 'Sent at once, whatever its rules. Failures are reported in the result.',
+    answer: { description: 'The result.', schema: testResult },
     async run(ctx, deps) {
       const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
       const { organization } = callerOf(ctx);
@@ -187,9 +187,9 @@ export const alertChannelOperations: Operation[] = [
     ...common,
     versioned: true,
     summary: 'Rotate the secret of a signed webhook',
-    description: 'Messages carry two signatures, of the new secret and of the one before, until the overlap ends.',
+    description: 'Messages carry two signatures, of the new and of the previous secret, until the overlap period ends.',
     body: { schema: signingSecretBody, examples: { 'within an hour': { secret, overlapSeconds: 3600 } } },
-    answer: { description: 'The channel as it is now.', schema: alertChannelAnswer },
+    answer: { description: 'The updated channel.', schema: alertChannelAnswer },
     async run(ctx, deps, { body }) {
       const channel = await changeRecord(ctx, deps, find, (stored, em) => {
         const current = openConfig(deps.secretBox, stored);

@@ -24,7 +24,7 @@ const RETRIED_AT_ONCE = 100;
 
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
-const NAME_NOW = 'With the name of now, null when it was deleted; null without an id.';
+const NAME_NOW = 'With its current name, or null if it was deleted.';
 const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
 
 const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
@@ -35,30 +35,30 @@ const retrySchema = z.strictObject({
       .refine((id) => isId('dlv', id), 'must be the id of a delivery')
       .optional(),
     example,
-    'Only deliveries made before this one.',
+    'Only deliveries created before this one.',
   ),
-  dryRun: z.boolean().optional().describe('Counts, and creates nothing.'),
+  dryRun: z.boolean().optional().describe('Counts without creating anything.'),
 });
 
 const issueAnswer = component('Issue', {
   id: idOf('iss'),
   kind: z.enum(ISSUE_KINDS),
   state: z.enum(ISSUE_STATES),
-  cause: text('HTTP_500', 'A short code that stays the same; `OTHER` counts together what is too much to tell apart.'),
+  cause: text('HTTP_500', 'A stable short code. `OTHER` combines rare causes.'),
   sourceId: withExample(idOf('src').nullable(), null),
   source: withExample(named(idOf('src'), 'Orders'), null, NAME_NOW),
   routeId: idOf('rte').nullable(),
   route: named(idOf('rte'), 'Orders to the CRM').describe(NAME_NOW),
   destinationId: idOf('dst', 'dst_wh').nullable(),
   destination: named(idOf('dst', 'dst_wh'), 'CRM').describe(NAME_NOW),
-  count: withExample(count, 12, 'Failures, with those in a row that opened it.'),
+  count: withExample(count, 12, 'The number of failures, including those that opened the issue.'),
   firstSeenAt: timestamp,
   lastSeenAt: timestamp,
-  sampleEventId: idOf('evt').nullable().describe('Of a late failure.'),
-  sampleDeliveryId: idOf('dlv').nullable().describe('Of a late failure.'),
+  sampleEventId: idOf('evt').nullable().describe('Of a recent failure.'),
+  sampleDeliveryId: idOf('dlv').nullable().describe('Of a recent failure.'),
   openedAt: timestamp,
   resolvedAt: withExample(timestamp.nullable(), null),
-  changedAt: timestamp.describe('When `state` changed last.'),
+  changedAt: timestamp.describe('When `state` last changed.'),
 });
 
 const base = '/api/issues';
@@ -68,16 +68,16 @@ export const issueOperations: Operation[] = [
   operation('listIssues', 'get', base, {
     ...common,
     summary: 'List issues',
-    description: 'Failures that last, one for each kind, source, route, destination and cause. Some seconds behind.',
+    description: 'Lasting failures: one issue per kind, source, route, destination and cause. Lags by a few seconds.',
     query: z.object({
       ...partParams,
       state: choiceParam(ISSUE_STATES),
       kind: choiceParam(ISSUE_KINDS),
-      sourceId: textParam.describe('Issues of the source, and of its routes.'),
+      sourceId: textParam.describe('Issues of this source and its routes.'),
       routeId: textParam,
       destinationId: textParam,
     }),
-    answer: { description: 'One page, the one that opened last first.', schema: partOfList(issueAnswer) },
+    answer: { description: 'One page, most recently opened first.', schema: partOfList(issueAnswer) },
     async run(ctx, deps, { query }) {
       const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
       return partAnswer(issues.map(show), found, query);
@@ -91,12 +91,12 @@ export const issueOperations: Operation[] = [
   }),
   operation('updateIssue', 'patch', `${base}/{id}`, {
     ...common,
-    summary: 'Acknowledge, ignore, resolve or open an issue',
+    summary: 'Change the state of an issue',
     body: {
       schema: changeSchema,
       examples: { acknowledge: { state: 'acknowledged' }, ignore: { state: 'ignored' } },
     },
-    answer: { description: 'The issue as it is now.', schema: issueAnswer },
+    answer: { description: 'The updated issue.', schema: issueAnswer },
     errors: { 409: ['INVALID_STATE'] },
     async run(ctx, deps, { body: { state } }) {
       const { id } = await requireIssue(ctx, deps);
@@ -114,10 +114,10 @@ export const issueOperations: Operation[] = [
   }),
   operation('retryIssue', 'post', `${base}/{id}/retry`, {
     ...common,
-    summary: 'Deliver again what failed because of an issue',
+    summary: 'Replay the failed deliveries of an issue',
     description:
-      `Makes a new delivery of each one that failed since the issue opened and was not replayed, at most ${MAX_RETRIED}, the newest ` +
-      'first; the rest with further calls, each with `before` as the last one said in `next`. Needs the scope `deliveries:write` too.',
+      `Replays up to ${MAX_RETRIED} deliveries that failed since the issue opened, newest first. To continue, repeat the call with ` +
+      '`before` set to the `next` of the previous answer. Also needs the scope `deliveries:write`.',
     body: {
       selects: true,
       schema: retrySchema,
@@ -128,14 +128,14 @@ export const issueOperations: Operation[] = [
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
-        deliveriesFound: withExample(count, 12, 'That failed and were not replayed, in this call.'),
+        deliveriesFound: withExample(count, 12, 'Failed deliveries that were not replayed, in this call.'),
         deliveriesCreated: withExample(
           count,
           12,
-          'Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`.',
+          'May be fewer if deliveries were replaced, or payloads or destinations removed. 0 with `dryRun`.',
         ),
-        more: flag(false, 'Whether there may be more to retry: call it again, with `before`.'),
-        next: withExample(idOf('dlv').nullable(), null, 'The `before` of the next call; null when nothing is left.'),
+        more: flag(false, 'Whether there may be more: repeat the call with `before`.'),
+        next: withExample(idOf('dlv').nullable(), null, 'The `before` of the next call, or null at the end.'),
       }),
     },
     errors: { 409: ['INVALID_STATE'] },

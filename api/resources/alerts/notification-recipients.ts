@@ -20,17 +20,17 @@ import { limitOf, listAnswer, pageParams } from '../../request/query.ts';
 const MAX_WAITING = 1000;
 
 const recipientAnswer = component('NotificationRecipient', {
-  address: text('ops@example.com', 'In lower case.'),
-  confirmedAt: timestamp.nullable().describe('When its owner has agreed.'),
-  askedAt: timestamp.nullable().describe('When a mail asked its owner for the last time.'),
-  refused: flag(false, 'Whether its owner wants no more mails, and may not be asked again.'),
+  address: text('ops@example.com', 'Lower case.'),
+  confirmedAt: timestamp.nullable().describe('When its owner confirmed.'),
+  askedAt: timestamp.nullable().describe('When the last confirmation mail was sent.'),
+  refused: flag(false, 'Whether its owner has unsubscribed and must not be asked again.'),
 });
 
 export const notificationRecipientOperations: Operation[] = [
   operation('listNotificationRecipients', 'get', '/api/notification-recipients', {
     tag: 'Routes',
-    summary: 'List the addresses that routes and alert channels notify',
-    description: 'Where the operator demands it, an address gets notifications only after its owner has agreed.',
+    summary: 'List notification recipients',
+    description: 'If the operator requires it, an address receives notifications only after its owner has confirmed.',
     query: z.object(pageParams),
     answer: {
       description: 'One page, in the order of addresses.',
@@ -43,11 +43,11 @@ export const notificationRecipientOperations: Operation[] = [
   }),
   operation('resendConfirmation', 'post', '/api/notification-recipients/resend', {
     tag: 'Routes',
-    summary: 'Ask the owner of an address once more',
+    summary: 'Resend the confirmation mail to a recipient',
     description:
-      'An hour after the first mail at the earliest, then after twice as long each time. Nothing is sent to one that has agreed.',
+      'Allowed an hour after the first mail, then after twice as long each time. Nothing is sent to a confirmed address.',
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
-    answer: { description: 'The address.', schema: recipientAnswer },
+    answer: { description: 'The recipient.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
     async run(ctx, deps, { body }) {
       const asked = body.address.toLowerCase();

@@ -24,7 +24,7 @@ const batchListSchema = z.object({
   ...partParams,
   status: choiceParam(BATCH_STATUSES),
   writtenAfter: timeParam.describe(
-    'Only files whose `writtenAt` is later, in the order of writing. Not together with `status`.',
+    'Only files with a later `writtenAt`, oldest first. Cannot be combined with `status`.',
   ),
 });
 
@@ -35,12 +35,12 @@ const batch = component('Batch', {
   key: text('date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl').nullable(),
   fileFormat: withExample(z.enum(FILE_FORMATS).nullable(), 'jsonl'),
   compression: withExample(z.enum(COMPRESSIONS).nullable(), 'gzip'),
-  count: count.nullable().describe('Events; once it is written, rows.'),
+  count: count.nullable().describe('The number of events; once written, of rows.'),
   bytes: withExample(count.nullable(), 2048),
-  convertedCount: withExample(count.nullable(), 0, 'Values that did not fit their column.'),
+  convertedCount: withExample(count.nullable(), 0, 'The number of values that did not fit their column.'),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
-  firstReceivedAt: timestamp.nullable().describe('Of the events in its rows; null until it is written.'),
+  firstReceivedAt: timestamp.nullable().describe('The time range of its events. Null until it is written.'),
   lastReceivedAt: timestamp.nullable(),
   attempts: withExample(count, 1),
   lastError: withExample(text('The bucket cannot be reached').nullable(), null),
@@ -54,10 +54,10 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
   tag: 'Destinations',
   idOf: ['dst_wh'],
   summary: "List a warehouse's batches",
-  description: 'Which files were written, which are on their way, and why one is not.',
+  description: 'Batches that are written, under way, or failed, with the reason.',
   query: batchListSchema,
   answer: {
-    description: 'One page, newest first; with `writtenAfter` in the order of writing.',
+    description: 'One page, newest first. With `writtenAfter`, oldest first.',
     schema: partOfList(batch),
   },
   async run(ctx, deps, { query }) {

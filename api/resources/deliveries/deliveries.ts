@@ -48,15 +48,15 @@ import {
 } from './delivery-view.ts';
 
 const CODES = { min: 100, max: 599 };
-const OF_CODE_CLASS = { description: 'Of the latest attempt; `none`: it had no answer.' };
-const OF_ERROR = { description: 'A part of the error of the latest attempt.' };
+const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` without a response.' };
+const OF_ERROR = { description: 'Matches part of the error of the latest attempt.' };
 const OF_LANE = { description: 'Of the first attempt.' };
 
 const deliveryFilterParams = {
   sourceId: textParam,
   routeId: textParam,
   destinationId: textParam,
-  status: choicesParam(DELIVERY_STATUSES).describe('One or several.'),
+  status: choicesParam(DELIVERY_STATUSES).describe('One or more.'),
   statusCode: integerParam(CODES.min, CODES.max).describe('Of the latest attempt.'),
   codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
   error: textParam.meta(OF_ERROR),
@@ -122,9 +122,9 @@ export const deliveryOperations: Operation[] = [
   }),
   operation('retryDelivery', 'post', `${base}/{id}/retry`, {
     ...common,
-    summary: 'Make the next attempt now',
+    summary: 'Retry a delivery now',
     answer: {
-      description: 'The wait is over.',
+      description: 'The attempt starts now.',
       schema: z.object({ message: text('The next attempt is made now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },
@@ -157,8 +157,8 @@ export const deliveryOperations: Operation[] = [
   }),
   operation('cancelDelivery', 'post', `${base}/{id}/cancel`, {
     ...common,
-    summary: 'Cancel a delivery that is under way',
-    answer: { description: 'The delivery as it is now.', schema: deliveryWithAttempts },
+    summary: 'Cancel a delivery',
+    answer: { description: 'The updated delivery.', schema: deliveryWithAttempts },
     errors: { 409: ['INVALID_STATE'] },
     /** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
     async run(ctx, deps) {
@@ -184,10 +184,10 @@ export const deliveryOperations: Operation[] = [
   }),
   operation('replayDelivery', 'post', `${base}/{id}/replay`, {
     ...common,
-    summary: 'Deliver the event to the same destination again',
-    description: 'Not while it is under way, nor once a later delivery has replaced it.',
+    summary: 'Replay a delivery',
+    description: 'Not possible while it is under way, or if a later delivery has replaced it.',
     answer: {
-      description: 'A new delivery was made.',
+      description: 'The new delivery.',
       schema: z.object({
         message: text('The event is delivered again as a new delivery'),
         deliveriesCreated: withExample(count, 1),

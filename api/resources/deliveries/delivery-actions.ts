@@ -35,8 +35,8 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
   tag: 'Deliveries',
   summary: 'Retry, replay or cancel the deliveries that match a filter',
   description:
-    'The filters are those of the list, at least one. Each call acts on a bounded number, the newest first; call again with `nextCursor` ' +
-    'until it is null. Deliveries that are made meanwhile, by a replay for example, do not match.',
+    'Takes the filters of the list, at least one. Each call acts on a limited number, newest first; repeat it with ' +
+    '`nextCursor` until that is null. Deliveries created meanwhile do not match.',
   body: {
     selects: true,
     schema: z.strictObject({
@@ -47,9 +47,9 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
         .string()
         .refine((cursor) => cursor === FIRST || isId('dlv', cursor), `must be ${FIRST}, or the nextCursor of an answer`)
         .default(FIRST)
-        .describe(`\`${FIRST}\`, or the \`nextCursor\` of the answer before.`),
-      limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('Deliveries of this call, at most.'),
-      dryRun: z.boolean().default(false).describe('Counts all that match, and changes nothing.'),
+        .describe(`\`${FIRST}\`, or the \`nextCursor\` of the previous page.`),
+      limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('The maximum number of deliveries per call.'),
+      dryRun: z.boolean().default(false).describe('Counts the matches without changing anything.'),
     }),
     examples: {
       count: { action: 'replay', status: ['failed'], from: '2026-11-21T00:00:00Z', dryRun: true },
@@ -57,16 +57,16 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
     },
   },
   answer: {
-    description: 'What this call did.',
+    description: 'The result of this call.',
     schema: z.object({
       message: text('98 of 100 deliveries were replayed'),
-      deliveriesFound: withExample(count, 100, 'That match: in this call, or all of them with `dryRun`.'),
+      deliveriesFound: withExample(count, 100, 'The number of matches: in this call, or in all with `dryRun`.'),
       deliveriesChanged: withExample(
         count,
         98,
-        'The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them.',
+        'The others have changed meanwhile or cannot be replayed: they are under way, or a later delivery has replaced them.',
       ),
-      nextCursor: idOf('dlv').nullable().describe('The `cursor` of the next call. Null: there is nothing more.'),
+      nextCursor: idOf('dlv').nullable().describe('The `cursor` of the next call, or null at the end.'),
     }),
   },
   errors: { 400: ['SEARCH_TOO_BROAD'] },

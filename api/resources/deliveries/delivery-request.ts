@@ -66,13 +66,12 @@ const querySchema = z.object({
     .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1 on')
     .transform(Number)
     .meta({
-      description:
-        'Which attempt, from 1 on, the next one included. By default the latest that was made, else the first.',
+      description: 'Attempt number, starting at 1, including the next one. Defaults to the latest attempt.',
       override: { type: 'integer', minimum: 1 },
       examples: ['1'],
     })
     .optional(),
-  includeBody: booleanParam.describe('Default true, which needs `payloads:read`.'),
+  includeBody: booleanParam.describe('Defaults to true, which needs `payloads:read`.'),
 });
 
 export const problemAnswer = withExample(
@@ -83,14 +82,14 @@ export const problemAnswer = withExample(
     })
     .nullable(),
   null,
-  'Why there is no request to show.',
+  'Why there is no request.',
 );
 
 /** The line and the headers of a request. */
 export const requestMembers = {
   method: text('POST'),
-  url: text('https://crm.example.com/hooks', 'Only its origin for a key that may not read destinations.'),
-  headers: headers.describe('Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent.'),
+  url: text('https://crm.example.com/hooks', 'Keys that may not read destinations see its origin only.'),
+  headers: headers.describe('Secrets are masked. `Host`, `Content-Length` and `Connection` are added on sending.'),
   bodySize: withExample(count, 27, 'bytes'),
 };
 
@@ -100,36 +99,36 @@ const requestAnswer = component('DeliveryRequest', {
   state: z
     .enum(['made', 'next', 'never'])
     .describe(
-      'Whether the attempt was made, is the next one, or was never made because the delivery ended before: then it is what a replay would send.',
+      'Whether the attempt was made, is the next one, or was never made because the delivery ended first (the request is then that of a replay).',
     ),
   request: z
     .object({
       ...requestMembers,
-      body: text('{"kind":"order.paid"}', 'As text if it is UTF-8, else in base64.').optional(),
-      bodyEncoding: z.literal('base64').optional().describe('Only when the body is no text.'),
+      body: text('{"kind":"order.paid"}', 'Text if UTF-8, otherwise base64.').optional(),
+      bodyEncoding: z.literal('base64').optional().describe('Only if the body is not text.'),
     })
     .nullable()
-    .describe('Null: `problem` says why.'),
+    .describe('Null if there is a `problem`.'),
   problem: problemAnswer,
   doubts: z
     .array(
       z.object({
         code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
         message: text(DOUBTS.DESTINATION_CHANGED),
-        changedAt: timestamp.nullable().describe('When the record was changed last.'),
+        changedAt: timestamp.nullable().describe('When the record was last updated.'),
       }),
     )
-    .describe('Why it may have been, or may become, another one.'),
+    .describe('Why the actual request may differ.'),
 });
 
 export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '/api/deliveries/{id}/request', {
   tag: 'Deliveries',
   idOf: ['dlv'],
-  summary: 'Get the request as it was or will be sent',
+  summary: 'Get the request of a delivery',
   description:
-    'It is made again of the event, of the destination as it is now, and of the transform by which the delivery was made.',
+    'The request is rendered from the event, the current destination, and the transform version that the delivery was created with.',
   query: querySchema,
-  answer: { description: 'The request, or why there is none.', schema: requestAnswer },
+  answer: { description: 'The request, or the reason why there is none.', schema: requestAnswer },
   async run(ctx, deps, { query: { attempt, includeBody = true } }) {
     const delivery = await requireDelivery(ctx, deps);
     if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');

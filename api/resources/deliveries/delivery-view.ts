@@ -63,9 +63,9 @@ function pausedHold(kind: 'route' | 'destination', id: string, { since, until, r
   };
 }
 
-const statusCode = withExample(z.int().nullable(), 200, 'Null when there was no response.');
+const statusCode = withExample(z.int().nullable(), 200, 'Null if there was no response.');
 
-const nameNow = (example: string) => text(example, 'As it is now; null when the record was deleted.').nullable();
+const nameNow = (example: string) => text(example, 'The current name. Null if the record was deleted.').nullable();
 
 const deliveryMembers = {
   id: idOf('dlv'),
@@ -88,18 +88,18 @@ const deliveryMembers = {
   deliveredAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   createdAt: timestamp,
-  failoverOf: withExample(idOf('dlv').nullable(), null, 'The delivery that was given up for this one.'),
-  replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this one repeats.'),
-  lane: z.enum(LANES).nullable().describe('In which lane the first attempt was made; null before it.'),
+  failoverOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this one takes over from.'),
+  replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this one replays.'),
+  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null before it.'),
   holdReason: withExample(
     text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved').nullable(),
     null,
-    'Why it is held, while it is `circuit_open`; else null.',
+    'Why it is held, if `circuit_open`. Else null.',
   ),
-  batchId: withExample(idOf('bat').nullable(), null, 'The file of the warehouse that it is in.'),
+  batchId: withExample(idOf('bat').nullable(), null, 'The warehouse batch that contains it.'),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()
-    .describe('Of its workflow in Temporal, if there is one.'),
+    .describe('Its workflow in the Temporal UI, if there is one.'),
   temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
 };
 export const deliveryAnswer = component('Delivery', deliveryMembers);
@@ -121,30 +121,30 @@ const ms = (description: string, example: number | null) =>
     .meta({ description, examples: [example] });
 const connection = z
   .object({
-    address: text('192.0.2.7', 'The IP address that it went to, or was tried last.'),
+    address: text('192.0.2.7', 'The IP address that was used, or tried last.'),
     port: withExample(z.int().min(1).max(65_535), 443),
-    reused: flag(false, 'Whether it was kept from an earlier attempt: then no step of it took time.'),
+    reused: flag(false, 'Whether the connection was reused from an earlier attempt.'),
   })
   .nullable()
-  .describe('Null when none was tried, or it is not known.');
+  .describe('Null if no address was tried, or it is unknown.');
 const timings = z
   .object({
-    dns: ms('Look-up of the name; null for an IP address.', 3.1),
-    connect: ms('TCP connection, other addresses of the name that did not answer included.', 11.8),
-    tls: ms('TLS handshake; null without TLS.', 24.5),
-    firstByte: ms('From the request on the connection to the first byte of the answer.', 41.2),
+    dns: ms('DNS lookup. Null for an IP address.', 3.1),
+    connect: ms('TCP connect, including other addresses of the name that did not answer.', 11.8),
+    tls: ms('TLS handshake. Null without TLS.', 24.5),
+    firstByte: ms('From sending the request to the first byte of the response.', 41.2),
     total: latency,
   })
   .nullable()
-  .describe('ms. A step that was not made, or not finished, is null; all is null when it is not known.');
+  .describe('In ms. A phase that did not happen or finish is null; the whole is null if unknown.');
 const attempt = component('Attempt', {
   ...attemptMembers,
   connection,
   timings,
   error: withExample(text('The destination answered 500').nullable(), null),
-  requestHeaders: headers.nullable().describe('As they were sent, secrets masked.'),
+  requestHeaders: headers.nullable().describe('As sent, with secrets masked.'),
   responseHeaders: headers.nullable(),
-  responseBody: text('ok', 'Its first 16 KiB.').nullable(),
+  responseBody: text('ok', 'The first 16 KiB.').nullable(),
 });
 export const deliveryWithAttempts = component('DeliveryWithAttempts', {
   ...deliveryMembers,

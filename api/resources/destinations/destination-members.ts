@@ -51,12 +51,12 @@ const shownAuthConfig = withExample(
 const authConfigInFile = withExample(
   z.union([z.literal(REDACTED), z.record(z.string(), z.string())]),
   REDACTED,
-  'In clear only with `includeSensitive=true`.',
+  'In plain text only with `includeSensitive=true`.',
 );
 const signingSecret = z.string().nullable();
 const shownSigningSecret = text(
   '••••aLSw',
-  'Of Standard Webhooks signatures; null: deliveries are not signed.',
+  'The secret of Standard Webhooks signatures. Null: deliveries are not signed.',
 ).nullable();
 
 /** The type of an HTTP destination may be sent; it has no effect. */
@@ -95,7 +95,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
     file: withExample(signingSecret, null),
   }),
   previousSigningSecretUntil: readOnly(
-    timestamp.nullable().describe('Until then deliveries are signed with the secret before this one too.'),
+    timestamp.nullable().describe('Until then, deliveries are also signed with the previous secret.'),
   ),
   timeoutMs: optional(withExample(z.int().min(1).max(60_000), 30_000, 'ms'), 30_000),
   rateLimitPerMinute: optional(
@@ -106,7 +106,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
     withExample(
       z.int().min(1).max(MAX_CONCURRENCY).nullable(),
       null,
-      'Most attempts at a time. Null: as many as the destination copes with.',
+      'Maximum concurrent attempts. Null: adapts to the destination.',
     ),
     null,
   ),
@@ -151,7 +151,7 @@ export const createHttpBody = createDestinationSchema.extend({
   authConfig: withExample(
     z.union(Object.values(authConfigSchemas)).nullable().optional(),
     { token: 'the token of the CRM' },
-    'What it holds depends on `authType`.',
+    'Depends on `authType`.',
   ),
 });
 
@@ -164,7 +164,7 @@ export function requirePlan(plan: string, type: DestinationType): void {
 /** A config as answers show it: the members of its type, all optional here; the secret is masked. */
 const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
   id: 'WarehouseConfig',
-  description: 'The members of the type; its secret is shown as •••• and the last four.',
+  description: 'The members of the type. The secret is shown as •••• and its last four characters.',
   examples: [
     {
       bucket: 'acme-events',
@@ -197,13 +197,13 @@ const shownFieldMapping = z.array(
     source: text('$.payload.order.id'),
     target: text('order_id'),
     type: z.enum(COLUMN_TYPES),
-    precision: z.int().optional().describe('Of a decimal: its digits.'),
-    scale: z.int().optional().describe('Of a decimal: its digits behind the point.'),
+    precision: z.int().optional().describe('Precision of a decimal.'),
+    scale: z.int().optional().describe('Scale of a decimal.'),
     default: z.string().optional(),
   }),
 );
 
-const configInFile = z.union([shownConfig, z.literal(REDACTED)]).describe('Of warehouses only.');
+const configInFile = z.union([shownConfig, z.literal(REDACTED)]).describe('Warehouses only.');
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
 /**
@@ -257,7 +257,7 @@ export const warehouseImportItem = z.object(importShape(warehouseMembers));
 export const warehouseDestination = component(
   'WarehouseDestination',
   answerShape(warehouseMembers),
-  'Members that are for HTTP only have their defaults.',
+  'HTTP-only members have their defaults.',
 );
 
 /** The members of a new warehouse as a client sends them. */
@@ -300,7 +300,7 @@ export const updateWarehouseBody = updateWarehouseSchema.extend({
   config: withExample(
     z.record(z.string(), z.unknown()).optional(),
     { prefix: 'events' },
-    'Members that are not sent stay, null removes one; a secret sent back masked is kept.',
+    'Omitted members are kept, and null removes one. A secret that is sent back masked is kept.',
   ),
   fieldMapping: mapping,
 });
@@ -311,7 +311,7 @@ export const putWarehouseBody = updateWarehouseBody.extend({
   config: withExample(
     z.record(z.string(), z.unknown()),
     { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
-    'The whole config; a secret that is left out, or sent back masked, is kept.',
+    'The whole config. A secret that is omitted or sent back masked is kept.',
   ),
 });
 

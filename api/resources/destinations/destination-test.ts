@@ -15,11 +15,11 @@ export const conversions = withExample(
     component(
       'Conversion',
       { target: text('order_id'), count, eventId: idOf('evt') },
-      'A column, how many values did not fit it, and the event of the first.',
+      'A column, the number of values that did not fit, and the first such event.',
     ),
   ),
   [],
-  'Values that did not fit, by column.',
+  'The values that did not fit, by column.',
 );
 
 const uploadResults = [
@@ -33,7 +33,7 @@ const uploadResults = [
       row: withExample(
         z.record(z.string(), z.unknown()).nullable(),
         { event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 },
-        'The row as it was written; null when it is longer than 64 KiB.',
+        'The row as written. Null if longer than 64 KiB.',
       ),
     }),
     latency,
@@ -73,25 +73,21 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
   tag: 'Destinations',
   idOf: ['dst', 'dst_wh'],
   summary: 'Send a test webhook, or upload a test file',
-  description: 'Whatever goes wrong on the way is in the result.',
+  description: 'Failures are reported in the result.',
   body: {
     schema: z.object({
       payload: z.record(z.string(), z.unknown()).optional(),
-      path: withExample(
-        field.receivedPath,
-        '/orders/new',
-        'As below a source: added to `url` with `forwardPath`.',
-      ).optional(),
+      path: withExample(field.receivedPath, '/orders/new', 'A path to append to `url`, with `forwardPath`.').optional(),
       query: withExample(
         z.string().max(8192).refine(isReceivable, 'must have # and everything that is not visible ASCII escaped'),
         'shop=main',
-        'Added to that of `url` with `forwardQuery`.',
+        'A query string to forward, with `forwardQuery`.',
       ).optional(),
     }),
     optional: true,
     examples: { plain: { payload: { hello: 'world' } } },
   },
-  answer: { description: 'What became of it.', schema: testResult },
+  answer: { description: 'The result.', schema: testResult },
   async run(ctx, deps, { body: { payload, path = '', query = '' } }) {
     const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
     const { organization } = callerOf(ctx);

@@ -88,10 +88,10 @@ const healthAnswer = component(
     status: z
       .enum(['healthy', 'degraded', 'failing', 'unknown'])
       .describe(
-        'By the success rate: `healthy` above 95 %, `degraded` from 80 % on, `failing` below; `unknown` when no delivery ended.',
+        'By success rate: `healthy` above 95 %, `degraded` from 80 %, `failing` below. `unknown` without finished deliveries.',
       ),
   },
-  'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).',
+  'For the last `HOOKYARD_HEALTH_WINDOW_HOURS` (24 by default).',
 );
 
 /** What differs between the two families of paths. */
@@ -141,7 +141,7 @@ export const destinationOperations: Operation[] = operationsOf(all, {
   put: {
     run: put,
     description:
-      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
+      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are omitted, or sent back masked, are kept. The `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
     body: {
       schema: z.union([createHttpBody, putWarehouseBody]),
       examples: { plain: { name: 'CRM', url: 'https://example.com/hooks' } },
@@ -209,7 +209,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       update: {
         run: (ctx, deps) => update(ctx, deps, family),
-        description: 'So does a secret that is sent back masked.',
+        description: 'So do secrets that are sent back masked.',
         body: {
           schema: updateBody,
           examples: { disable: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
@@ -218,7 +218,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       remove: {
         run: (ctx, deps) => remove(ctx, deps, family),
-        description: 'It is taken out of all routes; the history of its deliveries stays.',
+        description: 'It is removed from all routes. The history of its deliveries is kept.',
       },
     }),
     operation(`get${paths.name}Health`, 'get', `${paths.base}/{id}/health`, {
@@ -237,10 +237,10 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
 export const deleteDestinationsOperation = operation('deleteDestinations', 'delete', `${base}/bulk`, {
   tag: 'Destinations',
   summary: 'Delete many destinations',
-  description: 'Ids that do not exist are passed over.',
+  description: 'Unknown ids are skipped.',
   body: { selects: true, schema: z.strictObject({ ids: idsOfBulk }), examples: { one: { ids: [exampleId('dst')] } } },
   answer: {
-    description: 'How many there were.',
+    description: 'The number of deleted records.',
     schema: z.object({ success: z.literal(true), deleted: withExample(count, 1) }),
   },
   async run(ctx, deps, { body }) {

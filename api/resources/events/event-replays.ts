@@ -34,8 +34,8 @@ const filter = z
     to: timestamp.optional(),
     search: z.string().optional(),
   })
-  .meta({ id: 'EventFilter', description: 'The filters as they were understood.', examples: [{ status: 'failed' }] });
-const eventsTotal = withExample(count.nullable(), 12, 'Null when counting them took too long.');
+  .meta({ id: 'EventFilter', description: 'The filters as parsed.', examples: [{ status: 'failed' }] });
+const eventsTotal = withExample(count.nullable(), 12, 'Null if counting took too long.');
 
 const replayAnswer = component('EventReplay', {
   id: idOf('rpl'),
@@ -45,11 +45,11 @@ const replayAnswer = component('EventReplay', {
   ratePerSecond: withExample(z.int().min(1), 50, 'Events a second.'),
   eventsTotal,
   eventsReplayed: count,
-  eventsExpired: withExample(count, 0, 'Their payload was gone.'),
-  eventsUnroutable: withExample(count, 0, 'They go nowhere now.'),
+  eventsExpired: withExample(count, 0, 'Their payload had been removed.'),
+  eventsUnroutable: withExample(count, 0, 'No route matches them now.'),
   deliveriesCreated: count,
-  replayedUntil: timestamp.nullable().describe('Events received before it have been judged.'),
-  waitsFor: withExample(z.string().nullable(), null, 'Why no page can be made at the moment, such as a full backlog.'),
+  replayedUntil: timestamp.nullable().describe('Events received before this time are done.'),
+  waitsFor: withExample(z.string().nullable(), null, 'Why the replay is waiting, such as a full backlog.'),
   error: withExample(z.string().nullable(), null),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
@@ -143,7 +143,7 @@ export const eventReplayOperations: Operation[] = [
   operation('createEventReplay', 'post', `${base}/replay`, {
     tag: 'Events',
     summary: 'Replay events chosen by a filter',
-    description: 'The filters are those of the list. `dryRun` counts and changes nothing.',
+    description: 'Takes the filters of the list. `dryRun` counts without changing anything.',
     body: {
       selects: true,
       schema: createSchema,
@@ -197,14 +197,14 @@ export const eventReplayOperations: Operation[] = [
     tag: 'Events',
     idOf: ['rpl'],
     summary: 'Get a replay',
-    answer: { description: 'The replay and how far it is.', schema: replayAnswer },
+    answer: { description: 'The replay and its progress.', schema: replayAnswer },
     run: async (ctx, deps) => showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps),
   }),
   operation('cancelEventReplay', 'post', `${base}/replays/{id}/cancel`, {
     tag: 'Events',
     idOf: ['rpl'],
     summary: 'Cancel a replay',
-    answer: { description: 'The replay as it is now.', schema: replayAnswer },
+    answer: { description: 'The updated replay.', schema: replayAnswer },
     errors: { 409: ['INVALID_STATE'] },
     /** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
     async run(ctx, deps) {

@@ -34,7 +34,7 @@ export const eventStreamOperation = operation('streamEvents', 'get', '/api/organ
   tag: 'Events',
   summary: 'Follow events as they arrive',
   description:
-    'Server-sent events, for requests that accept `text/event-stream`. Each has the id of the event, the type `event`, and as its data what the list shows. A stream ends after a minute, or with its key: send the request again, with the last id as `Last-Event-ID`. What arrived in the five seconds before it may come twice.',
+    'Server-sent events, for requests that accept `text/event-stream`. Each message has the id of the event, the type `event`, and the list item as data. A stream ends after a minute, or when the key ends: reconnect with the last id as `Last-Event-ID`. Events of the five seconds before it may be repeated.',
   query: streamSchema,
   answer: {
     description: 'The stream.',

@@ -89,8 +89,8 @@ export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as c
 /** Filters of events in the query of the list. */
 export const eventFilterParams = {
   sourceId: textParam,
-  status: choicesParam(EVENT_STATUSES).describe('One or several.'),
-  routed: booleanParam.describe('Whether a route took it.'),
+  status: choicesParam(EVENT_STATUSES).describe('One or more.'),
+  routed: booleanParam.describe('Whether a route matched.'),
   from: timeParam,
   to: timeParam,
   search: textParam,
@@ -104,18 +104,15 @@ const eventMembers = {
   sourceId: idOf('src'),
   source: named('src', 'Orders'),
   status: eventStatus,
-  routed: flag(
-    true,
-    'Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere.',
-  ),
+  routed: flag(true, 'Whether a route matched. Unrouted events are `delivered`, without deliveries.'),
   method: z.enum(METHODS),
-  path: text('/orders/new', 'Below the address of the source, as it was received; empty without one.'),
-  query: text('shop=main', 'Of the address it was sent to.'),
+  path: text('/orders/new', 'The path below the ingest URL, as received. May be empty.'),
+  query: text('shop=main', 'The query string.'),
   headers,
-  clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
+  clientAddress: text('192.0.2.1', 'The IP address of the sender, behind trusted proxies.'),
   traceId: text(
     '4bf92f3577b34da6a3ce929d0e0e4736',
-    'The trace that it belongs to: that of its sender, or a new one. Null: none is known.',
+    'The trace id: that of the sender, or a new one. Null if unknown.',
   ).nullable(),
   payloadSize: withExample(count, 27, 'bytes'),
   payloadHash: withExample(z.string().regex(/^sha256:[0-9a-f]{64}$/), `sha256:${'0123456789abcdef'.repeat(4)}`),
@@ -128,7 +125,7 @@ const eventMembers = {
 const nextDeliveries = withExample(
   idOf('dlv').nullable(),
   null,
-  'The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.',
+  'The `cursor` of older ones in `GET /api/deliveries?eventId=`, or null.',
 );
 const eventAnswer = component('Event', eventMembers);
 const eventInFull = component('EventInFull', {
@@ -136,10 +133,10 @@ const eventInFull = component('EventInFull', {
   payload: withExample(
     z.unknown().optional(),
     { kind: 'order.paid' },
-    'Parsed when it is JSON, else its text, else base64. Only when asked for.',
+    'Parsed if JSON, otherwise text or base64. Only if requested.',
   ),
-  payloadEncoding: z.literal('base64').optional().describe('Only when the payload is no text.'),
-  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000, only when asked for.'),
+  payloadEncoding: z.literal('base64').optional().describe('Only if the payload is not text.'),
+  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000. Only if requested.'),
   deliveriesNextCursor: nextDeliveries.optional(),
 });
 
@@ -170,8 +167,8 @@ export const eventOperations: Operation[] = [
     query: z.object({
       ...partParams,
       ...eventFilterParams,
-      routeId: textParam.describe('It has a delivery of the route.'),
-      destinationId: textParam.describe('It has a delivery to the destination; of `routeId`, if given.'),
+      routeId: textParam.describe('Events with a delivery of this route.'),
+      destinationId: textParam.describe('Events with a delivery to this destination, by `routeId` if given.'),
     }),
     answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
@@ -214,8 +211,8 @@ export const eventOperations: Operation[] = [
   operation('deleteEvent', 'delete', `${base}/{id}`, {
     ...common,
     summary: 'Delete an event',
-    description: 'Also deletes its deliveries and its payload.',
-    answer: { status: 204, description: 'It is deleted.' },
+    description: 'Also deletes its payload and deliveries.',
+    answer: { status: 204, description: 'Deleted.' },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);
       const deleted = await deleteEvent(deps.pool, organizationId(ctx), event.id);
@@ -228,7 +225,7 @@ export const eventOperations: Operation[] = [
     scope: 'payloads:read',
     summary: "Get an event's payload as it was received",
     answer: {
-      description: 'The bytes, with the content type that they came with.',
+      description: 'The original bytes, with their content type.',
       headers: {
         'Content-Disposition': text(`attachment; filename="${exampleId('evt')}"`),
         'X-Content-Type-Options': z.literal('nosniff'),
@@ -251,7 +248,7 @@ export const eventOperations: Operation[] = [
   operation('getEventTimeline', 'get', `${base}/{id}/timeline`, {
     ...common,
     summary: "Get an event's timeline",
-    answer: { description: 'What happened when.', schema: timelineAnswer },
+    answer: { description: 'The timeline.', schema: timelineAnswer },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);
       const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);

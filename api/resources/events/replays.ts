@@ -47,7 +47,7 @@ export const replayOperations: Operation[] = [
   operation('replayEvent', 'post', `${base}/{id}/replay`, {
     ...common,
     summary: 'Replay an event',
-    description: 'Destinations to which a delivery is still under way are passed over.',
+    description: 'Destinations with a delivery still under way are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ destinationIds: ids.optional() }),
@@ -65,7 +65,7 @@ export const replayOperations: Operation[] = [
   operation('replayEvents', 'post', `${base}/bulk/replay`, {
     ...common,
     summary: 'Replay up to 100 events',
-    description: 'Ids that do not exist are passed over, and destinations to which a delivery is still under way.',
+    description: 'Unknown ids are skipped, and so are destinations with a delivery still under way.',
     body: {
       selects: true,
       schema: z.strictObject({ eventIds: ids, destinationIds: ids.optional() }),

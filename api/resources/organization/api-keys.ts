@@ -23,7 +23,7 @@ const shownScopes = withExample(z.array(z.enum(SCOPES)), ['read', 'write']);
 const shownAddresses = withExample(
   z.array(z.string()).nullable(),
   ['203.0.113.0/24', '2001:db8::/32'],
-  'The ranges of addresses that it may be used from; null: every address.',
+  'IP ranges that the key may be used from. Null: any address.',
 );
 
 const MAX_ADDRESSES = 50;
@@ -46,13 +46,13 @@ const allowedAddresses = withExample(
     .nullable()
     .optional(),
   ['203.0.113.0/24'],
-  "Addresses or ranges that it may be used from; null: every address. Left out: as the request's own key.",
+  'IP addresses or ranges that the key may be used from. Null: any address. Defaults to those of the calling key.',
 );
 
 const expiresAt = withExample(
   field.futureTime,
   '2036-01-01T00:00:00Z',
-  "In the future; null never ends. Left out: as the request's own key.",
+  'When the key expires. Null: never. Defaults to the expiry of the calling key.',
 )
   .nullable()
   .optional();
@@ -65,7 +65,7 @@ const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
     answer: shownScopes,
   }),
   allowedAddresses: { ...readOnly(shownAddresses), create: allowedAddresses },
-  tokenHint: readOnly(text('x7Qa', 'Its last four characters.')),
+  tokenHint: readOnly(text('x7Qa', 'The last four characters of the token.')),
   expiresAt: { ...readOnly(timestamp.nullable()), create: expiresAt },
   lastUsedAt: readOnly(timestamp.nullable()),
   createdAt: readOnly(timestamp),
@@ -83,7 +83,7 @@ export const apiKeyOperations: Operation[] = [
     summary: 'List API keys',
     query: listSchema,
     answer: {
-      description: 'One page of those that were not revoked, newest first.',
+      description: 'One page of keys that are not revoked, newest first.',
       schema: listOf(apiKeyAnswer),
     },
     async run(ctx, deps, { query }) {
@@ -111,7 +111,7 @@ export const apiKeyOperations: Operation[] = [
     },
     answer: {
       status: 201,
-      description: 'The key, with its token, which is shown this once.',
+      description: 'The key with its token, which is shown only once.',
       schema: newApiKeyAnswer,
       leadsTo: ['revokeApiKey'],
     },
@@ -146,8 +146,8 @@ export const apiKeyOperations: Operation[] = [
     idOf: ['key'],
     summary: 'Revoke an API key',
     description:
-      'Requests with it are refused from now on. One that may create keys is revoked only when another stays that may, for as long and from all of its addresses.',
-    answer: { status: 204, description: 'It is revoked.' },
+      'Requests with the key are refused from now on. The last key that may create keys cannot be revoked: another one must remain that is valid for as long and from the same addresses.',
+    answer: { status: 204, description: 'Revoked.' },
     errors: { 409: ['LAST_KEY'] },
     async run(ctx, deps) {
       const id = param(ctx, 'id');
@@ -229,7 +229,7 @@ const caller = component('Caller', {
   organization: organizationOfCaller,
   organizations: z
     .array(organizationOfCaller)
-    .describe('The same one: a key belongs to one organization. For clients that expect a list.'),
+    .describe('The same organization as a list, for clients that expect one.'),
   key: z.object({
     id: idOf('key'),
     name: text('Deployment'),
@@ -242,8 +242,8 @@ const caller = component('Caller', {
 export const callerOperation = operation('getCaller', 'get', '/api/auth/me', {
   tag: 'Access',
   scope: null,
-  summary: 'Get the organization and the key of the request',
-  answer: { description: 'Whom the key belongs to.', schema: caller },
+  summary: 'Get the current organization and API key',
+  answer: { description: 'The organization and the key.', schema: caller },
   run(ctx) {
     const { organization, key } = callerOf(ctx);
     const { id, name, slug, plan } = organization;

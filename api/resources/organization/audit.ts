@@ -12,42 +12,37 @@ const auditRecord = component('AuditRecord', {
   actor: withExample(
     z.enum(['key', 'operator', 'provider']),
     'key',
-    'An operator works on the database itself, or has given somebody a sign-in link; a provider has sent the secret of its source.',
+    '`operator`: a command on the database, or a sign-in link. `provider`: a provider has sent the secret of its source.',
   ),
   keyId: idOf('key').nullable(),
   keyName: text('Deployment', 'As it was then.').nullable(),
   address: text('203.0.113.7').nullable(),
   userAgent: text('curl/8.5.0').nullable(),
   requestId: text('req_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-  action: text(
-    'updateSource',
-    'The id of the operation, the command of an operator, or `rememberSecret` of a provider.',
-  ),
-  resource: text('sources', 'The kind of records, as scopes name it.'),
+  action: text('updateSource', 'The operation id, the command of an operator, or `rememberSecret` of a provider.'),
+  resource: text('sources', 'The resource, as named in scopes.'),
   recordIds: withExample(z.array(z.string()), [exampleId('src')], `The first ${MAX_RECORD_IDS} of them.`),
   recordCount: withExample(count, 1),
-  members: withExample(z.array(z.string()), ['enabled'], 'The names of what was sent, never a value.'),
-  outcome: z
-    .enum(OUTCOMES)
-    .describe('`refused`: the request was wrong or not allowed; `failed`: the service could not do it.'),
-  status: withExample(z.int().nullable(), null, 'Of a request that was refused or failed.'),
+  members: withExample(z.array(z.string()), ['enabled'], 'Names of the members that were sent, never their values.'),
+  outcome: z.enum(OUTCOMES).describe('`refused`: the request was invalid or not allowed. `failed`: a server error.'),
+  status: withExample(z.int().nullable(), null, 'The error code of a refused or failed request.'),
   code: withExample(text('FORBIDDEN').nullable(), null),
 });
 
 export const auditOperation = operation('listAuditRecords', 'get', '/api/audit', {
   tag: 'Audit',
-  summary: 'List who did what',
+  summary: 'List the audit log',
   description:
-    'Every request that may change something, and those that read payloads or secrets in clear. Kept for ' +
-    '`HOOKYARD_AUDIT_RETENTION_DAYS`; nobody can change a record.',
+    'Every request that may change something or that reads payloads or secrets. Entries are kept for ' +
+    '`HOOKYARD_AUDIT_RETENTION_DAYS` and cannot be changed.',
   query: z.object({
     ...partParams,
     from: timeParam,
     to: timeParam,
     keyId: textParam,
-    action: withExample(textParam, 'updateSource', 'The id of an operation of this description.'),
-    resource: withExample(textParam, 'sources', 'The kind of records, as scopes name it.'),
-    recordId: textParam.describe('The id of any record: what was done to it.'),
+    action: withExample(textParam, 'updateSource', 'The operation id, as in this description.'),
+    resource: withExample(textParam, 'sources', 'The resource, as named in scopes.'),
+    recordId: textParam.describe('The id of a record: returns what was done to it.'),
     outcome: choiceParam(OUTCOMES),
   }),
   answer: {

@@ -24,8 +24,7 @@ const readySchema = z.object({
     .transform((text) => text !== 'false')
     .meta({
       override: { type: 'string', enum: ['', 'true', 'false'] },
-      description:
-        'Requires all that a webhook needs to be accepted and delivered: Temporal too, and room in the backlog.',
+      description: 'Also checks Temporal, and that the backlog has room.',
     })
     .optional(),
 });
@@ -37,12 +36,12 @@ const ready = component('Ready', {
   ingest: withExample(
     z.enum(['open', 'partly_full', 'full']),
     'open',
-    'Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog.',
+    '`full`: all webhooks are refused with 503. `partly_full`: those for destinations with most of the backlog.',
   ),
   temporal: withExample(
     z.enum(['ok', 'away']),
     'ok',
-    'Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it.',
+    'Whether Temporal is reachable. While it is away, webhooks are accepted and wait.',
   ),
   lanes: z
     .object({
@@ -50,7 +49,7 @@ const ready = component('Ready', {
       express: withExample(z.int().min(0), 0),
     })
     .describe(
-      'Only with `deep`: how many workers take deliveries in each lane now, where the route names none. With `HOOKYARD_LANE=adaptive`, `express` are those whose workflows fall behind.',
+      'Only with `deep`: the number of workers by the lane that they use by default. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
     )
     .optional(),
 });
@@ -62,9 +61,9 @@ export const healthOperations: Described[] = [
     method: 'get',
     path: '/healthz',
     operationId: 'isAlive',
-    summary: 'Whether the process lives',
-    description: 'It asks neither PostgreSQL nor Temporal.',
-    answer: { description: 'It does.', schema: well },
+    summary: 'Liveness',
+    description: 'Does not check PostgreSQL or Temporal.',
+    answer: { description: 'The process is alive.', schema: well },
     errors: { 500: ['INTERNAL_ERROR'] },
   },
   {
@@ -73,11 +72,11 @@ export const healthOperations: Described[] = [
     method: 'get',
     path: '/readyz',
     operationId: 'isReady',
-    summary: 'Whether webhooks should be sent to this process',
+    summary: 'Readiness',
     description:
-      'It is ready when PostgreSQL can be reached and takes writes, and when the process was not told to end. What it finds holds for half a second.',
+      'Ready when PostgreSQL is reachable and writable, and the process is not shutting down. The result is cached for half a second.',
     query: readySchema,
-    answer: { description: 'They should.', schema: ready },
+    answer: { description: 'The process is ready.', schema: ready },
     errors: { 400: ['VALIDATION_ERROR'], 500: ['INTERNAL_ERROR'], 503: ['NOT_READY'] },
   },
 ];

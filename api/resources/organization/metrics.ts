@@ -45,7 +45,7 @@ const stepParam = z
     `must be a multiple of ${MIN_STEP} (5 minutes), at most ${MAX_STEP} (a day)`,
   )
   .meta({
-    description: 'Seconds. Steps begin at multiples of it since 1970 (UTC).',
+    description: 'In seconds. Intervals are aligned to the Unix epoch (UTC).',
     examples: [DEFAULT_STEP],
     override: { type: 'integer', minimum: MIN_STEP, maximum: MAX_STEP, multipleOf: MIN_STEP, default: DEFAULT_STEP },
   })
@@ -57,22 +57,18 @@ const figures = {
   events: optional('`events`'),
   filtered: optional('`filtered`'),
   refused: optional('`refused`'),
-  causes: withExample(
-    counts.optional(),
-    { signature: 3 },
-    '`refused`: by cause, as the refused webhooks of a source have it',
-  ),
+  causes: withExample(counts.optional(), { signature: 3 }, '`refused`: by cause'),
   delivered: optional('`deliveries`'),
   failed: optional('`deliveries`: after an attempt'),
   failedOver: optional('`deliveries`: another destination took over'),
-  notSent: optional('`deliveries`: failed without an attempt, such as by a schema'),
+  notSent: optional('`deliveries`: failed without an attempt, for example by a schema'),
   cancelled: optional('`deliveries`'),
-  attempts: optional('`attempts`, and those with an answer of `latency`'),
-  avgLatency: latency.nullable().optional().describe('`attempts`: ms; null without an answer'),
+  attempts: optional('`attempts`, and those with a response for `latency`'),
+  avgLatency: latency.nullable().optional().describe('`attempts`: in ms; null without a response'),
   classes: withExample(
     counts.optional(),
     { '2xx': 12 },
-    '`attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no answer)',
+    '`attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no response)',
   ),
   p50: latency.nullable().optional(),
   p95: latency.nullable().optional(),
@@ -84,9 +80,9 @@ const total = component(
     ...figures,
     codes: withExample(counts.optional(), { 200: 12 }, '`attempts`: by status code'),
   },
-  'Of the whole time; the members that the metric has.',
+  'Totals of the whole period.',
 );
-const point = component('MetricPoint', { at: timestamp, ...figures }, 'Of one step; `at` is its beginning.');
+const point = component('MetricPoint', { at: timestamp, ...figures }, 'One interval, which begins at `at`.');
 
 const answer = component('Metrics', {
   metric: withExample(z.enum(METRICS), 'deliveries'),
@@ -94,40 +90,37 @@ const answer = component('Metrics', {
   from: timestamp,
   to: timestamp,
   step: withExample(z.int(), DEFAULT_STEP, 'Seconds.'),
-  completeUntil: timestamp.describe(
-    'What happened before is counted, but for results that a worker could not record yet because the database was away. ' +
-      'Later figures still grow.',
-  ),
-  groups: withExample(count, 1, 'How many there are, shown or not.'),
+  completeUntil: timestamp.describe('Everything before this time is counted. Later figures may still grow.'),
+  groups: withExample(count, 1, 'The total number, shown or not.'),
   series: z.array(
     z.object({
-      id: text(exampleId('dst'), 'Of the group: an id, or a status code.').nullable(),
+      id: text(exampleId('dst'), 'The value of the group: an id, or a status code.').nullable(),
       name: text('CRM', 'Null for a record that was deleted.').nullable(),
       total,
-      points: z.array(point).describe('Steps in which nothing was counted are left out.'),
+      points: z.array(point).describe('Empty intervals are omitted.'),
     }),
   ),
 });
 
 export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
   tag: 'Metrics',
-  summary: "Get the organization's figures over time",
+  summary: 'Get time series',
   description:
-    'Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. ' +
-    'Steps of less than an hour reach back a day.',
+    'Figures are exact; refused webhooks are counted a few seconds later. Intervals below an hour are kept for a day.',
   query: z.object({
-    metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'What is counted.'),
+    metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'The metric.'),
     groupBy: choiceParam(GROUPINGS).describe(
-      `One series for each, at most ${MOST_GROUPS} (of latencies ${MOST_LATENCIES}), with ${MOST_POINTS} steps in all: those with most. Without it there is one series, or none when there is nothing.`,
+      `One series per value: the largest ${MOST_GROUPS} (${MOST_LATENCIES} for latencies), with at most ${MOST_POINTS} points in all. ` +
+        'Without it, there is one series, or none without data.',
     ),
-    from: timeParam.describe(`At most ${MOST_DAYS} days ago; by default a day before \`to\`.`),
-    to: timeParam.describe('By default now.'),
+    from: timeParam.describe(`At most ${MOST_DAYS} days ago. Defaults to a day before \`to\`.`),
+    to: timeParam.describe('Defaults to now.'),
     step: stepParam,
     sourceId: textParam,
     routeId: textParam,
     destinationId: textParam,
   }),
-  answer: { description: 'The series, that with most first.', schema: answer },
+  answer: { description: 'The series, largest first.', schema: answer },
   async run(ctx, deps, { query: asked }) {
     const { metric, groupBy = null, step: wanted, ...query } = asked;
     const { sourceId, routeId, destinationId } = query;

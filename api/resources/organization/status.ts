@@ -24,31 +24,31 @@ import { component, count, flag, idOf, text, timestamp, withExample } from '../v
 import { hasSearchAttributes, type HealthDeps } from './health.ts';
 
 const statusSchema = z.object({
-  organizations: booleanParam.describe('Lists the organizations with most that waits, at most 100.'),
+  organizations: booleanParam.describe('Lists up to 100 organizations with the largest backlog.'),
 });
 
 const waiting = {
-  due: count.describe('Wait for a worker.'),
-  retrying: count.describe('Wait for a retry.'),
-  held: count.describe('Wait for a circuit, or the end of a pause.'),
-  inFiles: count.describe('Wait for the file of a warehouse.'),
-  oldestDueAt: timestamp.nullable().describe('When the oldest of `due` was made.'),
+  due: count.describe('Waiting for a worker.'),
+  retrying: count.describe('Waiting for a retry.'),
+  held: count.describe('Held by a circuit breaker or a pause.'),
+  inFiles: count.describe('Waiting for a warehouse batch.'),
+  oldestDueAt: timestamp.nullable().describe('When the oldest of `due` was created.'),
 };
 
-const keptDays = withExample(count.nullable(), 30, 'Null: for ever.');
-const retained = z.object({ keptDays, lagDays: count.describe('Days that should be gone.') });
+const keptDays = withExample(count.nullable(), 30, 'Null: unlimited.');
+const retained = z.object({ keptDays, lagDays: count.describe('Days that should have been removed.') });
 
 const status = component('InstallationStatus', {
-  version: text('0.1.0', 'Of the process that answers.'),
+  version: text('0.1.0', 'The version of the process that answers.'),
   at: timestamp,
-  ingest: z.enum(['open', 'partly_full', 'full']).describe('Of the process that answers.'),
+  ingest: z.enum(['open', 'partly_full', 'full']).describe('The version of the process that answers.'),
   temporal: z.enum(['ok', 'away']),
   searchAttributes: withExample(
     z.boolean().nullable(),
     true,
-    'Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known.',
+    'Whether the Temporal namespace has the search attributes that the UI needs to find deliveries. Null: unknown.',
   ),
-  database: z.enum(['ok', 'away']).describe('`away`: what it would say is null.'),
+  database: z.enum(['ok', 'away']).describe('`away`: its figures are null.'),
   limits: z
     .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })
     .describe('Of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null: none.'),
@@ -56,7 +56,7 @@ const status = component('InstallationStatus', {
   backlog: z
     .object({
       ...waiting,
-      suspended: count.describe('Of `due`, those of suspended organizations.'),
+      suspended: count.describe('Those of `due` that belong to suspended organizations.'),
       oldestDueSeconds: count.nullable().describe('The age of `oldestDueAt`.'),
     })
     .nullable(),
@@ -67,13 +67,13 @@ const status = component('InstallationStatus', {
         version: text('0.1.0').nullable(),
         lane: z.enum(LANES).nullable(),
         seenAt: timestamp,
-        shards: count.describe('Parts of the outbox (of 64) that it claims from.'),
+        shards: count.describe('The number of outbox shards (of 64) that it owns.'),
         isLeaving: flag(false),
       }),
     )
     .nullable()
-    .describe('Those seen in the last seconds, at most 1,000.'),
-  shardsWithoutOwner: count.nullable().describe('Above 0 for seconds when a worker dies.'),
+    .describe('Workers seen in the last seconds, at most 1,000.'),
+  shardsWithoutOwner: count.nullable().describe('Above 0 for a few seconds after a worker dies.'),
   circuits: z.object({ open: count, halfOpen: count }).nullable(),
   retention: z.object({ payloads: retained, events: retained }).nullable(),
   housekeeping: z
@@ -94,9 +94,9 @@ export const statusOperation: Described = {
   method: 'get',
   path: '/api/status',
   operationId: 'getStatus',
-  summary: 'Get the state of the installation',
+  summary: 'Get the status of the installation',
   description:
-    "For its operator, with the operator's key. What the database says is at most about a second old. Without such a key it is 404.",
+    "For operators, with the operator's key; other keys get a 404. Database figures are at most about a second old.",
   query: statusSchema,
   answer: { description: 'The state.', schema: status },
   errors: {

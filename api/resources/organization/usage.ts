@@ -21,7 +21,7 @@ const SECOND_MS = 1000;
 
 const limitUse = z.object({
   limit: withExample(count.nullable(), 1000, 'Null: no limit.'),
-  used: count.nullable().describe('Null where there is nothing to count.'),
+  used: count.nullable().describe('Null if nothing is counted.'),
   unit: text('destinations'),
 });
 
@@ -37,10 +37,10 @@ const usageAnswer = component('Usage', {
 
 const day = component('DayOfUse', {
   day: text('2026-11-21', 'UTC'),
-  events: count.describe('Webhooks that were stored.'),
-  payloadBytes: withExample(count, 4096, 'Of their payloads.'),
-  deliveries: count.describe('Deliveries that were made, with replays and failovers.'),
-  attempts: count.describe('Attempts that ended on this day.'),
+  events: count.describe('Webhooks stored.'),
+  payloadBytes: withExample(count, 4096, 'Bytes of their payloads.'),
+  deliveries: count.describe('Deliveries created, including replays and failovers.'),
+  attempts: count.describe('Attempts that ended that day.'),
 });
 
 const dayParam = withExample(
@@ -51,8 +51,8 @@ const dayParam = withExample(
 export const usageOperations: Operation[] = [
   operation('getUsage', 'get', '/api/organization/usage', {
     tag: 'Usage',
-    summary: 'Get the limits and what is used of them',
-    answer: { description: 'Every limit, its use, and the month.', schema: usageAnswer },
+    summary: 'Get limits and usage',
+    answer: { description: 'Every limit with its usage, and the usage of the month.', schema: usageAnswer },
     async run(ctx, deps) {
       const { id, plan, limits } = callerOf(ctx).organization;
       const [[use], records, waiting] = await Promise.all([
@@ -86,8 +86,8 @@ export const usageOperations: Operation[] = [
   }),
   operation('listDailyUsage', 'get', '/api/organization/usage/daily', {
     tag: 'Usage',
-    summary: 'List the use by day',
-    description: `Days without use are left out. With \`Accept: text/csv\` the answer is a table. At most ${MAX_DAYS} days.`,
+    summary: 'List usage by day',
+    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. At most ${MAX_DAYS} days.`,
     query: z.object({ from: dayParam, to: dayParam }),
     answer: {
       description: 'The days, oldest first.',

@@ -55,7 +55,7 @@ export const shownConditions = z
   .max(MAX_CONDITIONS)
   .meta({ id: 'FilterConditions' });
 
-export const logic = z.enum(FILTER_LOGICS).describe('Whether all conditions must be met, or one.');
+export const logic = z.enum(FILTER_LOGICS).describe('Whether all conditions must match, or any.');
 
 /** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 const filterMembers = membersOf<Filter>()({
@@ -97,7 +97,7 @@ const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   leadsTo: 'testFilter',
 });
 const filterResult = component('FilterResult', {
-  matches: flag(true, 'Whether a route with this filter takes the sample.'),
+  matches: flag(true, 'Whether the sample matches.'),
   conditions: z.array(
     z.object({ field: text('payload.kind'), operator: conditionMembers.operator, matches: flag(true) }),
   ),
@@ -108,9 +108,9 @@ export const filterOperations: Operation[] = [
   operation('testConditions', 'post', '/api/filters/test', {
     tag: 'Filters',
     changesNothing: true,
-    summary: 'Try conditions that are not stored',
+    summary: 'Test conditions without saving them',
     body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
-    answer: { description: 'What the conditions make of the sample.', schema: filterResult },
+    answer: { description: 'Whether the sample matches.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
     /** Tests conditions that are not stored. */
     run: async (ctx, deps, { body: { conditions: given, logic: how, ...body } }) =>
@@ -120,9 +120,9 @@ export const filterOperations: Operation[] = [
     tag: 'Filters',
     idOf: ['flt'],
     changesNothing: true,
-    summary: 'Try a filter',
+    summary: 'Test a filter',
     body: { schema: testSchema, examples: { plain: exampleSample } },
-    answer: { description: 'What the filter makes of the sample.', schema: filterResult },
+    answer: { description: 'Whether the sample matches.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
     async run(ctx, deps, { body }) {
       const filter = await filters.find(ctx, deps);

@@ -53,7 +53,7 @@ export const namedRows = (prefix: string, example: string) => ({
 
 /** The rows at the end. */
 export const usedRows = {
-  routeCount: computed(withExample(count, 1, 'Routes that use it.')),
+  routeCount: computed(withExample(count, 1, 'The number of routes that use it.')),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 };

@@ -17,7 +17,7 @@ const isJsonSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
 const jsonSchema = z.custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an object, or true or false').meta({
-  description: 'A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).',
+  description: 'A JSON Schema, draft-07 or 2020-12 (set with `$schema`; defaults to 2020-12).',
   override: { type: ['object', 'boolean'] },
   examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
 });
@@ -79,13 +79,13 @@ export const schemaOperations: Operation[] = [
   operation('testSchema', 'post', '/api/schemas/test', {
     tag: 'Schemas',
     changesNothing: true,
-    summary: 'Try a schema that is not stored',
+    summary: 'Test a schema without saving it',
     body: {
       schema: testSchema,
       examples: { wrong: { schema: exampleSchema, payload: { id: 'not a number' } } },
     },
     answer: {
-      description: 'Whether the payload matches, and the first ten mismatches.',
+      description: 'Whether the payload is valid, and the first ten errors.',
       schema: schemaResult,
     },
     errors: { 400: ['INVALID_SCHEMA'] },
@@ -101,10 +101,10 @@ export const schemaOperations: Operation[] = [
     tag: 'Schemas',
     idOf: ['sch'],
     changesNothing: true,
-    summary: 'Try a schema on a payload',
+    summary: 'Test a schema',
     body: { schema: validateSchema, examples: { wrong: { payload: { id: 'not a number' } } } },
     answer: {
-      description: 'Whether the payload matches, and the first ten mismatches.',
+      description: 'Whether the payload is valid, and the first ten errors.',
       schema: schemaResult,
     },
     async run(ctx, deps, { body: { payload, headers } }) {

@@ -93,7 +93,7 @@ const transformResult = z
   .union([
     z.object({
       success: z.literal(true),
-      output: withExample(z.unknown(), { id: 42 }, 'Parsed when it is JSON, else its text.'),
+      output: withExample(z.unknown(), { id: 42 }, 'Parsed if JSON, otherwise text.'),
       ...tried,
     }),
     z.object({
@@ -113,10 +113,10 @@ export const transformOperations: Operation[] = [
   operation('testCode', 'post', '/api/transforms/test', {
     tag: 'Transforms',
     changesNothing: true,
-    summary: 'Try code that is not stored',
+    summary: 'Test code without saving it',
     body: { schema: testCodeSchema, examples: { plain: { ...exampleCode, ...exampleSample } } },
     answer: {
-      description: 'What the code makes of the sample, or what is wrong.',
+      description: 'The output for the sample, or the error.',
       schema: transformResult,
     },
     /** Tests code that is not stored. */
@@ -129,10 +129,10 @@ export const transformOperations: Operation[] = [
     tag: 'Transforms',
     idOf: ['tfm'],
     changesNothing: true,
-    summary: 'Try a transform',
+    summary: 'Test a transform',
     body: { schema: sampleSchema, optional: true, examples: { plain: exampleSample } },
     answer: {
-      description: 'What the code makes of the sample, or what is wrong.',
+      description: 'The output for the sample, or the error.',
       schema: transformResult,
     },
     async run(ctx, deps, { body: sample }) {

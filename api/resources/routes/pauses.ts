@@ -14,16 +14,18 @@ const MAX_REASON = 500;
 const MAX_RELEASE_PER_SECOND = 10_000;
 
 export const pauseMembers = {
-  paused: computed(flag(false, 'Whether its deliveries wait until it is resumed.')),
-  pausedSince: computed(withExample(timestamp.nullable(), null, 'Null when it is not paused.')),
-  pausedUntil: computed(withExample(timestamp.nullable(), null, 'When the pause ends by itself; null: it does not.')),
-  pauseReason: computed(withExample(text('The CRM is moved', 'As it was given.').nullable(), null)),
+  paused: computed(flag(false, 'Whether deliveries wait until it is resumed.')),
+  pausedSince: computed(withExample(timestamp.nullable(), null, 'Null unless paused.')),
+  pausedUntil: computed(
+    withExample(timestamp.nullable(), null, 'When the pause ends automatically. Null: it does not.'),
+  ),
+  pauseReason: computed(withExample(text('CRM migration', 'The reason given.').nullable(), null)),
 };
 
 const until = withExample(
   futureTime.nullable().optional(),
   '2036-01-01T00:00:00Z',
-  'When it ends by itself, in the future. Left out, or null: it lasts until somebody ends it.',
+  'When the pause ends automatically. Omitted or null: until it is resumed.',
 );
 
 const pauseSchema = z.object({
@@ -34,8 +36,8 @@ const pauseSchema = z.object({
       .regex(/\S/, 'must not be empty; leave it out, or send null, for none')
       .nullable()
       .optional(),
-    'The CRM is moved',
-    'Shown wherever the pause is.',
+    'CRM migration',
+    'A reason, shown with the pause.',
   ),
   until,
 });
@@ -44,7 +46,7 @@ const resumeSchema = z.object({
   releasePerSecond: withExample(
     z.int().min(1).max(MAX_RELEASE_PER_SECOND).optional(),
     10,
-    'How many of the deliveries that wait go out per second at most. Left out: as the server is set (50).',
+    'Maximum number of waiting deliveries to send per second. Defaults to the setting of the server (50).',
   ),
 });
 
@@ -60,8 +62,8 @@ export function showPause(pause: Pause | undefined) {
   };
 }
 
-const AGAIN = 'Nothing fails over for that. A repeated pause changes its end and its reason.';
-const RELEASED = 'Deliveries that wait go out in the order of receipt.';
+const AGAIN = 'A pause does not cause failover. Pausing again updates its end and reason.';
+const RELEASED = 'Waiting deliveries are sent in the order of receipt.';
 
 /** What can be paused, and what is said of that. */
 const PAUSABLE = [
@@ -72,8 +74,8 @@ const PAUSABLE = [
     find: findRoute,
     tag: 'Routes',
     name: 'Route',
-    paused: `It takes webhooks as before; their deliveries wait, and so do retries. ${AGAIN}`,
-    resumed: `${RELEASED} If its circuit is open, they wait for that.`,
+    paused: `The route keeps accepting webhooks; deliveries and retries wait. ${AGAIN}`,
+    resumed: `${RELEASED} If the circuit breaker is open, they wait for it to close.`,
   },
   {
     table: 'destinations',
@@ -97,11 +99,11 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
       schema: pauseSchema,
       optional: true,
       examples: {
-        'until somebody ends it': {},
-        maintenance: { reason: 'The CRM is moved', until: '2036-01-01T00:00:00Z' },
+        'until resumed': {},
+        maintenance: { reason: 'CRM migration', until: '2036-01-01T00:00:00Z' },
       },
     },
-    answer: { description: 'The pause as it is now.', schema: pauseAnswer },
+    answer: { description: 'The current pause.', schema: pauseAnswer },
     async run(ctx, deps, { body: { reason = null, until = null } }) {
       const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
       const record = { organizationId, id };
@@ -114,10 +116,10 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
   operation(`resume${name}`, 'post', `/api/${table}/{id}/resume`, {
     tag,
     idOf: prefixes,
-    summary: `End the pause of a ${kind}`,
+    summary: `Resume a ${kind}`,
     description: told.resumed,
     body: { schema: resumeSchema, optional: true, examples: { slowly: { releasePerSecond: 10 } } },
-    answer: { description: 'It is not paused.', schema: pauseAnswer },
+    answer: { description: 'Resumed.', schema: pauseAnswer },
     async run(ctx, deps, { body: { releasePerSecond = null } }) {
       const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
       await inTransaction(deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));

@@ -21,12 +21,12 @@ const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) }
 
 const statusAnswer = component('CircuitStatus', {
   circuitState: z.enum(CIRCUIT_STATES),
-  failureCount: withExample(count, 0, 'Failed attempts in a row.'),
+  failureCount: withExample(count, 0, 'Consecutive failed attempts.'),
   failureThreshold: withExample(z.int(), 5),
   cooldownSeconds: withExample(z.int(), 300),
   lastFailureAt: timestamp.nullable(),
   lastSuccessAt: timestamp.nullable(),
-  openedAt: timestamp.nullable().describe('Null when it is not open.'),
+  openedAt: timestamp.nullable().describe('Null unless open.'),
   probeSuccessCount: withExample(count, 0),
   probeSuccessThreshold: withExample(z.int(), 2),
   ...answerShape(pauseMembers),
@@ -85,9 +85,9 @@ export const routeCircuitOperations: Operation[] = [
   operation('resetCircuit', 'post', `${base}/reset-circuit`, {
     ...common,
     summary: "Close a route's circuit breaker now",
-    description: 'What was held is released, unless the route is paused.',
+    description: 'Held deliveries are released, unless the route is paused.',
     answer: {
-      description: 'It is closed.',
+      description: 'The circuit breaker is closed.',
       schema: z.object({ message: text('Circuit breaker reset successfully'), circuitState: z.literal('closed') }),
     },
     /** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
@@ -106,7 +106,7 @@ export const routeCircuitOperations: Operation[] = [
       examples: { patient: { circuitCooldownSeconds: 600, circuitFailureThreshold: 10 } },
     },
     answer: {
-      description: 'The settings as they are now.',
+      description: 'The updated settings.',
       schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker configuration updated') }),
     },
     async run(ctx, deps, { body: patch }) {

@@ -39,7 +39,7 @@ const expectedResponse = withExample(
     })
     .nullable(),
   { statusCodes: [200, 202], bodyContains: 'ok' },
-  "What of the destination's answer counts as success; null: any 2xx.",
+  'Which responses count as success. Null: any 2xx.',
 );
 
 const lane = z.enum(LANE_SETTINGS);
@@ -97,19 +97,15 @@ export const routeMembers = membersOf<Route>()({
     withExample(
       z.array(text('team@example.com')),
       [],
-      'Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain.',
+      'Addresses in `notifyEmails` that receive no mail: not confirmed by their owner, or of a domain that the operator does not accept.',
     ),
   ),
   expectedResponse: optional(expectedResponse, null),
   lane: optional(lane.nullable(), null, {
-    answer: lane.optional().describe('Only there when it is set for this route.'),
+    answer: lane.optional().describe('Present only if set for this route.'),
   }),
   allowOwnAddress: optional(
-    withExample(
-      z.boolean(),
-      false,
-      'Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks.',
-    ),
+    withExample(z.boolean(), false, 'Whether it may deliver to ingest URLs under HOOKYARD_PUBLIC_URL.'),
     false,
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),

@@ -33,35 +33,33 @@ const previewAnswer = component('RoutePreview', {
   eventId: idOf('evt'),
   verdict: z
     .enum(['taken', 'filtered', 'schema_failed', 'filter_failed'])
-    .describe(
-      'Whether it takes the event, its filter refuses it, the payload does not match its schema, or the filter is too much work.',
-    ),
+    .describe('Whether the route matches, its filter or schema refuses the event, or the filter exceeds its limits.'),
   error: text('The payload does not match the schema Order', 'Why its deliveries would fail.').nullable(),
   schemaErrors: withExample(
     z.array(z.object({ path: text('/order/id'), message: text('must be number') })),
     [],
-    'The first mismatches, when the payload does not match its schema.',
+    'The first schema errors, if the payload is invalid.',
   ),
   content: z
     .object({
       bodySize: withExample(count, 27, 'bytes'),
-      body: text('{"kind":"order.paid"}', 'Its first 64 KiB, as text if they are UTF-8, else in base64.'),
-      bodyEncoding: z.literal('base64').optional().describe('Only when the body is no text.'),
-      isCut: withExample(z.boolean(), false, 'Whether there is more of it.'),
+      body: text('{"kind":"order.paid"}', 'The first 64 KiB: text if UTF-8, otherwise base64.'),
+      bodyEncoding: z.literal('base64').optional().describe('Only if the body is not text.'),
+      isCut: withExample(z.boolean(), false, 'Whether the value was truncated.'),
     })
     .nullable()
-    .describe('What all destinations get; null when nothing would be sent, or the transform fails.'),
+    .describe('The payload for all destinations. Null if nothing would be sent, or the transform fails.'),
   requests: z
     .array(
       z.object({
         destinationId: idOf('dst', 'dst_wh'),
         destinationName: text('CRM'),
-        enabled: withExample(z.boolean(), true, 'To a disabled destination nothing is sent.'),
-        request: z.object(requestMembers).nullable().describe('Null: `problem` says why.'),
+        enabled: withExample(z.boolean(), true, 'Nothing is sent to a disabled destination.'),
+        request: z.object(requestMembers).nullable().describe('Null if there is a `problem`.'),
         problem: problemAnswer,
       }),
     )
-    .describe('One for each destination, in their order; none when the event is not taken.'),
+    .describe('One per destination, in order. Empty if the route does not match.'),
 });
 
 export const routePreviewOperation = operation('previewRoute', 'post', '/api/routes/{id}/preview', {
@@ -69,11 +67,11 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   idOf: ['rte'],
   changesNothing: true,
   scope: 'payloads:read',
-  summary: 'See what a route would send for an event',
+  summary: 'Preview what a route would send for an event',
   description:
-    'With the records as they are now, disabled or not. Nothing is sent; the id of the delivery and signatures are of this answer only.',
+    'Uses the current records, including disabled ones. Nothing is sent; the delivery id and the signatures are valid for this answer only.',
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
-  answer: { description: 'What it would do.', schema: previewAnswer },
+  answer: { description: 'The preview.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },
   async run(ctx, deps, { body: { eventId } }) {
     const em = entityManager(ctx, deps);

@@ -92,7 +92,7 @@ export const routeOperations: Operation[] = crudOperations({
   put: {
     by: 'name',
     run: async (ctx, deps) => putRoute(ctx, deps, entityManager(ctx, deps), await parseBody(ctx, createRouteSchema)),
-    description: 'The source of a route cannot be changed. When several routes have the name, the answer is 409.',
+    description: 'The source of a route cannot be changed. If several routes have the name, the answer is 409.',
     body: {
       schema: createRouteSchema,
       examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },
@@ -101,7 +101,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   remove: {
     run: (ctx, deps) => changeRecord(ctx, deps, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
-    description: 'Its source, destinations, filter, schema and transform stay.',
+    description: 'Its source, destinations, filter, schema and transform are kept.',
   },
 });
 
@@ -110,14 +110,14 @@ export const manyRoutesOperations: Operation[] = [
   operation('pauseRoutes', 'post', '/api/routes/bulk-pause', {
     tag: 'Routes',
     summary: 'Disable or enable many routes',
-    description: 'A disabled route takes no webhooks. Ids that do not exist are passed over.',
+    description: 'A disabled route receives no events. Unknown ids are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ routeIds: idsOfBulk, isActive: z.boolean() }),
       examples: { disable: { routeIds: [exampleId('rte')], isActive: false } },
     },
     answer: {
-      description: 'The routes that there are.',
+      description: 'The routes that were found.',
       schema: z.object({
         updated: withExample(count, 1),
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
@@ -133,14 +133,14 @@ export const manyRoutesOperations: Operation[] = [
   operation('deleteRoutes', 'post', '/api/routes/bulk-delete', {
     tag: 'Routes',
     summary: 'Delete many routes',
-    description: 'Irreversible. Ids that do not exist are passed over.',
+    description: 'This cannot be undone. Unknown ids are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ routeIds: idsOfBulk }),
       examples: { one: { routeIds: [exampleId('rte')] } },
     },
     answer: {
-      description: 'The routes that there were.',
+      description: 'The routes that were deleted.',
       schema: z.object({ deleted: withExample(count, 1), routes: z.array(named('rte', 'Orders to the CRM')) }),
     },
     async run(ctx, deps, { body: { routeIds } }) {

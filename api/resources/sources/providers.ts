@@ -18,7 +18,7 @@ const place = z
   })
   .meta({
     id: 'ProviderPlace',
-    description: 'A header, or a path of the payload.',
+    description: 'A header, or a path in the payload.',
     examples: [{ header: 'X-GitHub-Event' }],
   });
 
@@ -39,12 +39,12 @@ const provider = component('Provider', {
       })
       .nullable(),
     { header: 'X-GitHub-Delivery' },
-    'What tells a repeat; to be set as the `idempotencyKey` of the source, with a window.',
+    'What identifies a duplicate. Set it as the `idempotencyKey` of the source, with a window.',
   ),
-  handshakes: withExample(z.array(z.string()), [], 'The handshakes that are answered.'),
+  handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard answers.'),
   answer: shownAnswer.nullable(),
   instructions: text('Settings, Webhooks, Add webhook.', 'How to connect it.'),
-  samples: withExample(z.array(z.string()), ['push'], 'The events that there are samples of.'),
+  samples: withExample(z.array(z.string()), ['push'], 'The events that have samples.'),
 });
 
 const MAX_SECRET = 4096;
@@ -65,29 +65,29 @@ const signSchema = z.object({
     .refine((url) => URL.canParse(url), 'must be an address')
     .describe('The `webhookUrl` of the source, which some providers sign.'),
   event: z.string().max(200).optional().describe('One of the `samples`; the first by default.'),
-  payload: z.string().max(MAX_PAYLOAD).optional().describe('Instead of the payload of the sample.'),
+  payload: z.string().max(MAX_PAYLOAD).optional().describe('Replaces the payload of the sample.'),
 });
 
 const signedSample = component('SignedSample', {
   event: text('push'),
   headers: withExample(headers, { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }),
-  payload: text('{"ref":"refs/heads/main"}', 'To be sent byte by byte.'),
-  sample: text('{"ref":"refs/heads/main"}', 'The same before the provider adds to it what proves it.'),
-  query: text('', 'To be added to the address; usually empty.'),
+  payload: text('{"ref":"refs/heads/main"}', 'Send it unchanged, byte by byte.'),
+  sample: text('{"ref":"refs/heads/main"}', 'The payload before the provider adds its proof.'),
+  query: text('', 'A query string to append to the URL. Usually empty.'),
 });
 
 export const signSampleOperation = operation('signSample', 'post', '/api/providers/sample', {
   tag: 'Sources',
   changesNothing: true,
-  summary: 'Make a sample webhook as a provider signs it',
-  description: 'To try a source before its provider is connected: send it to the `webhookUrl` with `POST`.',
+  summary: 'Create a signed sample webhook of a provider',
+  description: 'Use it to test a source before you connect the provider: send it to the `webhookUrl` with `POST`.',
   body: {
     schema: signSchema,
     examples: {
       github: { provider: 'github', secret: 'shared with github', url: 'https://hooks.example/ingest/acme/github' },
     },
   },
-  answer: { description: 'What to send.', schema: signedSample },
+  answer: { description: 'The request to send.', schema: signedSample },
   run(_ctx, _deps, { body: { provider: name, payload, ...wanted } }) {
     const found = providerNamed(name);
     if (found === undefined) throw invalid('provider', 'must be one that GET /api/providers lists');
@@ -111,7 +111,7 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
 
 export const providerOperation = operation('listProviders', 'get', '/api/providers', {
   tag: 'Sources',
-  summary: 'List the providers that a source can be made for',
+  summary: 'List the providers that a source can have',
   query: listSchema,
   answer: { description: 'One page, by name.', schema: listOf(provider) },
   run(_ctx, _deps, { query }) {

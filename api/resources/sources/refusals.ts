@@ -22,35 +22,35 @@ const PERIODS = {
 const PERIOD_NAMES = ['24h', '7d', '30d'] as const;
 
 const cause = withExample(z.enum(REFUSAL_CAUSES), 'signature');
-const limit = withExample(z.enum(LIMIT_NAMES).nullable(), null, 'The limit of the organization that it was about.');
+const limit = withExample(z.enum(LIMIT_NAMES).nullable(), null, 'The limit of the organization that was exceeded.');
 
 const refusal = component('Refusal', {
   id: idOf('ref'),
   refusedAt: timestamp,
   cause,
   limit,
-  status: withExample(z.int(), 401, 'That the sender was answered.'),
-  message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'What the sender was told.'),
+  status: withExample(z.int(), 401, 'The status code of the response.'),
+  message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'The message of the response.'),
   method: z.enum(METHODS),
-  clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
-  headers: headers.describe('Secrets masked, long values cut; at most 4 KiB.'),
-  payloadSize: withExample(count.nullable(), 27, 'bytes; null when it was neither read nor announced.'),
+  clientAddress: text('192.0.2.1', 'The IP address of the sender, behind trusted proxies.'),
+  headers: headers.describe('Secrets are masked and long values truncated. At most 4 KiB.'),
+  payloadSize: withExample(count.nullable(), 27, 'In bytes. Null if unknown.'),
   payloadStart: withExample(
     z.string().nullable().optional(),
     '{"kind":"order.paid"}',
-    `The first ${KEPT_PAYLOAD_BYTES} bytes; null when it was refused before the body was read. Only when asked for.`,
+    `The first ${KEPT_PAYLOAD_BYTES} bytes. Null if refused before the body was read. Only if requested.`,
   ),
-  payloadEncoding: z.literal('base64').optional().describe('Only when the payload is no text.'),
+  payloadEncoding: z.literal('base64').optional().describe('Only if the payload is not text.'),
 });
 
 const counts = component('RefusalCounts', {
   period: withExample(z.enum(PERIOD_NAMES), '24h'),
   since: timestamp,
   total: count,
-  causes: z.array(z.object({ cause, limit, count, lastAt: timestamp })).describe('The most frequent first.'),
+  causes: z.array(z.object({ cause, limit, count, lastAt: timestamp })).describe('Most frequent first.'),
   steps: z
     .array(z.object({ start: timestamp, cause, limit, count }))
-    .describe('By hour, or in longer periods by day (UTC), oldest first; without those in which there was none.'),
+    .describe('By hour, or by day (UTC) for longer periods, oldest first. Empty ones are omitted.'),
 });
 
 export const refusalOperation = operation('listRefusals', 'get', '/api/organizations/{orgId}/sources/{id}/refusals', {
@@ -60,12 +60,12 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
   scope: 'events:read',
   summary: 'List refused webhooks',
   description:
-    `Why webhooks to the source were refused: all are counted, and of the last ${KEPT_REFUSALS} that were sampled it shows what ` +
-    'came. Both are some seconds behind.',
+    `Why webhooks to the source were refused. All are counted; up to ${KEPT_REFUSALS} recent samples show what was received. ` +
+    'Both lag by a few seconds.',
   query: z.object({
     ...pageParams,
     cause: choiceParam(REFUSAL_CAUSES),
-    period: choiceParam(PERIOD_NAMES).describe('Of the counts; `24h` by default.'),
+    period: choiceParam(PERIOD_NAMES).describe('The period of the counts. Defaults to `24h`.'),
     includePayload: booleanParam.describe('Needs the scope `payloads:read`.'),
   }),
   answer: {

@@ -24,7 +24,7 @@ const overlapSeconds = withExample(
     .max(7 * DAY_SECONDS)
     .default(DAY_SECONDS),
   DAY_SECONDS,
-  'How long the secret before this one stays valid; 0: it ends now.',
+  'How long the previous secret stays valid. 0: it ends now.',
 );
 export const signingSecretBody = z.object({
   secret: z
@@ -33,7 +33,7 @@ export const signingSecretBody = z.object({
       const problem = signingSecretProblem(secret);
       if (problem !== null) refuse(context, undefined, problem);
     })
-    .describe('The new one: `whsec_` and 24 to 64 bytes in base64.'),
+    .describe('The new secret: `whsec_` and 24 to 64 bytes in base64.'),
   overlapSeconds,
 });
 
@@ -43,7 +43,8 @@ export const secretRotationOperations: Operation[] = [
     idOf: ['dst'],
     versioned: true,
     summary: "Rotate a destination's signing secret",
-    description: 'Deliveries carry two signatures, of the new secret and of the one before, until the overlap ends.',
+    description:
+      'Deliveries carry two signatures, of the new and of the previous secret, until the overlap period ends.',
     body: {
       schema: signingSecretBody,
       examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
@@ -74,14 +75,14 @@ export const secretRotationOperations: Operation[] = [
     idOf: ['src'],
     versioned: true,
     summary: "Rotate a source's verification secret",
-    description: 'Webhooks signed with either secret are taken until the overlap ends.',
+    description: 'Webhooks signed with either secret are accepted until the overlap period ends.',
     body: {
       schema: z.object({ secret: secretSchema.describe('The new one.'), overlapSeconds }),
       examples: {
         'within a day': { secret: 'the next secret that the provider has, too', overlapSeconds: DAY_SECONDS },
       },
     },
-    answer: { description: 'The source as it is now.', schema: sourceAnswer },
+    answer: { description: 'The updated source.', schema: sourceAnswer },
     async run(ctx, deps, { body }) {
       if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
       const source = await changeRecord(ctx, deps, findSource, (stored, em) => {

@@ -51,10 +51,7 @@ const keyMembers = {
       .max(256, 'must be at most 256 characters'),
     'delivery',
   ).optional(),
-  signature: z
-    .literal(true)
-    .describe('By the signature: a captured request that is sent again is a repeat.')
-    .optional(),
+  signature: z.literal(true).describe('By signature: a captured request that is sent again is a duplicate.').optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };
 const idempotencyKey = withExample(
@@ -67,22 +64,22 @@ const idempotencyKey = withExample(
     )
     .nullable(),
   { header: 'X-Request-Id', windowSeconds: 3600 },
-  'By what a repeated webhook is known, and for how long.',
+  'How duplicates are detected, and for how long.',
 );
 
 const ingestToken = z
   .enum(INGEST_TOKEN_RULES)
-  .describe('Whether the address ends in an unguessable part: never, if the sender likes, or always.');
+  .describe('Whether the ingest URL requires an unguessable token: never, optionally, or always.');
 const concealed = withExample(
   z.boolean(),
   false,
-  'Whether webhooks without a valid signature are answered as if there were no such source.',
+  'Whether webhooks without a valid signature get a 404, as if the source did not exist.',
 );
 
 const allowPaths = withExample(
   z.boolean(),
   false,
-  'Whether it takes webhooks at any path below its address, too. The path is the `path` of the event.',
+  'Whether any path below the ingest URL is accepted. Events have it as `path`.',
 );
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
@@ -118,14 +115,14 @@ const shownVerificationConfig = z
   .meta({
     id: 'VerificationConfig',
     description:
-      'How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, and `confirmSubscriptions` is of some providers; the other members are those of the type.',
+      'How webhooks are verified. The secret is never shown. `provider`: as the provider of the source does. `confirmSubscriptions` exists for some providers; other members depend on the type.',
     examples: [{ type: 'github' }],
   });
 
 const provider = withExample(
   z.enum(PROVIDER_NAMES).nullable(),
   'github',
-  'Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it.',
+  'The provider that sends the webhooks. Determines how signatures are verified and handshakes are answered.',
 );
 
 /** In answers; a request may leave members out. */
@@ -135,13 +132,13 @@ export const shownAnswer = z
 const answer = withExample(
   sourceAnswerSchema.nullable(),
   { status: 200, body: '<Response/>', contentType: 'text/xml' },
-  'What an accepted webhook is answered, instead of `success` and `eventId`.',
+  'The response to accepted webhooks, instead of `success` and `eventId`.',
 );
 
 const handshake = withExample(
   sourceHandshakeSchema.nullable(),
   { type: 'echo', parameter: 'challenge' },
-  'What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.',
+  'The answer to a `GET` or `HEAD` with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. Null: 405, unless the provider has such checks.',
 );
 /** In answers: every member of any type. */
 const shownHandshake = z
@@ -163,7 +160,7 @@ const lastHandshake = z
     at: timestamp,
     shown: text(
       'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
-      'What the owner needs to continue, an address to visit or a token to enter at the provider; masked for keys that may only read.',
+      'What is needed to continue: a URL to visit, or a token to enter at the provider. Masked for read-only keys.',
     ).nullable(),
   })
   .nullable()
@@ -172,7 +169,7 @@ const lastHandshake = z
 const warnings = withExample(
   z.array(z.string()),
   [],
-  'What works, but should be changed, such as a secret so short that it can be guessed.',
+  'Settings that work but should be changed, such as a secret that is too short.',
 );
 
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
@@ -199,13 +196,11 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     isStored: false,
   },
   previousSecretUntil: readOnly(
-    timestamp.nullable().describe('Until then webhooks signed with the secret before this one are taken too.'),
+    timestamp.nullable().describe('Until then, webhooks signed with the previous secret are also accepted.'),
   ),
   idempotencyKey: optional(idempotencyKey, null),
   ingestToken: optional(ingestToken, 'none'),
-  previousTokenUntil: readOnly(
-    timestamp.nullable().describe('Until when the address before the last rotation is taken, too.'),
-  ),
+  previousTokenUntil: readOnly(timestamp.nullable().describe('How long the previous ingest URL is accepted.')),
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),
   answer: optional(answer, null, { answer: shownAnswer.nullable() }),
@@ -236,14 +231,18 @@ const providerConfig = component(
     secret: z
       .string()
       .nullish()
-      .describe('What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.'),
+      .describe(
+        'The secret that `GET /api/providers` describes. Null forgets one that the provider sent in its handshake.',
+      ),
     verifyToken: z.string().optional().describe('The second secret of providers that have one.'),
     confirmSubscriptions: z
       .boolean()
       .optional()
-      .describe('Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown.'),
+      .describe(
+        'For Amazon SNS: whether to confirm subscriptions automatically. By default, the confirmation URL is shown.',
+      ),
   },
-  'With a `provider`, here or beside it.',
+  'Verification of the `provider`.',
 );
 
 /** The body of a create, its verification described in full. */

@@ -97,7 +97,7 @@ export const sourceOperations: Operation[] = [
           },
         },
       },
-      shows: 'The source; `verificationConfig` has only its type.',
+      shows: 'The source. `verificationConfig` shows its type only.',
       showNew: ({ verification: { type } }) => ({ verificationConfig: { type } }),
       errors: { 400: ['INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
     },
@@ -130,7 +130,7 @@ export const sourceOperations: Operation[] = [
         });
       },
       description:
-        'What protects it stays: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off.',
+        'Its protection is kept: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` keep their values if omitted, as does a secret omitted from a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
       body: {
         schema: putSourceSchema,
         examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },
@@ -142,8 +142,8 @@ export const sourceOperations: Operation[] = [
   operation('rotateIngestToken', 'post', `${base}/{id}/rotate-token`, {
     tag: 'Sources',
     idOf: ['src'],
-    summary: "Replace the token of a source's address",
-    description: 'Both addresses are valid for a while, so that the provider can be moved.',
+    summary: "Rotate the token of a source's ingest URL",
+    description: 'The previous URL stays valid for an overlap period, so that you can update the provider.',
     body: {
       schema: z.object({
         overlapSeconds: withExample(
@@ -153,7 +153,7 @@ export const sourceOperations: Operation[] = [
             .max(7 * DAY_SECONDS)
             .optional(),
           DAY_SECONDS,
-          'How long the address before it stays valid; a day by default.',
+          'How long the previous URL stays valid. Defaults to a day.',
         ),
       }),
       examples: { 'at once': { overlapSeconds: 0 } },

@@ -24,7 +24,7 @@ const expectedCount = z
   .int()
   .min(0)
   .describe(
-    'Acts, if so many match now: what the dry run counted. Without it this is a dry run: it counts, and changes nothing',
+    'The number of matches that the dry run counted; acts only if it still holds. Without it, this is a dry run',
   )
   .optional();
 
@@ -43,7 +43,7 @@ function requireCount(found: number, expected: number): void {
   if (found === expected) return;
   throw usage(
     `${found} match now, not ${expected}: nothing was changed. Call it without expectedCount to count again, ` +
-      'then with what that says, until included',
+      'until, in the same form, included',
   );
 }
 
@@ -64,14 +64,14 @@ export const actOnDeliveries = tool({
   description:
     'retry: makes the next attempt of deliveries that wait for one now. replay: delivers again, as new deliveries; not what is ' +
     'under way or was replaced by a later one. cancel: makes no further attempt. ' +
-    'Acts on what the filters select, the newest first. Without expectedCount it counts, and changes nothing; with the count of that dry run it ' +
+    'Acts on the deliveries that the filters match, newest first. Without expectedCount it counts, and changes nothing; with the count of that dry run it ' +
     `acts, on at most ${MOST_DELIVERIES}, and says how many it changed. For more, replay_events runs in the service.`,
   effect: 'destroys',
   input: z.strictObject({
     ...deliveryFilters,
     until: inputs.until,
     action: z.enum(ACTIONS),
-    delivery: z.string().min(1).max(100).describe('Only this one, dlv_...').optional(),
+    delivery: z.string().min(1).max(100).describe('Only this delivery, dlv_...').optional(),
     expectedCount,
   }),
   more: 'list_deliveries shows the deliveries.',
@@ -137,7 +137,7 @@ async function actOnAll({ client, address, signal }: Call, selection: Selection,
 
 export const retryIssue = tool({
   name: 'retry_issue',
-  title: 'Deliver again what failed because of an issue',
+  title: 'Replay the failed deliveries of an issue',
   description:
     'Makes new deliveries of what failed since an issue of list_failures began and was not replayed yet. Repair the cause first. Without ' +
     'expectedCount it counts, and changes nothing; with the count of that dry run it acts.',
@@ -194,7 +194,7 @@ export const replayEvents = tool({
       .array(z.string().min(1).max(200))
       .min(1)
       .max(20)
-      .describe('Only to these; names or ids. By default to all that the routes lead to')
+      .describe('Only to these destinations, by name or id (default: all of the routes)')
       .optional(),
     ratePerSecond: z.int().min(1).max(1000).default(50).describe('Events a second'),
     expectedCount,

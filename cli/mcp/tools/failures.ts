@@ -14,7 +14,7 @@ const NAMED_IN_SUMMARY = 3;
 
 export const listFailures = tool({
   name: 'list_failures',
-  title: 'What failed, since when and why',
+  title: 'What failed, since when, and why',
   description:
     'Start here when webhooks did not arrive. Groups the deliveries made since a time that failed, are being retried or are held, by route, ' +
     'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample; and lists the issues (failures that last, with ' +
@@ -24,7 +24,7 @@ export const listFailures = tool({
     source: inputs.source,
     route: inputs.route,
     destination: inputs.destination,
-    limit: inputs.limit.describe('How many groups, and how many issues, at most'),
+    limit: inputs.limit.describe('Maximum number of groups, and of issues'),
   }),
   more: 'Name a route or destination, a later since, or a smaller limit.',
   async run({ client }, { limit, ...args }) {

@@ -53,7 +53,7 @@ function listTool<Item>({ operation, plural, title, description, leftOut = [], i
       const items = await pMap(data, (each) => item(each, client), { concurrency: AT_ONCE });
       if ('nextCursor' in pagination) {
         const { nextCursor, searchedUntil } = pagination;
-        const rest = nextCursor === null ? 'these are the last' : 'there are more: nextCursor continues';
+        const rest = nextCursor === null ? 'these are the last' : 'there are more: continue with nextCursor';
         return { summary: `${items.length} ${plural}; ${rest}.`, data: { [plural]: items, nextCursor, searchedUntil } };
       }
       const { total, page: at, pageSize: size } = pagination;

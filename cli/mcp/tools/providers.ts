@@ -9,7 +9,7 @@ type CreateBody = Parameters<Client['createSource']>[0]['body'];
 
 export const getProvider = tool({
   name: 'get_provider',
-  title: 'How a provider is connected',
+  title: 'How to connect a provider',
   description:
     'Says how webhooks of a provider (Stripe, GitHub, Shopify, ...) are connected: where to enter the address, which secret is meant, which ' +
     'handshakes are answered, and the addresses of the sources that are made for it already. Without a name it lists the providers.',
@@ -29,7 +29,7 @@ export const getProvider = tool({
 
 export const connectProvider = tool({
   name: 'connect_provider',
-  title: 'Make a source for a provider',
+  title: 'Create a source for a provider',
   description:
     'Makes a source that takes the webhooks of a provider, and tells the address to enter there. get_provider says which secret is meant. A secret ' +
     'that is given here is in this conversation from then on; where that must not be, leave the tool alone and let a person run ' +
@@ -42,7 +42,7 @@ export const connectProvider = tool({
       .min(1)
       .max(63)
       .describe('Part of the address, cannot be changed: lowercase letters, digits, hyphens'),
-    name: z.string().min(1).max(200).describe('For people; the slug when not given').optional(),
+    name: z.string().min(1).max(200).describe('Display name (default: the slug)').optional(),
     secret: z.string().min(1).max(4096).describe('What get_provider calls secret').optional(),
     verifyToken: z.string().min(1).max(4096).describe('What get_provider calls verifyToken').optional(),
   }),

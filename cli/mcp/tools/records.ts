@@ -24,7 +24,7 @@ export const getDelivery = tool({
     '(secrets masked) or will be. The body of the request only with includeBody, for which the key needs the scope payloads:read.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('Id of a delivery, dlv_...'),
-    attempt: z.int().min(1).describe('Whose request is shown; by default the latest that was made').optional(),
+    attempt: z.int().min(1).describe('The attempt whose request is shown (default: the latest)').optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
@@ -81,10 +81,10 @@ export const getEvent = tool({
     const payload = includePayload ? await payloadOf(client, id, payloadBytes) : null;
     const isGone = includePayload && payload === null;
     const lines = [
-      `${id} came to the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route took it'}.`,
+      `${id} came to the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route matched'}.`,
       ...outcomes.slice(0, 10),
-      ...(event.deliveriesNextCursor ? ['It has older deliveries, too: list_deliveries lists all of them.'] : []),
-      ...(isGone ? ['Its payload is no longer kept.'] : []),
+      ...(event.deliveriesNextCursor ? ['It has older deliveries: list_deliveries lists all of them.'] : []),
+      ...(isGone ? ['Its payload was removed by retention.'] : []),
     ];
     return { summary: lines.join('\n'), data: { event, payload } };
   },
@@ -124,7 +124,7 @@ export const getReplay = tool({
 export const cancelReplay = tool({
   name: 'cancel_replay',
   title: 'End a replay',
-  description: 'Ends a replay of events that is under way. What it has sent stays sent.',
+  description: 'Cancels a running replay of events. Events that were already sent are not affected.',
   effect: 'destroys',
   input: z.strictObject({ replay: replayId }),
   more: 'get_replay shows the replay.',

@@ -49,7 +49,7 @@ const isOtherText = (payload: unknown, contentType: string | undefined) =>
 
 export const tryTransform = tool({
   name: 'try_transform',
-  title: 'Try a transform',
+  title: 'Test a transform',
   description:
     'Runs a stored transform, or code that is stored nowhere, on a stored event or on a payload of yours, and shows the output, or the error with ' +
     'its line. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
@@ -57,13 +57,13 @@ export const tryTransform = tool({
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
     code: z.string().min(1).max(65_536).describe('Instead of a stored one').optional(),
-    type: z.enum(TRANSFORM_TYPES).describe('Language of the code').optional(),
+    type: z.enum(TRANSFORM_TYPES).describe('The language of the code').optional(),
     ...sample,
   }),
-  more: 'Let the transform make less of the event.',
+  more: 'Make the transform return less.',
   async run({ client }, { transform, code, type, ...args }) {
     if ((transform === undefined) === (code === undefined))
-      throw usage('Give either transform, a stored one, or code with its type');
+      throw usage('Give either transform (a stored one) or code with its type');
     if (code !== undefined && type === undefined)
       throw usage(`Give the type of the code: ${TRANSFORM_TYPES.join(', ')}`);
     const body = await sampleOf(client, args);
@@ -84,7 +84,7 @@ function outputOf(output: unknown): { output: unknown; isCut: boolean } {
 
 export const tryFilter = tool({
   name: 'try_filter',
-  title: 'Try a filter',
+  title: 'Test a filter',
   description:
     'Tells whether a stored filter, or conditions that are stored nowhere, take a stored event or a payload of yours, and which conditions are met. ' +
     'A field is payload.<path>, headers.<name>, query.<name>, request.path or method.',
@@ -98,19 +98,19 @@ export const tryFilter = tool({
         'Instead of a stored one, such as {"field": "payload.kind", "operator": "equals", "value": "order.paid"}',
       )
       .optional(),
-    logic: z.enum(['AND', 'OR']).describe('Of the conditions: all must be met, or one').optional(),
+    logic: z.enum(['AND', 'OR']).describe('Whether all conditions must match, or any').optional(),
     ...sample,
   }),
   more: 'Try fewer conditions.',
   async run({ client }, { filter, conditions, logic, ...args }) {
     if ((filter === undefined) === (conditions === undefined))
-      throw usage('Give either filter, a stored one, or conditions');
+      throw usage('Give either filter (a stored one) or conditions');
     const body = await sampleOf(client, args);
     const result =
       conditions === undefined
         ? await client.testFilter({ id: await findId(client, 'filter', filter ?? ''), body })
         : await client.testConditions({ body: { ...body, conditions: conditions as Conditions, logic } });
-    return { summary: result.matches ? 'The filter takes it.' : 'The filter refuses it.', data: result };
+    return { summary: result.matches ? 'The filter matches.' : 'The filter does not match.', data: result };
   },
 });
 
