@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
 import { collect } from '../input.ts';
-import type { ListenOptions } from '../listen/listen.ts';
+import type { ListenOptions } from './listen.ts';
 
 export function addListen(program: Command): void {
   program
@@ -30,7 +30,7 @@ The service must reach this machine: npm start on this machine does; a service s
 HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, for example of a tunnel. Port 0 picks a free port.`,
     )
     .action(async (port: string, options: ListenOptions, command: Command) => {
-      const { listen } = await import('../listen/listen.ts');
+      const { listen } = await import('./listen.ts');
       await listen(contextOf(command), port, options);
     });
 }

@@ -5,7 +5,7 @@ import { secretOf } from '../../core/config/secret-files.ts';
 import { contextOf, type GlobalOptions, serviceAddress } from '../context.ts';
 import { usage } from '../errors.ts';
 import { collect, integer } from '../input.ts';
-import type { Connect } from '../mcp/tool.ts';
+import type { Connect } from './tool.ts';
 import type { Output } from '../output.ts';
 
 interface McpOptions {
@@ -51,7 +51,7 @@ docs/guide/mcp.md shows how each client is set up.`,
 // The SDK is loaded by this command alone.
 async function serveStdio(connect: Connect, { write: canWrite = false, ...ofHttp }: McpOptions): Promise<void> {
   if (Object.keys(ofHttp).length > 0) throw usage('--port, --host and --allow-host need --http');
-  const { serveOverStdio } = await import('../mcp/server.ts');
+  const { serveOverStdio } = await import('./server.ts');
   await serveOverStdio(connect, canWrite);
 }
 
@@ -59,7 +59,7 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
   const { write: canWrite = false, host = '127.0.0.1', allowHost: allowedHosts = [] } = options;
   const port = options.port === undefined ? DEFAULT_PORT : integer(options.port, '--port');
   if (port < 0 || port > 65535) throw usage(`--port must be between 0 and 65535, not ${port}`);
-  const { newToken, serveOverHttp } = await import('../mcp/http.ts');
+  const { newToken, serveOverHttp } = await import('./http.ts');
   const given = givenToken();
   const token = given ?? newToken();
   const ended = new Promise<void>((resolve) => onEndRequest(() => resolve()));
