@@ -205,7 +205,7 @@ export async function countRepairs(db: Queryable, repairs: Record<string, number
   );
 }
 
-// Rows whose wake-up time was lost. Normally a lease wakes each (docs/internals/engine.md).
+// Rows whose wake-up time was lost. Normally a lease wakes each (docs/internals/path-of-a-webhook.md).
 
 /** Circuits that are not closed, and pauses, that only their workflow can continue; in order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
