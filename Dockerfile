@@ -16,7 +16,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 # The generated parts of client and command line, and the pages of the console, as files; what makes them stays here.
 FROM node:24.21.0-slim AS console
 WORKDIR /app
-COPY package.json ./
+COPY package.json LICENSE ./
 COPY console ./console
 COPY client ./client
 COPY core ./core
