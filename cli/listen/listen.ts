@@ -65,7 +65,7 @@ export async function listen(context: Context, portText: string, options: Listen
     });
     const { source } = session;
     output.note(
-      `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Ctrl-C ends it.`,
+      `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Stop with Ctrl-C.`,
     );
     output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
     if (arrivals.hasKeys) {

@@ -66,7 +66,7 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
   const served = await serveOverHttp(connect, canWrite, { host, port, allowedHosts, token });
   const shown = { url: served.url, canWrite, ...(given === undefined && { token }) };
   output.result(shown, () => {
-    output.line(`MCP is served at ${served.url}${canWrite ? '' : ', read-only'}. Ctrl-C ends it.`);
+    output.line(`MCP is served at ${served.url}${canWrite ? '' : ', read-only'}. Stop with Ctrl-C.`);
     if (given === undefined) output.line(`Clients send: Authorization: Bearer ${token}`);
   });
   if (!LOOPBACK.includes(host))

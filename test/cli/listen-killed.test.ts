@@ -11,7 +11,7 @@ describe('hookyard listen that was killed', () => {
 
   async function listening(source: string, by = cli): Promise<Running> {
     const command = by.start(['listen', '0', '--source', source]);
-    await until('hookyard listen is ready', () => command.stderr().includes('Ctrl-C ends it'));
+    await until('hookyard listen is ready', () => command.stderr().includes('Stop with Ctrl-C'));
     return command;
   }
   const counts = async () => {

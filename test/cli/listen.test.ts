@@ -22,7 +22,7 @@ describe('hookyard listen', () => {
 
   async function listening(...args: string[]): Promise<Running> {
     const command = cli.start(['listen', '0', ...args]);
-    await until('hookyard listen is ready', () => command.stderr().includes('Ctrl-C ends it'));
+    await until('hookyard listen is ready', () => command.stderr().includes('Stop with Ctrl-C'));
     return command;
   }
   /** Ctrl-C. */

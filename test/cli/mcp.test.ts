@@ -217,7 +217,7 @@ describe('hookyard mcp', () => {
 
   it('says what to do when a call cannot be answered', async () => {
     expect(await reader.refusal('get_delivery', { delivery: 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr' })).to.match(
-      /There is no delivery .*; the tool list_deliveries shows those there are$/,
+      /There is no delivery .*; the tool list_deliveries lists them$/,
     );
     expect(await reader.refusal('list_failures', { route: 'Nowhere' })).to.match(
       /no route Nowhere; the tool list_routes/,

@@ -54,7 +54,7 @@ describe('npm start', () => {
         const [listen = '', send = '', list = ''] = first.printedCommands();
         const received = startInShell(listen.replace('listen 4000', 'listen 0'));
         listening = received.child;
-        await waitFor(async () => received.output().includes('Ctrl-C ends it') || undefined, 20_000);
+        await waitFor(async () => received.output().includes('Stop with Ctrl-C') || undefined, 20_000);
         const eventId = runInShell(send).trim();
         expect(eventId).to.match(/^evt_/);
         await waitFor(async () => received.output().includes(`POST ${eventId}`) || undefined, 20_000);

@@ -114,7 +114,7 @@ describe('the release', function () {
     expect(1000 * seconds.reduce((sum, each) => sum + each, 0)).to.be.below(MOST_START_MS);
 
     const listening = start(cwd, bin, ['listen', '0', '--source', 'orders']);
-    await until('it to listen', () => listening.output().includes('Ctrl-C ends it') || ended(listening));
+    await until('it to listen', () => listening.output().includes('Stop with Ctrl-C') || ended(listening));
     const eventId = (await run(cwd, bin, ['send', '--source', 'orders'])).trim();
     expect(eventId).to.match(/^evt_/);
     await until('the webhook', () => listening.output().includes(`POST ${eventId}`));
