@@ -1,7 +1,6 @@
 // The keys that providers publish (core/verification/published-keys.ts). Webhooks of strangers make this process ask for them, so what they can
 // cause is bounded: keys are kept, what a provider has not is not asked for again at once, sources and organizations have so many
 // questions a minute, and each organization waits for its own questions only.
-// Rules: PRV-16, PRV-17, PRV-19.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';

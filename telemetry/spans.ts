@@ -28,7 +28,7 @@ import type {
   WebhookSpan,
 } from '../core/process/tracing.ts';
 
-// As in the metrics (api/http/http-metrics.ts).
+// As in the metrics (core/metrics).
 const INGEST_ROUTE = '/ingest/:organization/:source';
 
 /** Spans end at what the monotonic clock says since their start: a wall clock that is set back makes none that ends before it began. */

@@ -1,5 +1,4 @@
 // Sends the request of an attempt, and begins and ends its span where traces are sent.
-// Rules: TRC-03, TRC-07.
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { Outcome } from '../../core/delivery/destination-concurrency.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';

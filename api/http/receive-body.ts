@@ -64,7 +64,7 @@ export class BodyMemory {
 /**
  * Bytes for all bodies, so that one client address may hold the largest webhook: it gets three eighths. Three times leave an eighth of
  * the webhook for the overhead of its chunks.
- * @param least of which a management request may have three sixteenths; the largest import (api/request/body.ts) must fit
+ * @param least of which a management request may have three sixteenths; the largest import (api/request/validation.ts) must fit
  */
 export const bufferedBytes = (least: number, maxPayloadBytes: number): number => Math.max(least, 3 * maxPayloadBytes);
 

@@ -86,7 +86,7 @@ function countIn(counts: Map<string, number>, name: string): void {
 }
 
 // Gives every request an id and its client's address, and writes one line about it: never its query, payload, credentials or ingest token.
-// Probes and refused requests have their line at level `debug` only; the refused are counted (refused-requests.ts).
+// Probes and refused requests have their line at level `debug` only; the refused are counted.
 
 const PROBES = ['/healthz', '/readyz', '/metrics'];
 const isProbe = ({ path }: { path: string }): boolean => PROBES.includes(path);

@@ -1,5 +1,4 @@
 // How a webhook or a handshake is answered.
-// Rules: INGEST-01, INGEST-24, PRV-11.
 import type Koa from 'koa';
 import type { IngestResult } from '../../core/metrics/ingest.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';

@@ -1,6 +1,5 @@
 // Decides which routes take a webhook: on the event loop when that costs about as much as receiving it, else in a thread. What it
 // costs is known before each piece of work, so that the loop is never held.
-// Rules: FLT-15, SCH-04.
 import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
 import { Gate, type GatedRequest, keyInPayload, type Passage, type SchemaCheck } from '../../core/filters/gate.ts';
 import type { SchemaText } from '../../core/filters/stored-gates.ts';

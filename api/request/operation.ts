@@ -70,7 +70,7 @@ export interface Described {
   query?: z.ZodObject;
   body?: RequestBody;
   answer: Answer;
-  /** Whether it is about one record that has a version: answers carry its `ETag`, changes take `If-Match` (preconditions.ts). */
+  /** Whether it is about one record that has a version: answers carry its `ETag`, changes take `If-Match` (api/resources/records.ts). */
   versioned?: true;
   /** Whether it takes a body of any type. */
   takesAnything?: true;

@@ -29,7 +29,7 @@ const OWN = 2;
 const API_OTHERS = 8;
 const API_SERVICE = 4;
 const WORKER_OTHERS = 4;
-// Settling holds one connection of `commands` and works on another (db/history/lists/settle.ts).
+// Settling holds one connection of `commands` and works on another.
 const FEWEST = 2;
 
 type Total = Pick<Settings, 'HOOKYARD_DATABASE_CONNECTIONS'>;

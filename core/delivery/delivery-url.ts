@@ -24,7 +24,7 @@ export interface DeliveryAddress {
 
 /**
  * Where a delivery goes. What was received follows what the destination has byte by byte: a URL parser would write it anew, with other
- * escapes. It holds no `#`, space or control character (api/http/framing.ts), and no step up (ingest-path.ts).
+ * escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up (ingest-path.ts).
  */
 export function deliveryAddress(
   { url, forwardQuery, forwardPath }: TargetAddress,

@@ -1,5 +1,5 @@
 // What may be added to the backlog and to the database, as one process knows it: the last count, and what this process has let in
-// since. Webhooks (api/ingest/backlog.ts) and replays (api/resources/deliveries/replay-room.ts, activities/replay.ts) ask it, and cost no statement
+// since. Webhooks (api/ingest/backlog.ts) and replays (activities/replay.ts) ask it, and cost no statement
 // more. Organizations share both by the rule of fair-queue.ts; the destinations of one share what it may still take, so a single stuck
 // destination leaves its organization room for others.
 import { mayHold } from './fair-queue.ts';

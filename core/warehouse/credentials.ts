@@ -1,5 +1,5 @@
 // How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
-// (identity.ts). And what of it is secret.
+// (operator-access.ts). And what of it is secret.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { originOf } from '../http/http-url.ts';

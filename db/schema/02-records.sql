@@ -25,7 +25,7 @@ create table sources (
 );
 
 -- The last check of each source's address by its provider. API processes write them each second in one statement
--- (db/handshakes.ts).
+-- (db/organizations/handshakes.ts).
 create table source_handshakes (
   source_id text collate "C" primary key references sources (id) on delete cascade,
   organization_id text collate "C" not null, kind text not null, answered_at timestamptz(3) not null,

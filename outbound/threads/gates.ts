@@ -128,7 +128,7 @@ export function validatePayload({ schemas: text, body, contentType }: ValidateTa
   return schemas.map((schema) => check(schema, request, budget));
 }
 
-/** In the time that one payload has for a schema (SCH-04). */
+/** In the time that one payload has for a schema. */
 export function trySchema({ schema: text, body, contentType }: SchemaTask): SchemaTrial {
   const schema = parseExact(text) as JsonSchema;
   try {

@@ -1,5 +1,4 @@
 // hookyard listen that was killed: the next one on this machine removes what it has left, as it would have done itself.
-// Rules: AUDIT-01.
 import { expect } from 'chai';
 import { commandLine, type Running, useCommandLine } from '../support/programs/cli.ts';
 import { createOrganization, sharedService } from '../support/service.ts';

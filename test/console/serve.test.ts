@@ -21,7 +21,7 @@ describe('the console as it is served', () => {
     await requireChromium(this);
   });
 
-  it('has a policy without unsafe-inline, and another nonce each time (HTTP-36)', async () => {
+  it('has a policy without unsafe-inline, and another nonce each time', async () => {
     const { url } = await consoleWorld();
     const answers = await Promise.all([fetch(`${url}/console`), fetch(`${url}/console/events/x`)]);
     const policies = answers.map(({ headers }) => headers.get('content-security-policy') ?? '');
@@ -88,7 +88,7 @@ describe('the console as it is served', () => {
     await page.close();
   });
 
-  it('is not there when it is off, and says what to do when it is not built (HTTP-36)', async () => {
+  it('is not there when it is off, and says what to do when it is not built', async () => {
     // On the database of the stack: they could not read the credentials in that of the other tests.
     const [off, unbuilt] = await Promise.all([
       startService('api', { HOOKYARD_CONSOLE: 'off' }),

@@ -117,7 +117,7 @@ describe('the pages of a replay and the backlog', () => {
     expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 2 });
   });
 
-  it('take turns at the rate of their organization, each when its time has come (LIMIT-20)', async () => {
+  it('take turns at the rate of their organization, each when its time has come', async () => {
     await db.storeEvents(...many(6, { status: 'failed' }), ...many(6, { status: 'delivered' }));
     const [failed, delivered] = [{ status: 'failed' }, { status: 'delivered' }] as const;
     const keys = [await db.startReplay(failed, 100), await db.startReplay(delivered, 100)] as const;

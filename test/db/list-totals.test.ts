@@ -1,5 +1,4 @@
 // Totals of lists that are longer than what is counted: an estimate, whose cost does not follow the number of rows.
-// Rules: LIST-01, LIST-12, LIST-13.
 import { expect } from 'chai';
 import { deliverySelection } from '../../db/history/deliveries.ts';
 import { findPart } from '../../db/history/search.ts';

@@ -1,4 +1,4 @@
-// What it costs to find where a replay leads, by the pages that PostgreSQL reads. RPL-19.
+// What it costs to find where a replay leads, by the pages that PostgreSQL reads.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';

@@ -52,7 +52,7 @@ const failovers = destinations.max(MAX_FAILOVERS);
 const shownDestination = idOf('dst', 'dst_wh');
 
 // References hold an id in the API and a slug in files. Whether the record exists is checked when the route is stored
-// (route-references.ts).
+// (route-record.ts).
 const reference = z.string().nullable();
 const slug = (example: string | null) => withExample(z.string().nullable(), example);
 
