@@ -1,5 +1,5 @@
-// What activities run in: a heartbeat, so that Temporal does not take a long one for one whose worker has died, and a slot of their
-// organization.
+// What activities run in: a heartbeat, so that Temporal does not take a long one for one whose worker has died, and a
+// slot of their organization.
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { FairQueue } from '../core/fairness/fair-queue.ts';
@@ -25,8 +25,8 @@ const LONGEST_WAIT_MS = 30_000;
 const TYPE = 'TurnOfOthers';
 
 /**
- * Runs an activity whose retry policy has no end, in a slot of its organization. One that has to wait holds no slot of the worker, and
- * Temporal asks again a little later.
+ * Runs an activity whose retry policy has no end, in a slot of its organization. One that has to wait holds no slot of
+ * the worker, and Temporal asks again a little later.
  * @throws ApplicationFailure for a later retry while the organization has its share of the slots
  */
 export async function inTurn<Result>(

@@ -1,5 +1,6 @@
-// What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries. A pause of the route
-// stops all of it until its end. A paused destination has such a workflow too, which only waits and releases.
+// What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries. A pause
+// of the route stops all of it until its end. A paused destination has such a workflow too, which only waits and
+// releases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { changesAt } from '../core/delivery/circuit.ts';
 import type { FairQueue } from '../core/fairness/fair-queue.ts';
@@ -29,7 +30,10 @@ export interface CircuitDeps extends ReleaseDeps {
   log: Log;
 }
 
-/** Held deliveries of a route released per second, unless a resume says otherwise: a destination that has just recovered must not fail again. */
+/**
+ * Held deliveries of a route released per second, unless a resume says otherwise: a destination that has just recovered
+ * must not fail again.
+ */
 const RELEASE_PER_SECOND = 50;
 // How long one call releases; then the workflow shows its progress and notices changes.
 const RELEASE_MS = 5000;
@@ -51,8 +55,8 @@ export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest)
 }
 
 /**
- * A look of its own, which waits for nothing: a retry would close the circuit again if it has opened since. So only one that dies
- * before it has ended is repeated.
+ * A look of its own, which waits for nothing: a retry would close the circuit again if it has opened since. So only one
+ * that dies before it has ended is repeated.
  */
 async function reset(deps: CircuitDeps, { routeId }: CircuitRequest): Promise<CircuitAdvice> {
   const current = await resetCircuit(deps.pool, routeId);
@@ -107,7 +111,10 @@ async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitA
   return { state: 'closed', held, waitMs, paused: { until: until?.toISOString() ?? null } };
 }
 
-/** While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere. @returns null: it is not */
+/**
+ * While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere.
+ * @returns null: it is not
+ */
 async function waitForResumption({ pool }: CircuitDeps, current: StoredCircuit): Promise<CircuitAdvice | null> {
   const { routeId, organizationId, version, readAt } = current;
   const { state } = current.circuit;
@@ -143,8 +150,8 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   // Closed meanwhile: that change has scheduled another call, which releases the held deliveries.
   if (state === 'closed') return { state, held, waitMs: 0 };
   const advice = { state, held, ...countsOf(current) };
-  // The probe has ended since the check above, so that the next one is due, or a pause has begun: setting a time would cancel its
-  // wake-up.
+  // The probe has ended since the check above, so that the next one is due, or a pause has begun: setting a time would
+  // cancel its wake-up.
   const isNext = state === 'half_open' && circuit.probe === null && held > 0;
   if (isNext || current.isPaused) return { ...advice, waitMs: 0 };
   const dueAt = changesAt(circuit, rule);
@@ -153,8 +160,8 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
 }
 
 /**
- * What a pause has held, and the state of the circuit does not concern: it does not wait for that, only for the turns of its
- * organization. @returns whether there is more of it
+ * What a pause has held, and the state of the circuit does not concern: it does not wait for that, only for the turns
+ * of its organization. @returns whether there is more of it
  */
 async function releaseOutside(deps: CircuitDeps, { organizationId, routeId }: StoredCircuit): Promise<boolean> {
   const [first] = await heldOutsideCircuit(deps.pool, routeId, 1);
@@ -171,7 +178,9 @@ async function releaseOutside(deps: CircuitDeps, { organizationId, routeId }: St
   });
 }
 
-/** Sends the next probe: the delivery that has waited longest. If none waits, the next new delivery becomes the probe. */
+/**
+ * Sends the next probe: the delivery that has waited longest. If none waits, the next new delivery becomes the probe.
+ */
 async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Promise<void> {
   let deliveryId = circuit.probe?.deliveryId;
   if (deliveryId === undefined) {
@@ -189,8 +198,8 @@ async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Pr
 }
 
 /**
- * A destination may have been paused while the circuit held deliveries to it: it holds them from then on. Here they would be elected
- * and released before those to the other destinations, for nothing.
+ * A destination may have been paused while the circuit held deliveries to it: it holds them from then on. Here they
+ * would be elected and released before those to the other destinations, for nothing.
  */
 async function holdByPauses(deps: CircuitDeps, current: StoredCircuit): Promise<void> {
   const paused = await pausesOf(deps.pool, current.organizationId, current.destinationIds);
@@ -213,7 +222,8 @@ async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destina
       held.map((each) => ({ ...each, routeId })),
     );
     const taken = held.filter((each) => each.hasWorkflow && diversions.get(each.deliveryId)?.status === 'failed_over');
-    // No wait for turns: these have ended, and the signal to one that is not told before this worker ends would be lost.
+    // No wait for turns: these have ended, and the signal to one that is not told before this worker ends would be
+    // lost.
     await sendAll(
       taken.map(
         ({ deliveryId: id }) =>
@@ -227,8 +237,8 @@ async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destina
 }
 
 /**
- * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started, or have their turn at Temporal, if
- * that is slower, for a few seconds or until the circuit opens again, or a pause begins.
+ * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started, or have their turn
+ * at Temporal, if that is slower, for a few seconds or until the circuit opens again, or a pause begins.
  * @returns `held` 0: all of them are released
  */
 async function releaseHeld(
@@ -237,7 +247,8 @@ async function releaseHeld(
   organizationId: string,
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
-  // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are busy.
+  // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are
+  // busy.
   const startedAt = performance.now();
   let released = 0;
   for (;;) {

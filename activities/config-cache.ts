@@ -1,5 +1,5 @@
-// Destinations, routes and transforms as attempts need them, cached by id and version: the version comes with every delivery that is
-// loaded, so a changed record is read again at once, and an unchanged one is not.
+// Destinations, routes and transforms as attempts need them, cached by id and version: the version comes with every
+// delivery that is loaded, so a changed record is read again at once, and an unchanged one is not.
 import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import {

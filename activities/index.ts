@@ -21,9 +21,9 @@ import type { Parking } from './parking.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
-// A local activity ends within this time of its begin, ms, whether its result is recorded or not; else its workflow records it. That is
-// shorter than the time (8 s) after which the workflow task must be prolonged: where that comes too late, another worker makes the
-// attempt again.
+// A local activity ends within this time of its begin, ms, whether its result is recorded or not; else its workflow
+// records it. That is shorter than the time (8 s) after which the workflow task must be prolonged: where that comes too
+// late, another worker makes the attempt again.
 const LOCAL_END_MS = 7500;
 // So long it waits for its result to be recorded at least, ms: a group of results takes a few.
 const LEAST_AWAIT_RECORD_MS = 500;
@@ -34,7 +34,10 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   parking: Parking;
   threads: Threads;
   retrySlots: RetrySlots;
-  /** Called when the local activity of a first attempt begins, with the delivery's id. Any worker may make a regular one. */
+  /**
+   * Called when the local activity of a first attempt begins, with the delivery's id. Any worker may make a regular
+   * one.
+   */
   onBegun: (deliveryId: string) => void;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;

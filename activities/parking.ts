@@ -1,5 +1,5 @@
-// How many failed deliveries wait in Temporal to be replayed. An outage can fail a million of them: above a limit, the workflow
-// of a failed delivery ends at once. A replay by the API then starts a new one, as always.
+// How many failed deliveries wait in Temporal to be replayed. An outage can fail a million of them: above a limit, the
+// workflow of a failed delivery ends at once. A replay by the API then starts a new one, as always.
 import { type Log, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
@@ -21,16 +21,17 @@ const COUNT_EVERY_MS = 10_000;
 // An admission that no count has shown yet is added for at least this many intervals.
 const UNSEEN_COUNTS = 12;
 const DEADLINE_MS = 10_000;
-// Counts sooner once this part of an organization's limit was admitted, so limits are exceeded by about this part at most.
+// Counts sooner once this part of an organization's limit was admitted, so limits are exceeded by about this part at
+// most.
 const COUNT_AFTER_SHARE = 0.1;
 const LEAST_PAUSE_MS = 500;
 // Organizations with the most failures; each costs one more query to Temporal.
 const ORGANIZATIONS_PER_COUNT = 10;
 
 /**
- * An estimate: the last count, plus admissions that are not visible yet. Temporal shows a waiting workflow with a delay, which is
- * long in an outage. So an admission is added until the count has risen by it, or until it must be visible: then workflows that
- * ended meanwhile have hidden the rise.
+ * An estimate: the last count, plus admissions that are not visible yet. Temporal shows a waiting workflow with a
+ * delay, which is long in an outage. So an admission is added until the count has risen by it, or until it must be
+ * visible: then workflows that ended meanwhile have hidden the rise.
  */
 class Estimate {
   readonly #unseenMs: number;
@@ -93,9 +94,8 @@ class Estimate {
 
 /**
  * Keeps the limits, approximately: while deliveries fail, each worker counts in Temporal periodically, and adds its own
- * admissions.
- * Failure policy: while Temporal is unreachable, admissions stay counted, so that too few deliveries wait rather than too many. While
- * the namespace lacks search attributes none waits: nobody could count or find it.
+ * admissions. Failure policy: while Temporal is unreachable, admissions stay counted, so that too few deliveries wait
+ * rather than too many. While the namespace lacks search attributes none waits: nobody could count or find it.
  */
 export async function startParking(
   { client, log }: { client: InstallationClient; log: Log },

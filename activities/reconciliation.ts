@@ -1,5 +1,5 @@
-// The reconciliation, step by step: PostgreSQL knows what must continue, Temporal knows what is running. The workflow `reconcile`
-// runs one step after the other, so each is short and the progress is visible.
+// The reconciliation, step by step: PostgreSQL knows what must continue, Temporal knows what is running. The workflow
+// `reconcile` runs one step after the other, so each is short and the progress is visible.
 import { setTimeout as delay } from 'node:timers/promises';
 import { eachOf } from '../core/fairness/concurrency.ts';
 import { reconciliationRepairs, type Repair, REPAIR_LABELS } from '../core/metrics/services.ts';
@@ -29,8 +29,8 @@ export interface ReconcileDeps extends RepairDeps {
 const LIST_EVERY_MS = 600_000;
 const PAGE_SIZE = 500;
 const CONCURRENT_LOOKUPS = 10;
-// Most lookups in Temporal per second. It is lower when they find nothing wrong: then deliveries are late because Temporal or the
-// workers are busy, and lookups add load.
+// Most lookups in Temporal per second. It is lower when they find nothing wrong: then deliveries are late because
+// Temporal or the workers are busy, and lookups add load.
 const LOOKUPS_PER_SECOND = 500;
 const VAIN_LOOKUPS_PER_SECOND = 50;
 // How long one step reads while nothing is overdue.
@@ -147,8 +147,8 @@ const DEADLINE_MS = 10_000;
 const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
 
 /**
- * Goes through one page of the running workflows of deliveries of this installation. Of those whose delivery was deleted, replayed or ended,
- * the signal was lost.
+ * Goes through one page of the running workflows of deliveries of this installation. Of those whose delivery was
+ * deleted, replayed or ended, the signal was lost.
  * @param page token of the page, from the page before; null: the first
  * @returns the deliveries whose workflow was signalled to end, and the token of the next page
  */
@@ -168,7 +168,10 @@ async function endNeedless(
   return { signalled, next };
 }
 
-/** A workflow whose delivery has ended is signalled to attempt: it then finds out how the delivery ended, and shows that. */
+/**
+ * A workflow whose delivery has ended is signalled to attempt: it then finds out how the delivery ended, and shows
+ * that.
+ */
 function send(client: InstallationClient, notice: Notice): Promise<boolean> {
   const { deliveryId } = notice;
   if (notice.says === 'gone') return signalWorkflow(client, deliveryId, 'cancel');

@@ -18,7 +18,8 @@ export const CONCURRENT_SIGNALS = 10;
 const ASK_FOR_MS = 1000;
 
 /**
- * Each signal is a turn of the organization at Temporal; those without a workflow have theirs when the relay starts them.
+ * Each signal is a turn of the organization at Temporal; those without a workflow have theirs when the relay starts
+ * them.
  * @returns how many were released, the first ones. The others are held on
  */
 export async function releaseInTurn(
@@ -41,8 +42,8 @@ export async function releaseInTurn(
 }
 
 /**
- * The workflow is signalled first and the row is removed afterwards: a crash in between repeats the signal, which is harmless. A
- * delivery whose workflow is gone goes through the outbox; the relay notices and ends it visibly.
+ * The workflow is signalled first and the row is removed afterwards: a crash in between repeats the signal, which is
+ * harmless. A delivery whose workflow is gone goes through the outbox; the relay notices and ends it visibly.
  */
 export async function release(deps: ReleaseDeps, routeId: string, held: HeldDelivery[]): Promise<void> {
   if (held.length === 0) return;

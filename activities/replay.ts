@@ -1,5 +1,5 @@
-// The pages of replays: created in the database as far as the backlog has room, then signalled to the workflows of the failed deliveries
-// that they replace.
+// The pages of replays: created in the database as far as the backlog has room, then signalled to the workflows of the
+// failed deliveries that they replace.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';
@@ -19,14 +19,14 @@ import type { ReplayActivities } from './types.ts';
 import { BacklogRoom } from '../core/fairness/backlog-room.ts';
 import { createStandings } from '../db/hot-path/routing.ts';
 
-// How long one activity makes pages, or searches while no event matches; then the workflow can handle a cancel, and it is another
-// organization's turn. An activity costs more than a small page.
+// How long one activity makes pages, or searches while no event matches; then the workflow can handle a cancel, and it
+// is another organization's turn. An activity costs more than a small page.
 const TURN_MS = 1000;
 // Between two pages of a turn.
 const SHORT_REST_MS = 250;
 const CONCURRENT_SIGNALS = 5;
-// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others meanwhile. A
-// longer one, until the next page may be made, is left to the workflow.
+// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others
+// meanwhile. A longer one, until the next page may be made, is left to the workflow.
 const LONGEST_REST_MS = 1000;
 
 export interface ReplayDeps {
@@ -103,8 +103,8 @@ function resting({ restMs: _, ...progress }: ReplayProgress, restMs: number): Re
 }
 
 /**
- * Failure policy: the deliveries exist, so a failed one that misses the signal only stays open until its replay window ends.
- * Waiting here limits the concurrent signals of a large replay.
+ * Failure policy: the deliveries exist, so a failed one that misses the signal only stays open until its replay window
+ * ends. Waiting here limits the concurrent signals of a large replay.
  */
 async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, replays: ReplayedDelivery[]) {
   try {
@@ -119,9 +119,9 @@ const REST = 19;
 const EVERY_MS = 1000;
 
 /**
- * How much replays may add to the backlog, for the pages that this worker makes. Looks when a page is to be made, as rarely as the API does for
- * webhooks (api/ingest/backlog.ts): a look counts what waits, and may take a second of a core.
- * Failure policy: an error of the database is thrown; the page could not be stored either.
+ * How much replays may add to the backlog, for the pages that this worker makes. Looks when a page is to be made, as
+ * rarely as the API does for webhooks (api/ingest/backlog.ts): a look counts what waits, and may take a second of a
+ * core. Failure policy: an error of the database is thrown; the page could not be stored either.
  */
 export function createReplayRoom(pool: Pool, limits: BacklogLimits): FindRoom {
   const room = new BacklogRoom(limits.HOOKYARD_MAX_BACKLOG);

@@ -16,7 +16,10 @@ export interface AttemptRequest {
   slotAt?: number;
   /** Whether it was queued for its turn at the last request. */
   queued?: boolean;
-  /** Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's turn. */
+  /**
+   * Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's
+   * turn.
+   */
   released?: boolean;
 }
 
@@ -29,10 +32,11 @@ export type AttemptOutcome =
   /** Not made: the circuit of its route holds it until the signal `release`, or a pause of what `pausedBy` names. */
   | { status: 'held'; pausedBy?: 'route' | 'destination' }
   /**
-   * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come. `for`: something else is waited for: room for the transforms, or for the
-   * attempts or the large payloads (`slots`), of its organization; a slot at the destination; the end of the organization's
-   * suspension (`resumption`); or whether the failures that are being recorded open the circuit.
+   * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any);
+   * `queued`: or as soon as the signal `release` says that its turn has come. `for`: something else is waited for: room
+   * for the transforms, or for the attempts or the large payloads (`slots`), of its organization; a slot at the
+   * destination; the end of the organization's suspension (`resumption`); or whether the failures that are being
+   * recorded open the circuit.
    */
   | {
       status: 'deferred';
@@ -89,8 +93,9 @@ export interface CircuitRequest {
 /** The state of a circuit, and when its workflow checks again: in `waitMs`, or (null) at the next signal. */
 export type CircuitAdvice =
   /**
-   * `held` is what is left to release; 0: done. It waits only while the organization is suspended; or while the route or destination is
-   * `paused`, whatever the state of the circuit: until then (ISO 8601), or null, until somebody resumes it.
+   * `held` is what is left to release; 0: done. It waits only while the organization is suspended; or while the route
+   * or destination is `paused`, whatever the state of the circuit: until then (ISO 8601), or null, until somebody
+   * resumes it.
    */
   | { state: 'closed'; held: number; waitMs: number; suspended?: true; paused?: { until: string | null } }
   | {
@@ -124,10 +129,14 @@ export interface ReconcileStep {
 
 export interface Activities {
   /**
-   * Sends one attempt and records it; recorded attempts are not sent again. Throws when our own infrastructure is unavailable.
+   * Sends one attempt and records it; recorded attempts are not sent again. Throws when our own infrastructure is
+   * unavailable.
    */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
-  /** Records an attempt that was made before, unless it is recorded already. Throws while the database does not store it. */
+  /**
+   * Records an attempt that was made before, unless it is recorded already. Throws while the database does not store
+   * it.
+   */
   recordAttempt(request: RecordRequest): Promise<RecordedOutcome>;
   /** Brings a route's circuit as far as it can go now: half-open, probe, release. */
   advanceCircuit(request: CircuitRequest): Promise<CircuitAdvice>;
@@ -151,14 +160,17 @@ export interface MessageRequest {
 }
 
 /**
- * The result of a message. `logged`: no mail server is set. `withheld`: no address of the route may be sent mails. `unwanted`: the channel
- * is disabled, the route does not notify of this any more, or what it was about is gone. `nothing`: it has ended already.
+ * The result of a message. `logged`: no mail server is set. `withheld`: no address of the route may be sent mails.
+ * `unwanted`: the channel is disabled, the route does not notify of this any more, or what it was about is gone.
+ * `nothing`: it has ended already.
  */
 export interface MessageOutcome {
   status: 'sent' | 'logged' | 'withheld' | 'unwanted' | 'nothing';
 }
 
-/** Run by separate workers with few slots, so that slow receivers hold up neither deliveries nor, without mail, mails. */
+/**
+ * Run by separate workers with few slots, so that slow receivers hold up neither deliveries nor, without mail, mails.
+ */
 export interface MessageActivities {
   /** Sends a message. Throws while its receiver is away; not retryable when a retry is useless. */
   sendMessage(request: MessageRequest): Promise<MessageOutcome>;
@@ -175,8 +187,8 @@ export interface ReplayReference {
 /** Run by a separate worker, so that replays never take slots that deliveries need. */
 export interface ReplayActivities {
   /**
-   * Creates the page with this number unless it exists. If the answer has fewer pages and the replay is running, call again.
-   * Throws when our own infrastructure is unavailable.
+   * Creates the page with this number unless it exists. If the answer has fewer pages and the replay is running, call
+   * again. Throws when our own infrastructure is unavailable.
    */
   replayPage(page: ReplayReference & { page: number }): Promise<ReplayProgress>;
   /** Ends the replay as cancelled, unless it has ended. @returns how it ended */
@@ -218,8 +230,8 @@ export type UploadOutcome =
   | { status: 'uploaded' }
   | { status: 'ended' }
   /**
-   * `soon`: a retry may succeed by itself; `slowly`: somebody has to fix something first; `never`: the file itself cannot be
-   * written.
+   * `soon`: a retry may succeed by itself; `slowly`: somebody has to fix something first; `never`: the file itself
+   * cannot be written.
    */
   | { status: 'failed'; error: ErrorSummary; retry: 'soon' | 'slowly' | 'never' };
 
@@ -235,11 +247,14 @@ export type WritingOutcome =
   /** The turn of the warehouse is over, and more may be due: call it again. */
   | { state: 'more' };
 
-/** Run by a separate worker, so that a slow store never takes resources that deliveries need. All of them are idempotent. */
+/**
+ * Run by a separate worker, so that a slow store never takes resources that deliveries need. All of them are
+ * idempotent.
+ */
 export interface WarehouseActivities {
   /**
-   * Freezes and uploads what is due, file by file, and records its deliveries, for some seconds at most. Throws when our own
-   * infrastructure is unavailable.
+   * Freezes and uploads what is due, file by file, and records its deliveries, for some seconds at most. Throws when
+   * our own infrastructure is unavailable.
    */
   writeFiles(warehouse: WarehouseReference): Promise<WritingOutcome>;
   /**

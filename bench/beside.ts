@@ -1,7 +1,7 @@
-// npm run bench -- beside --checkout FOLDER [--seconds 60 --rounds 4]: what a delivery costs in this checkout beside another one, such as
-// a clone of the previous version with its packages installed. Each runs on a stack of its own, with as much data. They are saturated in
-// short turns, and what counts is the ratio of two turns that follow each other, so a machine that changes its speed, and a database
-// that grows, change both sides alike.
+// npm run bench -- beside --checkout FOLDER [--seconds 60 --rounds 4]: what a delivery costs in this checkout beside
+// another one, such as a clone of the previous version with its packages installed. Each runs on a stack of its own,
+// with as much data. They are saturated in short turns, and what counts is the ratio of two turns that follow each
+// other, so a machine that changes its speed, and a database that grows, change both sides alike.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Stack } from '../local/stack.ts';
@@ -27,8 +27,8 @@ interface Pair {
 }
 
 /**
- * Measures and prints a table. In each round the processes are new and the sides change their stacks, so that neither compiled code nor a
- * database that is laid out better stays with one of them.
+ * Measures and prints a table. In each round the processes are new and the sides change their stacks, so that neither
+ * compiled code nor a database that is laid out better stays with one of them.
  * @throws Error when there is no such checkout
  */
 export async function measureBeside(stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions): Promise<void> {

@@ -1,5 +1,5 @@
-// npm run bench [-- --lane express --rates 400,100 --seconds 20 --rounds 3]: what a delivery costs and how late it is, saturated and at
-// rates, in the lanes `adaptive` and `express`, or in the one that is named.
+// npm run bench [-- --lane express --rates 400,100 --seconds 20 --rounds 3]: what a delivery costs and how late it is,
+// saturated and at rates, in the lanes `adaptive` and `express`, or in the one that is named.
 import { cpus } from 'node:os';
 import type { LaneSetting } from '../core/delivery/delivery.ts';
 import type { Stack } from '../local/stack.ts';

@@ -1,6 +1,7 @@
-// npm run bench -- fleet [--workers 1,4,16,50 --api 2 --rate 400 --seconds 20]: whether a delivery costs the same with many workers as
-// with one. The load is the same for every size of the fleet, and everything shares this machine: what is asked is not how much more a
-// fleet delivers, but what its processes cost each other through PostgreSQL and Temporal.
+// npm run bench -- fleet [--workers 1,4,16,50 --api 2 --rate 400 --seconds 20]: whether a delivery costs the same with
+// many workers as with one. The load is the same for every size of the fleet, and everything shares this machine: what
+// is asked is not how much more a fleet delivers, but what its processes cost each other through PostgreSQL and
+// Temporal.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import type { Stack } from '../local/stack.ts';

@@ -1,5 +1,6 @@
-// npm run bench -- lists [--deliveries 5000000 --only figures]: fills a throw-away PostgreSQL with a month of history, asks the real API for
-// every list and statistic over HTTP, or for those whose names begin so, and says how long each takes. `figures` is GET /api/metrics.
+// npm run bench -- lists [--deliveries 5000000 --only figures]: fills a throw-away PostgreSQL with a month of history,
+// asks the real API for every list and statistic over HTTP, or for those whose names begin so, and says how long each
+// takes. `figures` is GET /api/metrics.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { rollUp } from '../db/ledger/roll-up.ts';
@@ -36,7 +37,10 @@ export async function measureLists(args: string[]): Promise<void> {
   );
 }
 
-/** What is asked, and its CPU so far: of the API and of PostgreSQL together, ms. It says more than times on a busy machine. */
+/**
+ * What is asked, and its CPU so far: of the API and of PostgreSQL together, ms. It says more than times on a busy
+ * machine.
+ */
 interface Asked {
   url: string;
   cpu: () => number;

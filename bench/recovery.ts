@@ -1,6 +1,6 @@
-// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express]: how long what is acknowledged waits when a worker is killed
-// (kill -9) under load: one of two, whose work the other one takes over; and the only one, which is started again at once, as
-// npm start does it. The load continues all the time, at a constant rate.
+// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express]: how long what is acknowledged waits when a worker
+// is killed (kill -9) under load: one of two, whose work the other one takes over; and the only one, which is started
+// again at once, as npm start does it. The load continues all the time, at a constant rate.
 import { once } from 'node:events';
 import type { Stack } from '../local/stack.ts';
 import { type Bar, barLine } from './support/bars.ts';
@@ -19,7 +19,10 @@ const LANE = 'express';
 const WARM_UP_SECONDS = 5;
 
 interface Kill {
-  /** Longest time from a webhook to its arrival, ms; and the time from the kill to the last arrival of what was sent before it. */
+  /**
+   * Longest time from a webhook to its arrival, ms; and the time from the kill to the last arrival of what was sent
+   * before it.
+   */
   longestMs: number;
   lastAfterKillMs: number;
   /** Until the started worker was ready, ms after the kill. */

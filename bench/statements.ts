@@ -1,6 +1,6 @@
 // npm run bench -- statements [--groups 1,10,40 --days 90 --bytes 1024]: what the four statements of the hot path cost
-// PostgreSQL, for groups of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a
-// time.
+// PostgreSQL, for groups of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one
+// statement at a time.
 import { parseArgs } from 'node:util';
 import { newId, shardOf } from '../core/text/ids.ts';
 import { claimDeliveries } from '../db/hot-path/claim.ts';
@@ -17,7 +17,8 @@ import { undisturbed } from './support/undisturbed.ts';
 
 export const STATEMENTS = ['store', 'claim', 'load', 'record'] as const;
 export type Statement = (typeof STATEMENTS)[number];
-// Of groups of one; larger groups are run less often, by the root of their size, and those of large bodies by their size.
+// Of groups of one; larger groups are run less often, by the root of their size, and those of large bodies by their
+// size.
 const RUNS = 1500;
 const MOST_BYTES = 500_000_000;
 const BODY_BYTES = 1024;

@@ -61,7 +61,10 @@ export interface ServiceAddress {
   ofDataFolder: boolean;
 }
 
-/** `--url`, the profile, `HOOKYARD_URL`, the service's own settings, where the service of the data folder listens, else its default. */
+/**
+ * `--url`, the profile, `HOOKYARD_URL`, the service's own settings, where the service of the data folder listens, else
+ * its default.
+ */
 export function serviceAddress({ url, profile: named }: GlobalOptions): ServiceAddress {
   const { HOOKYARD_URL, HOOKYARD_PUBLIC_URL, HOOKYARD_PORT } = process.env;
   if (url) return checked(url, '--url');

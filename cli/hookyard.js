@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// npx hookyard: runs cli/main.ts with Node 24, in an installed package as it was compiled. Plain JavaScript, because the machine's own
-// Node may be older (>= 20); then the Node of the npm package `node` takes over. Looks at nothing else, so that every command starts at
-// once.
+// npx hookyard: runs cli/main.ts with Node 24, in an installed package as it was compiled. Plain JavaScript, because
+// the machine's own Node may be older (>= 20); then the Node of the npm package `node` takes over. Looks at nothing
+// else, so that every command starts at once.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -29,7 +29,9 @@ else if (isCheckout)
   fail(`Hookyard needs Node 24, this is ${process.version}: run npm ci in ${project}, which brings it`);
 else fail(`Hookyard needs Node 24, this is ${process.version}: install it from https://nodejs.org`);
 
-/** With the code as Node kept it after the first time, types taken out and compiled: halves the time to the first line. */
+/**
+ * With the code as Node kept it after the first time, types taken out and compiled: halves the time to the first line.
+ */
 async function start() {
   module.enableCompileCache(isCheckout ? join(project, 'node_modules', '.cache', 'hookyard') : undefined);
   await import(main);

@@ -20,8 +20,8 @@ export function readBytes(name: string): Buffer {
 export const readInput = (name: string): string => readBytes(name).toString('utf8');
 
 /**
- * Replaces a file as a whole by one that only its owner can read: what breaks off, or reads it meanwhile, has the one of before. A
- * device or a pipe is written to.
+ * Replaces a file as a whole by one that only its owner can read: what breaks off, or reads it meanwhile, has the one
+ * of before. A device or a pipe is written to.
  * @throws CliError when it cannot be written
  */
 export function replaceFile(file: string, text: string): void {
@@ -60,7 +60,11 @@ export function privateKeyOf(file: string | undefined): KeyObject | undefined {
   }
 }
 
-/** JSON from an argument, `@file`, or `-` for stdin. @param option that it belongs to @throws CliError when it is not JSON */
+/**
+ * JSON from an argument, `@file`, or `-` for stdin.
+ * @param option that it belongs to
+ * @throws CliError when it is not JSON
+ */
 export function jsonOf(text: string, option: string): unknown {
   if (text === '-') return parseJson(readInput('-'), `${option} -`, 'correct it');
   if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'correct it');
@@ -91,8 +95,8 @@ export function parseJson(text: string, what: string, advice: string): unknown {
 const MAY_BE_EMPTY = ['--description', '--data'];
 
 /**
- * Refuses options and arguments without a value, such as those that a script makes of a variable that is not set: a command that acts
- * on what filters select would act on more than intended.
+ * Refuses options and arguments without a value, such as those that a script makes of a variable that is not set: a
+ * command that acts on what filters select would act on more than intended.
  * @throws CliError
  */
 export function refuseEmpty(command: Command): void {

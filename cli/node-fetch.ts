@@ -1,10 +1,12 @@
-// Requests of the command line. Not by fetch, whose rules protect pages in browsers: it refuses ports such as 6000 and 10080, takes
-// headers out and adds its own, and decodes answers.
+// Requests of the command line. Not by fetch, whose rules protect pages in browsers: it refuses ports such as 6000 and
+// 10080, takes headers out and adds its own, and decodes answers.
 import { type IncomingMessage, type RequestOptions, request as overHttp } from 'node:http';
 import { request as overTls } from 'node:https';
 import { Readable } from 'node:stream';
 
-/** @returns the answer when its headers are here; the body is to be read. It may be a redirect, which is not followed */
+/**
+ * @returns the answer when its headers are here; the body is to be read. It may be a redirect, which is not followed
+ */
 export function requestOf(url: URL, options: RequestOptions, body?: Uint8Array | string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? overTls : overHttp)(url, options, resolve);

@@ -1,5 +1,5 @@
-// Output of commands. Results go to stdout: as tables and lines for people, or with --json as one JSON value. Everything else
-// goes to stderr, so that results can be piped.
+// Output of commands. Results go to stdout: as tables and lines for people, or with --json as one JSON value.
+// Everything else goes to stderr, so that results can be piped.
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];

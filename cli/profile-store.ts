@@ -42,7 +42,10 @@ const isProfile = (value: unknown): boolean =>
 export const writeProfiles = (profiles: Profiles): void =>
   replaceFile(profilesFile(), `${JSON.stringify(profiles, null, 2)}\n`);
 
-/** The profile that `--profile` or HOOKYARD_PROFILE names; null without one. @throws CliError when there is none of this name */
+/**
+ * The profile that `--profile` or HOOKYARD_PROFILE names; null without one.
+ * @throws CliError when there is none of this name
+ */
 export function chosenProfile(option: string | undefined): (Profile & { name: string }) | null {
   const name = option ?? process.env.HOOKYARD_PROFILE;
   if (!name) return null;

@@ -4,7 +4,10 @@ import type { Context } from './context.ts';
 import type { Output } from './output.ts';
 
 type Item = Record<string, unknown>;
-/** By its title, what a column shows: paths of members of an item, with `|` between them for the first that is there, or a function. */
+/**
+ * By its title, what a column shows: paths of members of an item, with `|` between them for the first that is there, or
+ * a function.
+ */
 export type Columns = Record<string, string | ((item: never) => unknown)>;
 
 /** Columns of a list that has none of its own. */

@@ -8,7 +8,10 @@ import type { Output } from './output.ts';
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 2000;
 
-/** Prints each change of the event's deliveries; with --json the event as it ended. Sets exit code 1 unless all were delivered. */
+/**
+ * Prints each change of the event's deliveries; with --json the event as it ended. Sets exit code 1 unless all were
+ * delivered.
+ */
 export async function watchEvent({ client, output }: Context, id: string): Promise<void> {
   const printed = new Map<string, string>();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LAST_PAUSE_MS)) {

@@ -1,4 +1,5 @@
-// A sample webhook, or a body of yours, as the sender of a source sends it: its provider, or the sender that its owner describes.
+// A sample webhook, or a body of yours, as the sender of a source sends it: its provider, or the sender that its owner
+// describes.
 import { randomUUID, type KeyObject } from 'node:crypto';
 import type { Source } from '../client/index.ts';
 import { needsPublishedKeys, needsSecret, type Scheme, signAs } from '../core/verification/index.ts';
@@ -47,7 +48,10 @@ export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificat
   return { ...signed, headers: { ...sample.headers, ...signed.headers } };
 }
 
-/** Whose webhook is sent; null: nobody's in particular. @throws CliError for another provider than that of the source */
+/**
+ * Whose webhook is sent; null: nobody's in particular.
+ * @throws CliError for another provider than that of the source
+ */
 function providerFor(
   { slug, provider, verificationConfig: { type } }: Pick<Source, 'slug' | 'provider' | 'verificationConfig'>,
   asked: string | undefined,

@@ -11,8 +11,8 @@ export class HookyardError extends Error {
   /** The HTTP status; null when there was no answer. */
   readonly status: number | null;
   /**
-   * The API's code (`VALIDATION_ERROR`, `RESOURCE_NOT_FOUND`, ...), null where it gives none. Of the client itself: `UNREACHABLE`,
-   * `TIMEOUT`, and `NOT_HOOKYARD` when something else answered.
+   * The API's code (`VALIDATION_ERROR`, `RESOURCE_NOT_FOUND`, ...), null where it gives none. Of the client itself:
+   * `UNREACHABLE`, `TIMEOUT`, and `NOT_HOOKYARD` when something else answered.
    */
   readonly code: string | null;
   /** Problems of single members of the request; empty for most errors. */

@@ -10,7 +10,10 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Of a POST: instead of one made here, to repeat it across processes; 1 to 255 visible ASCII characters. */
   idempotencyKey?: string;
-  /** Of a change: only if the record is at this version, an `ETag` from `onETag`; otherwise it is refused with PRECONDITION_FAILED. */
+  /**
+   * Of a change: only if the record is at this version, an `ETag` from `onETag`; otherwise it is refused with
+   * PRECONDITION_FAILED.
+   */
   ifMatch?: string;
   /** Called with the `ETag` of an answer that shows one record: its version. */
   onETag?: (etag: string) => void;
@@ -53,12 +56,13 @@ interface ErrorBody {
 const FIRST_BACKOFF_MS = 500;
 
 /**
- * Sends a request, again where that is safe and useful, and returns the body of its answer: parsed JSON, undefined where there is
- * none, a `RawAnswer` for other types.
+ * Sends a request, again where that is safe and useful, and returns the body of its answer: parsed JSON, undefined
+ * where there is none, a `RawAnswer` for other types.
  *
- * Repeated are answers 429 and 503, which say that nothing was done, and a 409 that says that this very POST still runs; of GET
- * and POST also broken connections (a POST carries the same `Idempotency-Key` each time, so it is carried out once), and of a PUT
- * without `If-Match`, which changes nothing the second time. A time-out is not repeated: the caller said how long to wait.
+ * Repeated are answers 429 and 503, which say that nothing was done, and a 409 that says that this very POST still
+ * runs; of GET and POST also broken connections (a POST carries the same `Idempotency-Key` each time, so it is carried
+ * out once), and of a PUT without `If-Match`, which changes nothing the second time. A time-out is not repeated: the
+ * caller said how long to wait.
  * @throws HookyardError
  */
 export async function send(settings: Settings, call: Call, options: CallOptions = {}): Promise<unknown> {
@@ -253,7 +257,10 @@ function apiError(response: Response, body: ErrorBody, message: string, idempote
   });
 }
 
-/** RFC 9110, section 10.2.3: seconds, of which some proxies send fractions, or a date, which is in UTC in each of its forms. */
+/**
+ * RFC 9110, section 10.2.3: seconds, of which some proxies send fractions, or a date, which is in UTC in each of its
+ * forms.
+ */
 function retryAfterMs(text: string | null): number | null {
   if (text === null) return null;
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);

@@ -1,5 +1,5 @@
-// The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch. What api.ts has is
-// made by npm run prepare.
+// The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
+// What api.ts has is made by npm run prepare.
 import { type CursorPagination, cursorLists, type Operations, operations, type Pagination, streams } from './api.ts';
 import { type CallOptions, type Settings, send } from './http.ts';
 import type { Ignored } from './ignored.ts';
@@ -30,7 +30,10 @@ export interface ClientOptions {
   fetch?: typeof fetch;
   /** Called when the service did not know parts of a request and ignored them: a misspelt filter, for example. */
   onIgnored?: (ignored: Ignored) => void;
-  /** Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when it is none. */
+  /**
+   * Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when
+   * it is none.
+   */
   parseJson?: (text: string) => unknown;
 }
 
@@ -46,9 +49,9 @@ type Item<Name extends ListName> = Awaited<ReturnType<Operations[Name]>>['data']
 /** A method per operation, and `each`: the items of all pages of a list. */
 export interface Client extends Operations {
   /**
-   * Every item of a list, part by part as they are asked for, newest first. Lists that have a `cursor` go by it, and what is stored
-   * meanwhile shifts nothing. The others go by page: records that are made or removed meanwhile shift these; an item that shows up
-   * twice is given once.
+   * Every item of a list, part by part as they are asked for, newest first. Lists that have a `cursor` go by it, and
+   * what is stored meanwhile shifts nothing. The others go by page: records that are made or removed meanwhile shift
+   * these; an item that shows up twice is given once.
    * @param input the filters of the operation; `page` is where to begin, by page then; `pageSize` defaults to 100
    */
   each<Name extends ListName>(name: Name, input?: Input<Name>, options?: CallOptions): AsyncGenerator<Item<Name>, void>;
@@ -147,7 +150,10 @@ function baseOf(url: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/** Fills the path; what is left of the parameters is the query. @throws TypeError when the path needs one that is not given */
+/**
+ * Fills the path; what is left of the parameters is the query.
+ * @throws TypeError when the path needs one that is not given
+ */
 function pathOf(template: string, parameters: Record<string, unknown>): string {
   const rest = new Map(Object.entries(parameters));
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

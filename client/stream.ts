@@ -1,5 +1,5 @@
-// Events as they arrive: a stream of server-sent events (HTML Living Standard, section 9.2), read over fetch with the key, and asked
-// for again whenever it ends, from where it ended.
+// Events as they arrive: a stream of server-sent events (HTML Living Standard, section 9.2), read over fetch with the
+// key, and asked for again whenever it ends, from where it ended.
 import type { Event } from './api.ts';
 import { HookyardError } from './errors.ts';
 import { exchange, notHookyard, pause, refusalOf, Repeats, type Settings } from './http.ts';
@@ -15,7 +15,10 @@ export interface StreamOptions {
 
 /** What a stream of events tells. */
 export type Streamed =
-  /** It is open, for the first time or again. `lastEventId` is where it begins: nothing that arrives from then on is left out. */
+  /**
+   * It is open, for the first time or again. `lastEventId` is where it begins: nothing that arrives from then on is
+   * left out.
+   */
   | { type: 'open'; lastEventId: string | null }
   | { type: 'event'; event: Event }
   /** Events were left out, because they are older than ten minutes or too many came at once: the list has them. */
@@ -38,8 +41,8 @@ const KEPT_MS = 30_000;
 const FORGET_EVERY = 1000;
 
 /**
- * Follows events until its signal ends it. A stream that ends is asked for again, and one that breaks as any other GET is: what was
- * missed comes then, and each event comes once.
+ * Follows events until its signal ends it. A stream that ends is asked for again, and one that breaks as any other GET
+ * is: what was missed comes then, and each event comes once.
  * @param path with its query
  * @throws HookyardError when it is refused, and when it cannot be reached for longer than the settings allow
  */

@@ -1,5 +1,5 @@
-// How the console is built: relative addresses, so that it works below a path; what pages share in chunks of their own. The built
-// files are compressed by local/first-steps.ts.
+// How the console is built: relative addresses, so that it works below a path; what pages share in chunks of their own.
+// The built files are compressed by local/first-steps.ts.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 

@@ -1,7 +1,8 @@
-// node local/bootstrap.js <file.ts> [arguments]: what every npm script starts with. Plain JavaScript, because it also runs on the
-// machine's own Node (>= 20) before anything is installed: installs the dependencies when they are missing or out of date,
-// then runs the TypeScript file with Node 24, which comes as the npm package `node` when the machine's Node is another. In an installed
-// package, for which npm has done the first step, it runs the same file as it was compiled (release/npm-packages.ts).
+// node local/bootstrap.js <file.ts> [arguments]: what every npm script starts with. Plain JavaScript, because it also
+// runs on the machine's own Node (>= 20) before anything is installed: installs the dependencies when they are missing
+// or out of date, then runs the TypeScript file with Node 24, which comes as the npm package `node` when the machine's
+// Node is another. In an installed package, for which npm has done the first step, it runs the same file as it was
+// compiled (release/npm-packages.ts).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,8 @@ const generators = join(project, 'sdk', 'generate');
 // npm puts no lock file into a package.
 const isPackage = !existsSync(lockFile);
 const ownMajor = Number(process.versions.node.split('.')[0]);
-// One Ctrl-C arrives several times: from the terminal, which signals the whole process group, and from npm, which passes it on.
+// One Ctrl-C arrives several times: from the terminal, which signals the whole process group, and from npm, which
+// passes it on.
 const samePressMs = 1000;
 
 function main() {
@@ -96,7 +98,8 @@ function start(file, args) {
     );
   }
   if (!isPackage && isClientStale()) spawnSync(node, [join(generators, 'write.ts')], { stdio: 'inherit' });
-  // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are gone.
+  // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are
+  // gone.
   const script = join(project, isPackage ? file.replace(/\.ts$/, '.js') : file);
   const child = spawn(node, [script, ...args], {
     // Paths in settings of an installed package are those of anyone who starts it.
@@ -118,8 +121,9 @@ function start(file, args) {
 }
 
 /**
- * The threads of Node, of this process and of all that it starts. Half of the first may look up names (outbound/http/guarded-connect.ts). V8
- * would have four helpers, which collect the garbage of a large webhook on all cores while others wait.
+ * The threads of Node, of this process and of all that it starts. Half of the first may look up names
+ * (outbound/http/guarded-connect.ts). V8 would have four helpers, which collect the garbage of a large webhook on all
+ * cores while others wait.
  */
 function threadSettings({ UV_THREADPOOL_SIZE = '16', NODE_OPTIONS = '' }) {
   return { UV_THREADPOOL_SIZE, NODE_OPTIONS: `--v8-pool-size=1 ${NODE_OPTIONS}`.trim() };

@@ -26,7 +26,9 @@ export function oneLine(error: unknown): string {
   return text.replace(/\s*\n\s*/g, ' ').trim();
 }
 
-/** Turns file system errors of the data folder into the sentence that says what to do; others are returned unchanged. */
+/**
+ * Turns file system errors of the data folder into the sentence that says what to do; others are returned unchanged.
+ */
 export function explainFileError(error: unknown, dataDir: string): unknown {
   if (/No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/.test(oneLine(error))) return diskFull(dataDir);
   switch (errorCode(error)) {

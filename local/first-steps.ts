@@ -1,5 +1,5 @@
-// What `npm start` prints when everything runs: the addresses, a link to the console that signs in once, and three commands for a first
-// webhook (README.md has the same). The console is built beside the servers.
+// What `npm start` prints when everything runs: the addresses, a link to the console that signs in once, and three
+// commands for a first webhook (README.md has the same). The console is built beside the servers.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { dataFolder as dataFolderOf, isPackage } from '../core/config/data-folder.ts';
@@ -20,7 +20,10 @@ export interface Running {
 
 const project = join(import.meta.dirname, '..');
 
-/** The lines to print. The commands run in the project's folder, those of an installed package anywhere, in any POSIX shell. */
+/**
+ * The lines to print. The commands run in the project's folder, those of an installed package anywhere, in any POSIX
+ * shell.
+ */
 export function firstSteps(running: Running): string[] {
   const hookyard = `${dataFolder(running)}npx hookyard`;
   return [

@@ -1,5 +1,6 @@
-// node local/healthcheck.ts [path]: whether the process of this container answers its probe, by default /healthz. For both roles: an
-// API answers on its own port, a worker on that for metrics. The image's HEALTHCHECK, and docker-compose.yml with /readyz.
+// node local/healthcheck.ts [path]: whether the process of this container answers its probe, by default /healthz. For
+// both roles: an API answers on its own port, a worker on that for metrics. The image's HEALTHCHECK, and
+// docker-compose.yml with /readyz.
 import { metricsPort } from '../core/metrics/ports.ts';
 import { isWell } from './wait.ts';
 

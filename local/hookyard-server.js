@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// hookyard-server: what `npm start` does, from an installed package; with the name of a role that role alone; with anything else the
-// command line, including the commands that work on the database.
+// hookyard-server: what `npm start` does, from an installed package; with the name of a role that role alone; with
+// anything else the command line, including the commands that work on the database.
 const [, , option] = process.argv;
 const ROLES = ['api', 'worker'];
 

@@ -1,5 +1,5 @@
-// node local/image-packages.ts <folder>: in the build of the image, removes from <folder>/node_modules what only the embedded stack and
-// other platforms need, and what was removed from <folder>/sbom.cdx.json.
+// node local/image-packages.ts <folder>: in the build of the image, removes from <folder>/node_modules what only the
+// embedded stack and other platforms need, and what was removed from <folder>/sbom.cdx.json.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

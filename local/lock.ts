@@ -1,6 +1,6 @@
-// Which processes run a data folder: one stack, by a lock file with its pid and command line; its children, by a record each; and where its
-// API listens. A pid alone proves nothing (it may have been given to another program since), so a process counts as ours only when its
-// command line names the data folder.
+// Which processes run a data folder: one stack, by a lock file with its pid and command line; its children, by a record
+// each; and where its API listens. A pid alone proves nothing (it may have been given to another program since), so a
+// process counts as ours only when its command line names the data folder.
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,8 +40,8 @@ function removeStale(file: string, dataDir: string): void {
     throw new StartupError(
       `Hookyard already runs on ${dataDir} (pid ${holder.pid}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
     );
-  // Renaming is atomic: of two processes that found the same stale lock one gets it. What it got may be a lock that a third
-  // one has taken since; that one is put back.
+  // Renaming is atomic: of two processes that found the same stale lock one gets it. What it got may be a lock that a
+  // third one has taken since; that one is put back.
   const aside = `${file}.${process.pid}`;
   try {
     renameSync(file, aside);
@@ -119,7 +119,8 @@ export function commandLine(pid: number): string | undefined {
   }
 }
 
-// Small images have no ps, and outside of UTF-8 locales ps prints ? for what is not ASCII (proc_pid_stat(5), proc_pid_cmdline(5)).
+// Small images have no ps, and outside of UTF-8 locales ps prints ? for what is not ASCII (proc_pid_stat(5),
+// proc_pid_cmdline(5)).
 function fromProc(pid: number): string | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [state] = stat.slice(stat.lastIndexOf(')') + 2);

@@ -1,5 +1,5 @@
-// npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that no variable
-// points to, keeps them running, and stops them in order.
+// npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that
+// no variable points to, keeps them running, and stops them in order.
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../core/config/config-error.ts';
@@ -138,8 +138,8 @@ async function grantServices(pool: Pool): Promise<void> {
 }
 
 /**
- * How large the database may get on the disk of this machine, where no setting says it: ingest then answers 503 while the disk still
- * has room for Temporal's databases, WAL and vacuum, and no organization fills it for the others.
+ * How large the database may get on the disk of this machine, where no setting says it: ingest then answers 503 while
+ * the disk still has room for Temporal's databases, WAL and vacuum, and no organization fills it for the others.
  * @param dataDir the data folder of the embedded PostgreSQL
  * @returns bytes
  */
@@ -164,8 +164,8 @@ async function startRoles(
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || (temporalUiUrl ?? ''),
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
-    // Some of them are in no other setting: the port for metrics of the other role, those of Temporal's services, and of PostgreSQL
-    // when it only serves Temporal.
+    // Some of them are in no other setting: the port for metrics of the other role, those of Temporal's services, and
+    // of PostgreSQL when it only serves Temporal.
     HOOKYARD_DELIVERY_ALLOW: [
       ...settings.HOOKYARD_DELIVERY_ALLOW,
       ...[...ports(), ...metricsPorts(settings), sdkPort].map((own) => `!localhost:${own}`),

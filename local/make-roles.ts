@@ -1,5 +1,5 @@
-// Makes the roles and databases of an installation on a PostgreSQL that is not embedded, as its superuser: docker-compose.yml runs it
-// before all others. Safe to repeat; a changed password is set.
+// Makes the roles and databases of an installation on a PostgreSQL that is not embedded, as its superuser:
+// docker-compose.yml runs it before all others. Safe to repeat; a changed password is set.
 import { type Passwords, setUpRoles } from './postgres/roles.ts';
 
 function variable(name: string): string {

@@ -2,8 +2,8 @@
 import { createServer } from 'node:net';
 import { StartupError } from './errors.ts';
 
-// Below the ranges from which Linux (32768) and macOS (49152) take the local ports of outgoing connections: a port chosen
-// there could be taken by any connection between choosing and listening.
+// Below the ranges from which Linux (32768) and macOS (49152) take the local ports of outgoing connections: a port
+// chosen there could be taken by any connection between choosing and listening.
 const lowest = 15_000;
 const highest = 32_000;
 

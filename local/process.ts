@@ -1,5 +1,6 @@
-// One child process of the stack: started in its own session (so that a terminal's Ctrl-C reaches only the supervisor, which
-// ends the children in order), its output in a log file, its pid recorded so that the next start finds what a kill -9 left.
+// One child process of the stack: started in its own session (so that a terminal's Ctrl-C reaches only the supervisor,
+// which ends the children in order), its output in a log file, its pid recorded so that the next start finds what a
+// kill -9 left.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,10 @@ export interface ChildOptions {
   cwd?: string;
   uid?: number;
   gid?: number;
-  /** `file` (default): standard output and error go to `<dataDir>/logs/<name>.log`; `inherit`: to ours, with an IPC channel. */
+  /**
+   * `file` (default): standard output and error go to `<dataDir>/logs/<name>.log`; `inherit`: to ours, with an IPC
+   * channel.
+   */
   output?: 'file' | 'inherit';
   /** With `file`: an IPC channel all the same. */
   ipc?: boolean;
@@ -181,8 +185,8 @@ const longestDelayMs = 30_000;
 const steadyAfterMs = 60_000;
 
 /**
- * Starts a service again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s. A failed start counts
- * as an end.
+ * Starts a service again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s. A
+ * failed start counts as an end.
  * @param most starts in a row that may fail
  * @returns `undefined` when `stopping` was aborted, else why the service cannot be kept up
  */

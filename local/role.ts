@@ -1,6 +1,6 @@
-// One role of Hookyard (api, worker) as a child process that is kept running. Contract with the role: it sends
-// `{ type: 'ready', url? }` over IPC when it serves; on SIGTERM, or when the channel closes because we are gone, it finishes what it
-// is doing and exits 0.
+// One role of Hookyard (api, worker) as a child process that is kept running. Contract with the role: it sends `{ type:
+// 'ready', url? }` over IPC when it serves; on SIGTERM, or when the channel closes because we are gone, it finishes
+// what it is doing and exits 0.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Log, phase, StartupError, seconds } from './errors.ts';
@@ -13,7 +13,10 @@ export interface Role {
   /** Its URL, once reported. */
   readonly url: string | undefined;
   readonly pid: number;
-  /** SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again. @returns false when it had to be killed */
+  /**
+   * SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again.
+   * @returns false when it had to be killed
+   */
   stop(graceMs: number): Promise<boolean>;
 }
 

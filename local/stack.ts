@@ -1,4 +1,5 @@
-// The embedded stack of one machine as a library: PostgreSQL, Temporal, its UI. Used by `npm start`, the tests and the bench.
+// The embedded stack of one machine as a library: PostgreSQL, Temporal, its UI. Used by `npm start`, the tests and the
+// bench.
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
@@ -33,7 +34,10 @@ export interface StackOptions {
   downloadUrl?: string;
   /** Runs when the data folder is ours, before anything is started: further checks of the caller. */
   onLocked?: () => Promise<void>;
-  /** Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations); as the owner of its tables. */
+  /**
+   * Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations); as the owner of its
+   * tables.
+   */
   onDatabase?: (databaseUrl: string) => Promise<void>;
   /** Aborts a start in progress; started servers are stopped. */
   signal?: AbortSignal;
@@ -67,7 +71,8 @@ export interface Stack extends Parts {
 /** Names of the children in the order they are ended. */
 const endOrder = ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'];
 const leftoverGraceMs = 10_000;
-// So often the servers are started when another program was quicker at a port; two stacks that start side by side may meet.
+// So often the servers are started when another program was quicker at a port; two stacks that start side by side may
+// meet.
 const mostTries = 3;
 
 /**
@@ -103,7 +108,9 @@ async function stopParts(parts: Parts): Promise<void> {
   await parts.postgres?.stop();
 }
 
-/** Creates the data folder. Others may pass through it (PostgreSQL's user does) but not list it; what is secret is 0600. */
+/**
+ * Creates the data folder. Others may pass through it (PostgreSQL's user does) but not list it; what is secret is 0600.
+ */
 function openDataDir(path: string): string {
   const dataDir = resolve(path);
   try {
@@ -118,7 +125,8 @@ function openDataDir(path: string): string {
   }
 }
 
-// Not by Node's recursive mkdir: on a read-only file system that says ENOENT, and in /proc it never returns (Node 24.21).
+// Not by Node's recursive mkdir: on a read-only file system that says ENOENT, and in /proc it never returns (Node
+// 24.21).
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

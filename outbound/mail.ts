@@ -30,7 +30,10 @@ export interface Mailer {
   close(): void;
 }
 
-/** Why a mail was refused. A summary, so that it may be logged and stored in histories: the words of a server quote addresses. */
+/**
+ * Why a mail was refused. A summary, so that it may be logged and stored in histories: the words of a server quote
+ * addresses.
+ */
 export class MailError extends Error {
   readonly summary: ErrorSummary;
   /** Trying again would not help: the server refuses this mail. */
@@ -47,8 +50,8 @@ export class MailError extends Error {
 }
 
 /**
- * Sends a mail to its recipients together, or to each alone where each has a link that stops such mails. Then a recipient that the
- * server refuses stops no other; where the server fails, all of them are to be sent again.
+ * Sends a mail to its recipients together, or to each alone where each has a link that stops such mails. Then a
+ * recipient that the server refuses stops no other; where the server fails, all of them are to be sent again.
  * @returns how many recipients the server refused
  * @throws MailError when it was sent to nobody, or not to all because the server fails
  */
@@ -90,8 +93,8 @@ export interface Smtp {
 type SmtpSettings = Pick<Settings, 'SMTP_URL' | 'SMTP_URL_FILE' | 'HOOKYARD_NOTIFY_FROM'>;
 
 /**
- * The mail server of the settings; null where there is none. If its URL is in a file, user and password may be replaced there. Another
- * host takes a restart: destinations are kept from the one that is known (core/http/own-services.ts).
+ * The mail server of the settings; null where there is none. If its URL is in a file, user and password may be replaced
+ * there. Another host takes a restart: destinations are kept from the one that is known (core/http/own-services.ts).
  */
 export function smtpOf(settings: SmtpSettings): Smtp | null {
   const { SMTP_URL: first, HOOKYARD_NOTIFY_FROM: from } = settings;
@@ -101,7 +104,10 @@ export function smtpOf(settings: SmtpSettings): Smtp | null {
   return url && from ? { mailer: createMailer(url), from } : null;
 }
 
-/** @param url asked for each mail: `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if needed */
+/**
+ * @param url asked for each mail: `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if
+ * needed
+ */
 export function createMailer(url: () => string): Mailer {
   let used = url();
   let transport = transportTo(used);

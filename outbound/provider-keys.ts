@@ -1,6 +1,6 @@
-// The keys that providers publish (core/verification/published-keys.ts). Webhooks of strangers make this process ask for them, so what they can
-// cause is bounded: keys are kept, what a provider has not is not asked for again at once, sources and organizations have so many
-// questions a minute, and each organization waits for its own questions only.
+// The keys that providers publish (core/verification/published-keys.ts). Webhooks of strangers make this process ask
+// for them, so what they can cause is bounded: keys are kept, what a provider has not is not asked for again at once,
+// sources and organizations have so many questions a minute, and each organization waits for its own questions only.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
@@ -15,7 +15,8 @@ import {
   type PublishedKeys,
 } from '../core/verification/published-keys.ts';
 
-// Once they are this old, keys are asked for again while webhooks are verified by them, and used until the second age when that fails.
+// Once they are this old, keys are asked for again while webhooks are verified by them, and used until the second age
+// when that fails.
 const FRESH_MS = 3_600_000;
 const KEPT_MS = 24 * FRESH_MS;
 // What a set of keys lacks that is no older than this, the provider has not. It bounds how often the set is asked for.
@@ -161,7 +162,8 @@ function nameOf({ url, post }: KeyDocument): string {
   return post === undefined ? url : `${url} ${createHash('sha256').update(JSON.stringify(post)).digest('hex')}`;
 }
 
-// How much the webhooks of strangers may make this process ask providers: so many questions a minute for a source, and for an organization.
+// How much the webhooks of strangers may make this process ask providers: so many questions a minute for a source, and
+// for an organization.
 const MINUTE_MS = 60_000;
 const PER_SOURCE = 10;
 const PER_ORGANIZATION = 60;
@@ -192,7 +194,8 @@ function createBudget(now: () => number): (asker: Asker) => void {
   };
 }
 
-// One question to a provider goes by the sender of deliveries, and so through the address guard: one deadline, no redirects, a bounded answer.
+// One question to a provider goes by the sender of deliveries, and so through the address guard: one deadline, no
+// redirects, a bounded answer.
 const TIMEOUT_MS = 5000;
 // The largest set of keys of a provider has some ten thousand bytes.
 const MAX_BYTES = 256 * 1024;

@@ -31,8 +31,8 @@ export const adyen: Provider = {
   secret: { is: 'the HMAC key of the webhook, in hex' },
   eventType: { payload: 'notificationItems.0.NotificationRequestItem.eventCode' },
   eventId: { payload: 'notificationItems.0.NotificationRequestItem.pspReference' },
-  // https://docs.adyen.com/development-resources/webhooks/best-practices: repeats have the same eventCode and pspReference, and
-  // both are signed.
+  // https://docs.adyen.com/development-resources/webhooks/best-practices: repeats have the same eventCode and
+  // pspReference, and both are signed.
   dedup: { signature: true },
   answer: { status: 200, body: '[accepted]', contentType: 'text/plain' },
   instructions:

@@ -1,5 +1,6 @@
 // What a provider is: data. A new one is a file beside this one, a line in all.ts, and a signer in
-// test/support/providers/provider-signers.ts. Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
+// test/support/providers/provider-signers.ts. Facts, and the form of the samples, come from the provider's own
+// documentation, which `docs` names.
 import type { SourceAnswer } from '../core/ingest/source-answer.ts';
 import type { Handshake } from '../core/verification/handshakes.ts';
 import type { Scheme } from '../core/verification/index.ts';
@@ -10,7 +11,10 @@ export type Place = { header: string } | { payload: string };
 export interface Sample {
   /** The type of the event, as the provider names it. */
   event: string;
-  /** Beside those of the signature; without a Content-Type it is JSON. What stands for an id or a time is replaced (sample.ts). */
+  /**
+   * Beside those of the signature; without a Content-Type it is JSON. What stands for an id or a time is replaced
+   * (sample.ts).
+   */
   headers?: Record<string, string>;
   /** An object is sent as JSON, text as it is. The same is replaced. */
   body: object | string;
@@ -27,7 +31,10 @@ export interface Provider {
   secret: {
     /** What the owner enters as `verificationConfig.secret`; null: the provider sends it in its handshake. */
     is: string | null;
-    /** Below so many characters there is a warning: where the provider makes shorter ones than others; 1 where it is none to guess. */
+    /**
+     * Below so many characters there is a warning: where the provider makes shorter ones than others; 1 where it is
+     * none to guess.
+     */
     shortest?: number;
   };
   /** What the owner enters as `verificationConfig.verifyToken`, where the handshake asks for it. */

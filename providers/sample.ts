@@ -16,8 +16,8 @@ export function sampleOf(
 }
 
 /**
- * `{uuid}` and `{hex}` become an id, one in the whole webhook; `{time}` and `{seconds}` the time. A member whose whole value is
- * `{seconds:number}` or `{milliseconds:number}` becomes a number.
+ * `{uuid}` and `{hex}` become an id, one in the whole webhook; `{time}` and `{seconds}` the time. A member whose whole
+ * value is `{seconds:number}` or `{milliseconds:number}` becomes a number.
  */
 function filled({ headers, body }: Sample, now: Date) {
   const typed = { 'Content-Type': JSON_TYPE, ...headers };

@@ -1,5 +1,5 @@
-// npm run release:build: everything that is published, into dist/release. npm run release:dry also installs and tries it
-// (test/release/).
+// npm run release:build: everything that is published, into dist/release. npm run release:dry also installs and tries
+// it (test/release/).
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildClient, buildCli, buildServer, project, run, version } from './npm-packages.ts';
@@ -41,7 +41,10 @@ function pythonPackage(): void {
   run(python, ['-m', 'hatchling', 'build', '-d', join(release, 'python')], join(project, 'sdk', 'python'));
 }
 
-/** As a module proxy serves it (https://go.dev/ref/mod#module-proxy); the content of the zip is also that of the repository. */
+/**
+ * As a module proxy serves it (https://go.dev/ref/mod#module-proxy); the content of the zip is also that of the
+ * repository.
+ */
 function goModule(): void {
   const path = 'github.com/hookyard/hookyard-go';
   const sources = join(project, 'sdk', 'go');

@@ -1,4 +1,5 @@
-// The three npm packages, each assembled in a folder of its own: @hookyard/client, hookyard (the command line), hookyard-server.
+// The three npm packages, each assembled in a folder of its own: @hookyard/client, hookyard (the command line),
+// hookyard-server.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -71,8 +72,8 @@ const FOLDERS = [
 const SOURCE_PATH = /(["'`])((?:[^"'`\s]*\/)?[\w.-]+)\.ts\1/g;
 
 /**
- * The whole service, compiled, because Node runs no TypeScript below node_modules. Each file keeps its lines and its place; types are
- * taken out as Node does it at every start of a checkout.
+ * The whole service, compiled, because Node runs no TypeScript below node_modules. Each file keeps its lines and its
+ * place; types are taken out as Node does it at every start of a checkout.
  */
 export function buildServer(folder: string): void {
   const write = (path: string, content: string | Buffer) => {

@@ -1,5 +1,5 @@
-// The listener for metrics and probes: for the operator's own network, on this machine by default. It serves few paths, reads no
-// body, and what it costs is bounded, however often it is asked.
+// The listener for metrics and probes: for the operator's own network, on this machine by default. It serves few paths,
+// reads no body, and what it costs is bounded, however often it is asked.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../core/process/log.ts';
@@ -38,8 +38,8 @@ export interface Listener {
 }
 
 /**
- * Starts to listen; resolves when it does, or when it could not.
- * Failure policy: a process without its listener does its work all the same. It says so and tries again every ten seconds.
+ * Starts to listen; resolves when it does, or when it could not. Failure policy: a process without its listener does
+ * its work all the same. It says so and tries again every ten seconds.
  */
 export async function startListener({ host, port, pages, log }: ListenerOptions): Promise<Listener> {
   const kept = Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, onceInAWhile(page)]));

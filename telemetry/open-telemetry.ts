@@ -37,8 +37,8 @@ export function resourceTexts(role: Role, version: string): Record<string, strin
 }
 
 /**
- * OpenTelemetry's own warnings, such as a receiver that is away, in the log of the process: the first of a kind at once, then one line
- * a minute. One logger a process.
+ * OpenTelemetry's own warnings, such as a receiver that is away, in the log of the process: the first of a kind at
+ * once, then one line a minute. One logger a process.
  */
 export function tellProblems(log: Log): void {
   const tell = (message: string, ...facts: unknown[]) => {

@@ -1,5 +1,5 @@
-// The figures of the whole installation: when somebody asks for metrics, this process reads what was taken last, and takes the next ones
-// when it is the first to see that they are due. While nobody asks, nothing is read.
+// The figures of the whole installation: when somebody asks for metrics, this process reads what was taken last, and
+// takes the next ones when it is the first to see that they are due. While nobody asks, nothing is read.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../core/config/config.ts';
@@ -29,7 +29,8 @@ import type { Pool } from '../db/connections/pool.ts';
 const LOOK_EVERY_MS = 5000;
 // How long who asks waits for it; then the figures before are shown.
 const WAIT_MS = 1000;
-// Figures are taken so often, and each time is followed by a rest of this many times its duration: a twentieth of a core at most.
+// Figures are taken so often, and each time is followed by a rest of this many times its duration: a twentieth of a
+// core at most.
 const TAKE_EVERY_MS = 10_000;
 const REST = 19;
 // What is not taken by then is left out, and the claim outlasts what is under way then.

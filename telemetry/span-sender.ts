@@ -28,7 +28,8 @@ const HOUR_MS = 3_600_000;
 const LAST_EXPORT_MS = 2000;
 
 /**
- * Failure policy: spans that cannot be sent, or for which the queue has no room, are lost, and the log says so; nobody waits for them.
+ * Failure policy: spans that cannot be sent, or for which the queue has no room, are lost, and the log says so; nobody
+ * waits for them.
  */
 export function createSpanSender({ role, version, env, log }: TracingOptions): {
   tracer: Tracer;

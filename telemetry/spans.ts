@@ -1,5 +1,6 @@
-// The spans of webhooks: their names, attributes and times. Attributes have the names of OpenTelemetry's semantic conventions, or begin
-// with `hookyard.`; none holds anything of a payload or a header, nor a path or a query, which may be secrets.
+// The spans of webhooks: their names, attributes and times. Attributes have the names of OpenTelemetry's semantic
+// conventions, or begin with `hookyard.`; none holds anything of a payload or a header, nor a path or a query, which
+// may be secrets.
 import {
   type Attributes,
   type Context,
@@ -31,7 +32,10 @@ import type {
 // As in the metrics (core/metrics).
 const INGEST_ROUTE = '/ingest/:organization/:source';
 
-/** Spans end at what the monotonic clock says since their start: a wall clock that is set back makes none that ends before it began. */
+/**
+ * Spans end at what the monotonic clock says since their start: a wall clock that is set back makes none that ends
+ * before it began.
+ */
 class Clock {
   readonly #startedAt: number;
   readonly #zero: number;

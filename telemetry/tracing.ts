@@ -1,5 +1,5 @@
-// Traces of a process: the same start for API and worker. Nothing is loaded, and nothing is done for a webhook, unless the standard
-// variables of OpenTelemetry say where traces go.
+// Traces of a process: the same start for API and worker. Nothing is loaded, and nothing is done for a webhook, unless
+// the standard variables of OpenTelemetry say where traces go.
 import type { Log } from '../core/process/log.ts';
 import type { Role } from '../core/metrics/instruments.ts';
 import type { Tracing } from '../core/process/tracing.ts';
@@ -12,7 +12,10 @@ export interface TracingOptions {
   log: Log;
 }
 
-/** Never throws for what the variables say. @returns `tracing` undefined: traces are not sent; `stop` sends what is left, for two seconds at most */
+/**
+ * Never throws for what the variables say.
+ * @returns `tracing` undefined: traces are not sent; `stop` sends what is left, for two seconds at most
+ */
 export async function startTracing(
   options: TracingOptions,
 ): Promise<{ tracing: Tracing | undefined; stop(): Promise<void> }> {

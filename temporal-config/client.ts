@@ -1,5 +1,6 @@
-// The client of Temporal of one installation. What it names there gets the prefix of the installation, so that several can share a
-// namespace. While the namespace has no search attributes, it starts workflows without them: Temporal refuses unknown ones.
+// The client of Temporal of one installation. What it names there gets the prefix of the installation, so that several
+// can share a namespace. While the namespace has no search attributes, it starts workflows without them: Temporal
+// refuses unknown ones.
 import {
   Client,
   type ClientOptions,
@@ -27,13 +28,17 @@ interface InstallationOptions extends Omit<ClientOptions, 'interceptors'> {
   /** Of the installation; empty: it has none. */
   prefix: string;
   attributes?: AttributeState;
-  /** Whether the first task of a workflow may come back with the answer to its start. Not to versioned workers: Temporal 1.31 gives it to any of them. */
+  /**
+   * Whether the first task of a workflow may come back with the answer to its start. Not to versioned workers: Temporal
+   * 1.31 gives it to any of them.
+   */
   startsEagerly?: boolean;
 }
 
 /**
- * Callers name workflows, schedules and task queues without the prefix, here and in handles. What Temporal lists has it, and lists
- * hold workflows of other installations too: a query asks for `workflowQueue`, which only those of this one use.
+ * Callers name workflows, schedules and task queues without the prefix, here and in handles. What Temporal lists has
+ * it, and lists hold workflows of other installations too: a query asks for `workflowQueue`, which only those of this
+ * one use.
  */
 export class InstallationClient extends Client {
   readonly prefix: string;

@@ -13,12 +13,15 @@ export interface TemporalConnection {
 }
 
 /**
- * Channel options of the SDK's client connection, which would otherwise use the proxies named by `http_proxy` and its kin,
- * for an embedded server too. Workers' connections never do.
+ * Channel options of the SDK's client connection, which would otherwise use the proxies named by `http_proxy` and its
+ * kin, for an embedded server too. Workers' connections never do.
  */
 export const WITHOUT_PROXY = { 'grpc.enable_http_proxy': 0 };
 
-/** For a connection of a worker that is made now. It is told of a key that comes later by itself (worker/temporal/upkeep.ts). */
+/**
+ * For a connection of a worker that is made now. It is told of a key that comes later by itself
+ * (worker/temporal/upkeep.ts).
+ */
 export function nativeOptions({ connectionOptions, currentApiKey }: TemporalConnection): NativeConnectionOptions {
   return { ...connectionOptions, ...(currentApiKey && { apiKey: currentApiKey() }) };
 }
@@ -28,7 +31,8 @@ const defaultAddress = '127.0.0.1:7233';
 
 /**
  * Reads the connection settings.
- * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text counts as unset
+ * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text
+ * counts as unset
  * @throws Error when a certificate file named by TEMPORAL_TLS_* cannot be read
  */
 export function temporalConnectionOptions(env: Record<string, string | undefined> = process.env): TemporalConnection {

@@ -1,6 +1,6 @@
-// Sanitizes errors of activities and workflows on their way to Temporal, in every process. A message is a Protocol Buffers
-// string: one with a lone surrogate (invalid UTF-8) ends the whole worker, and one of megabytes is refused at every retry. Loaded
-// by its path, by the SDK and by the bundle of the workflows.
+// Sanitizes errors of activities and workflows on their way to Temporal, in every process. A message is a Protocol
+// Buffers string: one with a lone surrogate (invalid UTF-8) ends the whole worker, and one of megabytes is refused at
+// every retry. Loaded by its path, by the SDK and by the bundle of the workflows.
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
 import { errorText } from '../core/text/clean-text.ts';
 

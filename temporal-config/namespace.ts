@@ -28,8 +28,8 @@ export interface ServerConnection {
 export type NamespaceState = 'complete' | 'bare' | 'unknown';
 
 /**
- * Makes the namespace (retention 3 days) and its search attributes when they are missing, and waits until they can be used.
- * Safe to call at every start and by several processes at once.
+ * Makes the namespace (retention 3 days) and its search attributes when they are missing, and waits until they can be
+ * used. Safe to call at every start and by several processes at once.
  * @param log gets one line when the namespace lacks search attributes and the server does not let this client make them
  * @throws Error when the server cannot be reached, there is no namespace, or what was made is not usable after 60 s
  */
@@ -63,7 +63,9 @@ function afterRefusal(namespace: string, state: NamespaceState, refused: string,
   log(refusal(namespace, refused));
 }
 
-/** @returns why something is missing and could not be made; null: it is there, or was made, and may not be usable yet */
+/**
+ * @returns why something is missing and could not be made; null: it is there, or was made, and may not be usable yet
+ */
 async function setUp(connection: ServerConnection, namespace: string): Promise<string | null> {
   try {
     await registerNamespace(connection, namespace);
@@ -88,7 +90,10 @@ export async function lookAtNamespace(connection: ServerConnection, namespace: s
   }
 }
 
-/** The visibility columns that hold the namespace's search attributes: `Keyword01`, ... The server chooses them at random. */
+/**
+ * The visibility columns that hold the namespace's search attributes: `Keyword01`, ... The server chooses them at
+ * random.
+ */
 export async function searchAttributeColumns(connection: ServerConnection, namespace: string): Promise<string[]> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   return Object.keys(config?.customSearchAttributeAliases ?? {});

@@ -1,5 +1,5 @@
-// Repairs open deliveries whose workflow does not continue: it is unknown to Temporal, was terminated there, or waits for a
-// signal that will not come because the database was restored from a backup and is older than the workflow.
+// Repairs open deliveries whose workflow does not continue: it is unknown to Temporal, was terminated there, or waits
+// for a signal that will not come because the database was restored from a backup and is older than the workflow.
 import type { Client } from '@temporalio/client';
 import { openError, ownWords } from '../core/text/error-summary.ts';
 import { isWarehouseId } from '../core/text/ids.ts';
@@ -25,13 +25,19 @@ export type DeliveryRepair =
 
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 
-/** The error of a delivery whose workflow was terminated by an operator; `before` its first attempt had a result, or later. */
+/**
+ * The error of a delivery whose workflow was terminated by an operator; `before` its first attempt had a result, or
+ * later.
+ */
 const reason = (before: boolean) =>
   before
     ? ownWords`Its workflow was ended in Temporal before the first attempt was recorded`
     : ownWords`Its workflow was ended in Temporal before the next attempt`;
 
-/** Checks a delivery that waits only for its workflow, and for too long. @returns 'at work': its workflow waits for no signal */
+/**
+ * Checks a delivery that waits only for its workflow, and for too long.
+ * @returns 'at work': its workflow waits for no signal
+ */
 export async function repairOverdue(
   deps: RepairDeps,
   delivery: OverdueDelivery,
@@ -64,10 +70,10 @@ async function requeue(
 }
 
 /**
- * Signals a workflow that waits for a replay or a release although its delivery is open and not held. The first kind ends, and
- * the next check restarts the delivery; the second makes its next attempt. A workflow shows what was recorded before, so a
- * delivery that is read as open afterwards is behind its workflow. Its status does not show turns, and every delivery may wait
- * for one: an unexpected release causes one extra check if it is held or queued later.
+ * Signals a workflow that waits for a replay or a release although its delivery is open and not held. The first kind
+ * ends, and the next check restarts the delivery; the second makes its next attempt. A workflow shows what was recorded
+ * before, so a delivery that is read as open afterwards is behind its workflow. Its status does not show turns, and
+ * every delivery may wait for one: an unexpected release causes one extra check if it is held or queued later.
  */
 async function tell({ pool, client }: RepairDeps, { deliveryId }: Ids, { shows }: Running): Promise<boolean> {
   if (shows === 'failed' && (await isOpen(pool, deliveryId))) return signalWorkflow(client, deliveryId, 'cancel');
@@ -87,8 +93,8 @@ async function endLost({ pool, log }: RepairDeps, delivery: Ids, before: boolean
 }
 
 /**
- * Checks a delivery in the outbox that was started and has no result yet. One that Temporal does not know is claimed and started
- * again; one that is no longer open leaves the outbox.
+ * Checks a delivery in the outbox that was started and has no result yet. One that Temporal does not know is claimed
+ * and started again; one that is no longer open leaves the outbox.
  * @returns whether its workflow runs and will make the first attempt
  */
 export async function lookAfterQueued(deps: RepairDeps, row: OutboxRow): Promise<boolean> {

@@ -1,7 +1,7 @@
 // Encrypts the data of workflows that Temporal stores (arguments, results, signals, queries' answers, summaries), when
-// HOOKYARD_TEMPORAL_CODEC says so: AES-256-GCM with the id of the key beside the cipher text. Ids of workflows, their types,
-// search attributes and failure messages stay readable: Temporal itself searches and shows them.
-// After temporalio/samples-typescript, `encryption`.
+// HOOKYARD_TEMPORAL_CODEC says so: AES-256-GCM with the id of the key beside the cipher text. Ids of workflows, their
+// types, search attributes and failure messages stay readable: Temporal itself searches and shows them. After
+// temporalio/samples-typescript, `encryption`.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
@@ -17,7 +17,10 @@ export interface CodecKey {
 /** Also of the bundle of the workflows. */
 export const FAILURE_CONVERTER = fileURLToPath(new URL('./failure-converter.ts', import.meta.url));
 
-/** Value of the metadata `encoding` of an encrypted payload; that of Temporal's own samples, so that their tools know it. */
+/**
+ * Value of the metadata `encoding` of an encrypted payload; that of Temporal's own samples, so that their tools know
+ * it.
+ */
 export const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const KEY_BYTES = 32;
@@ -42,8 +45,8 @@ export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]
 }
 
 function payloadCodec(keys: readonly CodecKey[], encrypts: boolean): PayloadCodec {
-  // Separate keys, so that the many payloads do not count towards the limit of the key for credentials (NIST SP 800-38D, 8.3:
-  // 2^32 texts with random nonces).
+  // Separate keys, so that the many payloads do not count towards the limit of the key for credentials (NIST SP
+  // 800-38D, 8.3: 2^32 texts with random nonces).
   const derived = new Map(keys.map(({ id, key }) => [id, derivedKey(key)]));
   const current = keys[0]?.id;
   const currentKey = current === undefined ? undefined : derived.get(current);

@@ -1,5 +1,5 @@
-// Workflows as Temporal knows them: signals to those of deliveries, their state in the terms of the reconciliation, and their deletion.
-// PostgreSQL holds the state behind signals, so a lost one costs little.
+// Workflows as Temporal knows them: signals to those of deliveries, their state in the terms of the reconciliation, and
+// their deletion. PostgreSQL holds the state behind signals, so a lost one costs little.
 import type { Priority } from '@temporalio/common';
 import {
   type Client,
@@ -40,7 +40,10 @@ export async function signalWorkflow(
   }
 }
 
-/** Whether Temporal refused a call as an invalid argument, for example a signal to a workflow that has reached its signal limit. */
+/**
+ * Whether Temporal refused a call as an invalid argument, for example a signal to a workflow that has reached its
+ * signal limit.
+ */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
 }
@@ -112,9 +115,9 @@ function knowledgeOf({ status, typedSearchAttributes, raw }: WorkflowExecutionDe
   }
 }
 
-// Tasks of workflows and their activities take turns by organization in Temporal's queues (Temporal documentation, "Task Queue
-// Priority and Fairness"). Activities have the key of their workflow. The server needs `matching.enableFairness`
-// (dynamic-config.yaml); without it the key has no effect.
+// Tasks of workflows and their activities take turns by organization in Temporal's queues (Temporal documentation,
+// "Task Queue Priority and Fairness"). Activities have the key of their workflow. The server needs
+// `matching.enableFairness` (dynamic-config.yaml); without it the key has no effect.
 
 /** An option of a workflow's start. */
 export const fairnessOf = (organizationId: string): { priority: Priority } => ({

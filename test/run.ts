@@ -1,9 +1,9 @@
-// npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
-// against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs all tests but those in test/long, in parts, some of them side by side, each that needs a stack on one of its
-// own; a few files run once more in the lane express. A file that fails there is run once more when nothing runs beside it, and named at
-// the end whatever comes of it. HOOKYARD_LANE=adaptive runs what was asked for in another lane. `--times` shows at the end of each part
-// how long each of its files took.
+// npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own,
+// runs mocha against it, and ends everything again. It runs beside `npm start` and never uses servers named by the
+// environment. Without files it runs all tests but those in test/long, in parts, some of them side by side, each that
+// needs a stack on one of its own; a few files run once more in the lane express. A file that fails there is run once
+// more when nothing runs beside it, and named at the end whatever comes of it. HOOKYARD_LANE=adaptive runs what was
+// asked for in another lane. `--times` shows at the end of each part how long each of its files took.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -28,7 +28,8 @@ const compileCache = join(project, 'node_modules', '.cache', 'hookyard', 'compil
 const REPORTER = join(import.meta.dirname, 'support', 'reporter.ts');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 const END_GRACE_MS = 5000;
-// One more than there are cores: each part waits for half of its time. With two more nothing is done sooner, and what has a deadline misses it.
+// One more than there are cores: each part waits for half of its time. With two more nothing is done sooner, and what
+// has a deadline misses it.
 const SIDE_BY_SIDE = availableParallelism() + 1;
 
 // Of so many each is started by itself: it costs no more than a template and a copy.
@@ -95,7 +96,11 @@ function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/** Runs the parts. @returns whether all tests passed. @throws what kept one from running, when the others have ended too and left no servers */
+/**
+ * Runs the parts.
+ * @returns whether all tests passed.
+ * @throws what kept one from running, when the others have ended too and left no servers
+ */
 async function runAll(): Promise<boolean> {
   const failures: unknown[] = [];
   const results: Result[] = [];
@@ -267,7 +272,8 @@ function testEnvironment(lane: LaneSetting, stack?: Stack): NodeJS.ProcessEnv {
       HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),
     }),
     HOOKYARD_LANE: lane,
-    // Processes are started some two hundred times; what the first has compiled, the others read (nodejs.org/api/module.html).
+    // Processes are started some two hundred times; what the first has compiled, the others read
+    // (nodejs.org/api/module.html).
     NODE_COMPILE_CACHE: compileCache,
   };
 }

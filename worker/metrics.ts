@@ -98,10 +98,10 @@ export interface HealthDeps {
 }
 
 /**
- * Ready: the relay owns shards and claims from them, and Temporal answers, knows the namespace, is polled, and gives workflows
- * to workers that are there. In the lanes
- * `express` and `adaptive` first attempts continue while Temporal is away; their retries do not, so that is not ready either. Missing
- * search attributes are only shown: deliveries continue without them.
+ * Ready: the relay owns shards and claims from them, and Temporal answers, knows the namespace, is polled, and gives
+ * workflows to workers that are there. In the lanes `express` and `adaptive` first attempts continue while Temporal is
+ * away; their retries do not, so that is not ready either. Missing search attributes are only shown: deliveries
+ * continue without them.
  */
 export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
   const { namespace, attributes, shards, relay, worker, release, schedules, isEnding } = deps;

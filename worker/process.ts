@@ -17,8 +17,8 @@ import { runWorker } from './worker.ts';
 
 const WAIT_FOR_SERVERS_MS = 120_000;
 const RETRY_MS = 2000;
-// After the attempts of the relay and then those of workflows, which have the grace period each: what is left waits for servers that
-// may be gone.
+// After the attempts of the relay and then those of workflows, which have the grace period each: what is left waits for
+// servers that may be gone.
 const LAST_STEPS_MS = 30_000;
 
 export async function runWorkerProcess(tuning: Tuning): Promise<void> {

@@ -1,4 +1,5 @@
-// What the relay, the activities and the side workers of a process share: connections, what leaves the process, limits and watchers.
+// What the relay, the activities and the side workers of a process share: connections, what leaves the process, limits
+// and watchers.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import type { NativeConnection } from '@temporalio/worker';
@@ -155,11 +156,12 @@ async function startWatchers({ tuning, env, log }: WorkerContext, { client }: Co
 }
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-// Results of several organizations are recorded together: one that keeps a row locked must not hold up the others for long.
+// Results of several organizations are recorded together: one that keeps a row locked must not hold up the others for
+// long.
 const HOT_LOCK_TIMEOUT_MS = 1000;
 
-// Commands (cancel, replay, housekeeping) are rare and their query plans depend on their filters; they must not queue behind the
-// hot path. Polls for warehouses read much; their pool is opened when there is something to write.
+// Commands (cancel, replay, housekeeping) are rare and their query plans depend on their filters; they must not queue
+// behind the hot path. Polls for warehouses read much; their pool is opened when there is something to write.
 function openPools(
   settings: Settings,
   { url, transactionPooler }: Database,

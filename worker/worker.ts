@@ -1,4 +1,5 @@
-// The worker as one object: Temporal workers, the relay with its shards, and the loops beside it. process.ts adds settings and signals.
+// The worker as one object: Temporal workers, the relay with its shards, and the loops beside it. process.ts adds
+// settings and signals.
 
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { orEnd } from '../activities/attempt/outcomes.ts';
@@ -28,8 +29,8 @@ import { activityDepsOf, startMainWorker, startSideWorkers } from './temporal/wo
 import { buildParts, closeAll, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
 /**
- * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
- * closes everything.
+ * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts
+ * finish, and closes everything.
  * @param env of the process, with the secrets that are in files
  * @param temporalMetrics those of Temporal's SDK
  */
@@ -118,8 +119,8 @@ async function stopInOrder(
   for (const close of closers) await close();
 }
 
-// Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well. Three quarters, which one
-// organization may have, are 200.
+// Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well. Three
+// quarters, which one organization may have, are 200.
 const MOST_WORKFLOWS = 267;
 
 const HOUR_MS = 3_600_000;
@@ -169,7 +170,8 @@ function relayOf(
     shards,
     mostInFlight:
       settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,
-    // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
+    // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of
+    // activities.
     mostWorkflows: MOST_WORKFLOWS,
     makesAttempt: parts.retrySlots.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
@@ -183,7 +185,10 @@ function relayOf(
 
 const EVERY_MS = 10_000;
 
-/** Rolls the entries of the ledger up. Nothing depends on when: readers add what is not rolled up. @param workers how many are alive */
+/**
+ * Rolls the entries of the ledger up. Nothing depends on when: readers add what is not rolled up.
+ * @param workers how many are alive
+ */
 function keepLedger({ pool, workers, log }: { pool: Pool; workers: () => number; log: Log }): PollLoop {
   const rest = () => ({ ms: sharedRest(EVERY_MS, workers()) });
   return new PollLoop({

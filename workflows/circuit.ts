@@ -1,6 +1,6 @@
-// The circuit of one route, from its opening until it is closed and all held deliveries are released; and a pause of a route or
-// destination, from its beginning until all it held is released. PostgreSQL has the state; this workflow has the timers, and shows
-// operators what is happening.
+// The circuit of one route, from its opening until it is closed and all held deliveries are released; and a pause of a
+// route or destination, from its beginning until all it held is released. PostgreSQL has the state; this workflow has
+// the timers, and shows operators what is happening.
 import {
   condition,
   continueAsNew,

@@ -1,5 +1,5 @@
-// One attempt of a delivery: requests it from an activity until it has been made, with all waits before it. And the state of one run of the
-// workflow, with the requests of operators, the API and the route's circuit to it.
+// One attempt of a delivery: requests it from an activity until it has been made, with all waits before it. And the
+// state of one run of the workflow, with the requests of operators, the API and the route's circuit to it.
 import {
   CancellationScope,
   condition,
@@ -37,8 +37,9 @@ export type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' 
 type Deferral = Extract<AttemptOutcome, { status: 'deferred' }>;
 
 /**
- * One attempt. A destination's failure is an outcome; a failed activity means that our own infrastructure is unavailable
- * (PostgreSQL, a worker), which does not count as an attempt: the same attempt is retried until it is recorded.
+ * One attempt. A destination's failure is an outcome; a failed activity means that our own infrastructure is
+ * unavailable (PostgreSQL, a worker), which does not count as an attempt: the same attempt is retried until it is
+ * recorded.
  * @returns null when a cancel arrived before it was made
  */
 export async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAttempt | null> {
@@ -105,8 +106,8 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 }
 
 /**
- * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that one is; or
- * until the organization may run transforms again, or is no longer suspended.
+ * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that
+ * one is; or until the organization may run transforms again, or is no longer suspended.
  * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: Deferral) {
@@ -124,8 +125,8 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
 }
 
 /**
- * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a failover
- * destination took over; or until what `pausedBy` names is resumed. @returns whether a cancel came first
+ * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a
+ * failover destination took over; or until what `pausedBy` names is resumed. @returns whether a cancel came first
  */
 async function cancelledWhileHeld(
   run: Run,

@@ -1,5 +1,5 @@
-// The "Current Details" of a delivery in the Temporal UI: its state, what happens next, and what an operator can do. Times are
-// ISO 8601 in UTC.
+// The "Current Details" of a delivery in the Temporal UI: its state, what happens next, and what an operator can do.
+// Times are ISO 8601 in UTC.
 
 import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/names.ts';

@@ -80,7 +80,10 @@ async function deliver(run: Run): Promise<DeliveryResult> {
   }
 }
 
-/** A delivery whose workflow was lost waits for the rest of the time until its next attempt. @returns whether a cancel came */
+/**
+ * A delivery whose workflow was lost waits for the rest of the time until its next attempt.
+ * @returns whether a cancel came
+ */
 async function cancelledBeforeResuming(run: Run, resumed: ResumedDelivery): Promise<boolean> {
   const { view, requests } = run;
   view.lastError = resumed.error;
@@ -108,8 +111,8 @@ async function waitForRetry(run: Run, waitMs: number): Promise<void> {
   view.nextAttemptAt = fromNow(waitMs);
   showRetrying(run);
   setCurrentDetails(texts.retrying(run));
-  // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which may be
-  // before this workflow gets the outcome.
+  // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which
+  // may be before this workflow gets the outcome.
   if (waitMs > 0) {
     await condition(() => requests.retry || requests.cancel, waitMs, { summary: texts.retrySummary(run) });
   }

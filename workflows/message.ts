@@ -15,14 +15,16 @@ const ONE_TRY_MS = 180_000;
 // A worker that dies while it sends is noticed after this time.
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 const HOUR_MS = 3_600_000;
-// The activity gives up a message to a channel an hour after the first try that failed; the rest is for the time in the queue.
+// The activity gives up a message to a channel an hour after the first try that failed; the rest is for the time in the
+// queue.
 const LIMITS = {
   channel: { longestWaitMs: 300_000, giveUpAfterMs: 2 * HOUR_MS, note: 'an hour' },
   route: { longestWaitMs: 600_000, giveUpAfterMs: 24 * HOUR_MS, note: '24 hours' },
 };
 
 /**
- * Sends a message, or gives it up. Tries from 2 s to 5 min apart for an hour, a mail of a route up to 10 min apart for 24 hours.
+ * Sends a message, or gives it up. Tries from 2 s to 5 min apart for an hour, a mail of a route up to 10 min apart for
+ * 24 hours.
  * @throws ApplicationFailure `MessageGivenUp` when it was given up, so that it shows as failed in the Temporal UI
  */
 export async function message(request: MessageRequest): Promise<MessageOutcome> {

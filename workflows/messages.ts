@@ -27,7 +27,10 @@ export interface DeliveryInput {
   resumeAt?: number;
   /** What the run before hands over. */
   carried?: { requests: DeliveryRequests; slotAt?: number; queued?: boolean };
-  /** For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one at least. */
+  /**
+   * For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one
+   * at least.
+   */
   resumed?: ResumedDelivery;
   /** The result of the first attempt, if the relay made it (or deferred it): the workflow continues from there. */
   first?: FirstAttempt;
@@ -89,8 +92,8 @@ export const cancel = defineSignal('cancel');
  */
 export const replay = defineSignal<[replayedAs?: string]>('replay');
 /**
- * Releases a delivery that its route's circuit held. Sent by the circuit's workflow; if the circuit still blocks it, it keeps
- * waiting.
+ * Releases a delivery that its route's circuit held. Sent by the circuit's workflow; if the circuit still blocks it, it
+ * keeps waiting.
  */
 export const release = defineSignal('release');
 export const status = defineQuery<DeliveryStatusView>('status');

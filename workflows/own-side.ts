@@ -1,6 +1,6 @@
-// What the workflows share: how long a history may get, and failures of our own infrastructure (PostgreSQL, a worker). An
-// error that is not one of Temporal's is a bug in workflow code and is rethrown: Temporal then shows the workflow task as
-// failed, and retries it until the code is fixed.
+// What the workflows share: how long a history may get, and failures of our own infrastructure (PostgreSQL, a worker).
+// An error that is not one of Temporal's is a bug in workflow code and is rethrown: Temporal then shows the workflow
+// task as failed, and retries it until the code is fixed.
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -21,8 +21,8 @@ const LONGEST_CAUSE = 500;
 const DEFECTS = ['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError', 'AssertionError'];
 
 /**
- * The retry policy of idempotent activities. Temporal retries them, without an event in the history, until our infrastructure is
- * back; the workflow's page shows the try and its cause under "Pending Activities".
+ * The retry policy of idempotent activities. Temporal retries them, without an event in the history, until our
+ * infrastructure is back; the workflow's page shows the try and its cause under "Pending Activities".
  */
 export const UNTIL_DONE: RetryPolicy = {
   initialInterval: FIRST_WAIT_MS,

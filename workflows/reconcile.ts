@@ -1,5 +1,5 @@
-// Compares PostgreSQL with Temporal and repairs what disagrees, started by a Temporal Schedule. Its result, which the Temporal UI
-// shows, says what was repaired.
+// Compares PostgreSQL with Temporal and repairs what disagrees, started by a Temporal Schedule. Its result, which the
+// Temporal UI shows, says what was repaired.
 import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities, ReconcilePosition, ReconcileStep, Repairs } from '../activities/types.ts';
 import type { ReconcileInput } from './messages.ts';

@@ -1,5 +1,5 @@
-// A replay of events selected by a filter: one page, a pause that keeps the rate, the next page, until no event is left. The row
-// in PostgreSQL is the record; this workflow drives it, and may be restarted at any time.
+// A replay of events selected by a filter: one page, a pause that keeps the rate, the next page, until no event is
+// left. The row in PostgreSQL is the record; this workflow drives it, and may be restarted at any time.
 import {
   CancellationScope,
   CancelledFailure,

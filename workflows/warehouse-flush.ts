@@ -1,6 +1,6 @@
-// The files of one warehouse destination, one after the other: a batch is frozen when it is due, uploaded until the store has it,
-// and its deliveries are recorded. PostgreSQL has the state; this workflow has the timers and decides when to retry. One activity
-// writes all files that are due, so a file costs Temporal nothing while many are.
+// The files of one warehouse destination, one after the other: a batch is frozen when it is due, uploaded until the
+// store has it, and its deliveries are recorded. PostgreSQL has the state; this workflow has the timers and decides
+// when to retry. One activity writes all files that are due, so a file costs Temporal nothing while many are.
 import {
   condition,
   continueAsNew,
@@ -116,7 +116,8 @@ async function giveUp(run: Run, batchId: string): Promise<void> {
 function activities(summary: string): WarehouseActivities {
   return proxyActivities<WarehouseActivities>({
     taskQueue: warehouseTaskQueue(workflowInfo().taskQueue),
-    // Longer than a turn, an upload of 16 parts and a record take while every request of them is slow; a live worker sends heartbeats.
+    // Longer than a turn, an upload of 16 parts and a record take while every request of them is slow; a live worker
+    // sends heartbeats.
     startToCloseTimeout: 1_200_000,
     heartbeatTimeout: 15_000,
     retry: UNTIL_DONE,

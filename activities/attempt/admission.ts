@@ -1,5 +1,5 @@
-// Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
-// circuit or pause blocks it, and its destination has a slot and its rate limit allows it.
+// Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration
+// exists, no circuit or pause blocks it, and its destination has a slot and its rate limit allows it.
 
 import { LRUCache } from 'lru-cache';
 import { isOpenStatus, type Lane } from '../../core/delivery/delivery.ts';
@@ -31,7 +31,8 @@ const PAYLOAD_REMOVED: Ending = {
 
 // When there may be memory for its payload.
 const PAYLOAD_MEMORY_MS = 10_000;
-// How long an attempt waits until PostgreSQL has recorded the failures that may open its circuit, and when it comes back after that.
+// How long an attempt waits until PostgreSQL has recorded the failures that may open its circuit, and when it comes
+// back after that.
 const OPENING_WAIT_MS = 2000;
 const OPENING_PAUSE_MS = 1000;
 
@@ -175,9 +176,10 @@ async function requireConfig(
   return { destination, route, headers, sourceSlug };
 }
 
-// Circuits that this process is about to open: a route has reached its failure threshold, and the last failures are being
-// recorded. Attempts of the route that are ready to be sent wait for the recording, so that none is sent after the threshold,
-// however long the commit takes: those that have waited for some time come back later. Other workers see the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
+// Circuits that this process is about to open: a route has reached its failure threshold, and the last failures are
+// being recorded. Attempts of the route that are ready to be sent wait for the recording, so that none is sent after
+// the threshold, however long the commit takes: those that have waited for some time come back later. Other workers see
+// the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
 
 /** Consecutive failures of a route seen by this process. */
 interface Streak {
@@ -211,7 +213,8 @@ export class PendingOpenings {
   }
 
   /**
-   * Settles when the failures that may open the circuit of a route are recorded; undefined when there is nothing to wait for.
+   * Settles when the failures that may open the circuit of a route are recorded; undefined when there is nothing to
+   * wait for.
    * @param failureThreshold consecutive failures that open it
    */
   awaited(routeId: string, failureThreshold: number): Promise<unknown> | undefined {

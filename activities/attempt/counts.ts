@@ -53,7 +53,10 @@ export function countWritten(deliveryIds: string[], completedAt: Date): void {
 /** The id of a delivery says when it was made, by the clock of the API. */
 const secondsUntil = (at: Date, deliveryId: string): number => (at.getTime() - idTime(deliveryId)) / 1000;
 
-/** Counts recorded attempts in issues. @param changed by id, as `recordResults` returns them; others were counted before */
+/**
+ * Counts recorded attempts in issues.
+ * @param changed by id, as `recordResults` returns them; others were counted before
+ */
 export function countInIssues(
   issues: IssueSink,
   results: Iterable<{ organizationId: string; result: AttemptResult }>,

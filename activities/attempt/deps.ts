@@ -16,8 +16,8 @@ export interface AttemptDeps {
   /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: ContextLoader;
   /**
-   * Bytes of large payloads, from before one is loaded until its attempt has ended. Without this limit as many as may be in flight could be
-   * held at a time, each of the maximum size.
+   * Bytes of large payloads, from before one is loaded until its attempt has ended. Without this limit as many as may
+   * be in flight could be held at a time, each of the maximum size.
    */
   bodies: FairQueue;
   /** How long an attempt waits for room among them, ms. */

@@ -1,5 +1,5 @@
-// One attempt of a delivery: admission, render, send, record. An ordinary function with explicit dependencies; the activity
-// is a thin wrapper around it.
+// One attempt of a delivery: admission, render, send, record. An ordinary function with explicit dependencies; the
+// activity is a thin wrapper around it.
 import type { Lane } from '../../core/delivery/delivery.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';

@@ -1,5 +1,6 @@
-// What an attempt waits for before it is sent: its destination's rate limit and concurrency, and the end of its organization's suspension.
-// While it waits longer than a moment it holds nothing here: the delivery goes back to the outbox.
+// What an attempt waits for before it is sent: its destination's rate limit and concurrency, and the end of its
+// organization's suspension. While it waits longer than a moment it holds nothing here: the delivery goes back to the
+// outbox.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { rateLimited } from '../../core/metrics/deliveries.ts';
@@ -13,20 +14,20 @@ import type { AttemptDeps } from './deps.ts';
 
 // The activity waits for slots this near; for later ones the workflow waits, and wakes up this long before the slot.
 const NEAR_SLOT_MS = 250;
-// Slots are reserved at most this far ahead. Other deliveries queue for their turn, because a reserved slot is lost when its
-// delivery is cancelled, and does not follow a change of the limit.
+// Slots are reserved at most this far ahead. Other deliveries queue for their turn, because a reserved slot is lost
+// when its delivery is cancelled, and does not follow a change of the limit.
 const FURTHEST_SLOT_MS = 30_000;
 // An attempt of the relay has no workflow that could be signalled when its turn has come: it is requested again.
 const LOOK_AGAIN_MS = 30_000;
-// The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its position in the queue. If
-// both miss one, it checks again after this time.
+// The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its position in the
+// queue. If both miss one, it checks again after this time.
 const FORGOTTEN_MS = 6 * 3_600_000;
 /** The outcome of an attempt that is queued for its turn. */
 export const QUEUED = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true } as const satisfies AttemptOutcome;
 
 /**
- * Applies the rate limit of the destination: in any minute, all workers together send at most `rateLimitPerMinute` + 1 requests, first
- * attempts, retries and replays included.
+ * Applies the rate limit of the destination: in any minute, all workers together send at most `rateLimitPerMinute` + 1
+ * requests, first attempts, retries and replays included.
  * @returns null when the request may leave now; else when to try again
  */
 export async function awaitSlot(
@@ -62,8 +63,8 @@ export async function awaitSlot(
 }
 
 /**
- * If the row stayed, it would be signalled again, instead of the next one, while the attempt is being sent. If this worker dies,
- * the workflow repeats the attempt without the row.
+ * If the row stayed, it would be signalled again, instead of the next one, while the attempt is being sent. If this
+ * worker dies, the workflow repeats the attempt without the row.
  */
 async function leaveQueue(pool: Pool, { deliveryId }: AttemptContext, { queued }: AttemptRequest): Promise<void> {
   if (queued) await postponeDelivery(pool, deliveryId, 0);
@@ -81,15 +82,17 @@ async function slotOf(
   return reserveSlot(pool, destinationId, perMinute, FURTHEST_SLOT_MS);
 }
 
-// The concurrency permit of an attempt at its destination (core/delivery/destination-concurrency.ts). First attempts have one from the relay
-// (worker/relay/in-flight.ts), and so have retries whose turn the relay of this process has signalled. Other retries take one here; without
-// one they wait in the outbox, in the order of their destination, and a relay signals their turn.
+// The concurrency permit of an attempt at its destination (core/delivery/destination-concurrency.ts). First attempts
+// have one from the relay (worker/relay/in-flight.ts), and so have retries whose turn the relay of this process has
+// signalled. Other retries take one here; without one they wait in the outbox, in the order of their destination, and a
+// relay signals their turn.
 //
-// That a retry was queued says nothing of its permit: the relay of another process may have signalled it, or nobody (`retryNow`, an
-// open circuit, an activity that failed). So the relay is asked.
+// That a retry was queued says nothing of its permit: the relay of another process may have signalled it, or nobody
+// (`retryNow`, an open circuit, an activity that failed). So the relay is asked.
 
-// The relay of another process that has signalled a retry keeps a slot for it until it sees that the retry has left the outbox:
-// about as long after the signal as the retry took to come here, and 300 ms at least (worker/relay/in-flight.ts).
+// The relay of another process that has signalled a retry keeps a slot for it until it sees that the retry has left the
+// outbox: about as long after the signal as the retry took to come here, and 300 ms at least
+// (worker/relay/in-flight.ts).
 const PERMIT_AGAIN_MS = 1000;
 
 type PermitDeps = Pick<AttemptDeps, 'concurrency' | 'pool' | 'hasPermit' | 'onRoom'>;
@@ -144,8 +147,9 @@ export class Permit {
   }
 }
 
-// Deliveries of suspended organizations wait in the outbox, where no relay claims them (db/hot-path/claim.ts). When the organization
-// is resumed, the relay signals their workflows in the order of the outbox. No attempt and no retry is used up by waiting.
+// Deliveries of suspended organizations wait in the outbox, where no relay claims them (db/hot-path/claim.ts). When the
+// organization is resumed, the relay signals their workflows in the order of the outbox. No attempt and no retry is
+// used up by waiting.
 
 /** @returns when to try again */
 export async function waitForResumption(

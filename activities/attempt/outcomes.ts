@@ -1,5 +1,5 @@
-// How attempts end when they do not end with a recorded answer: the outcome is read from the record, recorded later from its summary, or
-// the delivery ends without being sent.
+// How attempts end when they do not end with a recorded answer: the outcome is read from the record, recorded later
+// from its summary, or the delivery ends without being sent.
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { type DescribedError, type ErrorSummary, openError, ownWords } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
@@ -12,8 +12,8 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { isRefusedValue, refusalOf } from '../../db/connections/database-errors.ts';
 
-// All waits together: less than the deadline of the activity (workflows/delivery.ts). A result that is not recorded by then is retried,
-// here and by the workflow.
+// All waits together: less than the deadline of the activity (workflows/delivery.ts). A result that is not recorded by
+// then is retried, here and by the workflow.
 const RECORD_LATER_MS = 20_000;
 
 export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
@@ -132,10 +132,10 @@ export async function endWithoutAttempt(
 type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: ErrorSummary | null };
 
 /**
- * Runs a step of one delivery's attempt, or ends the delivery when PostgreSQL refuses a value of it: repeated for ever, as other errors of
- * our own infrastructure are, it would hold its slot.
- * @throws other errors of `step`. Also when the delivery cannot be ended: then its values are not the cause, since the statement
- * that ends it uses none of them
+ * Runs a step of one delivery's attempt, or ends the delivery when PostgreSQL refuses a value of it: repeated for ever,
+ * as other errors of our own infrastructure are, it would hold its slot.
+ * @throws other errors of `step`. Also when the delivery cannot be ended: then its values are not the cause, since the
+ * statement that ends it uses none of them
  */
 export async function orEnd<Outcome>(
   deps: Pick<AttemptDeps, 'pool' | 'contexts' | 'log'>,

@@ -116,8 +116,8 @@ function outcomeOf({ context, sent, verdict, failover }: Judged, recorded: Recor
 }
 
 /**
- * Waits until a result is recorded. The relay waits as long as it takes, because the next claimer of the delivery would not know
- * that the attempt was made. A workflow need not wait: it remembers the attempt itself.
+ * Waits until a result is recorded. The relay waits as long as it takes, because the next claimer of the delivery would
+ * not know that the attempt was made. A workflow need not wait: it remembers the attempt itself.
  * @throws when PostgreSQL refuses a value of the result
  */
 async function awaitRecord(
@@ -136,9 +136,9 @@ async function awaitRecord(
 }
 
 /**
- * The recorded outcome when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded before. The
- * latter happens when the database committed the result but its answer was lost, so the statement was repeated; then the delivery
- * is open, and has to be continued.
+ * The recorded outcome when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded
+ * before. The latter happens when the database committed the result but its answer was lost, so the statement was
+ * repeated; then the delivery is open, and has to be continued.
  */
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);

@@ -1,4 +1,5 @@
-// Renders the request of an attempt: the content of the event, transformed if the route has a transform (the version of the delivery).
+// Renders the request of an attempt: the content of the event, transformed if the route has a transform (the version of
+// the delivery).
 
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
@@ -20,7 +21,10 @@ import type { Admitted } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';
 import { endWithoutAttempt } from './outcomes.ts';
 
-/** @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would fail again */
+/**
+ * @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would
+ * fail again
+ */
 export async function renderContent(
   deps: AttemptDeps,
   admitted: Admitted,
@@ -51,7 +55,8 @@ async function awaitTurn(
 
 /**
  * @param startedAt goes into the signature
- * @returns the request, or the outcome of a delivery that cannot be sent to its destination, which lacks the credentials of its authType
+ * @returns the request, or the outcome of a delivery that cannot be sent to its destination, which lacks the
+ * credentials of its authType
  */
 export async function renderRequest(
   deps: AttemptDeps,

@@ -27,8 +27,9 @@ const LARGE_AT_ONCE = 2;
 const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
 const RECORD_SPACING_MS = 10;
-// A result that nobody waits for waits for others: recording a group of ten costs twice as much as recording one. If this process
-// is killed meanwhile, so many attempts more are made again at most, which is less than a busy process has unrecorded anyway.
+// A result that nobody waits for waits for others: recording a group of ten costs twice as much as recording one. If
+// this process is killed meanwhile, so many attempts more are made again at most, which is less than a busy process has
+// unrecorded anyway.
 const LINGER_MS = 100;
 const MAX_LINGERING = 16;
 const RETRY_PAUSE_MS = 250;
@@ -56,8 +57,8 @@ export interface ContextLoader extends Pick<Batcher<AttemptRequest, AttemptConte
 }
 
 /**
- * Loads the inputs of attempts, one statement per group; if PostgreSQL refuses a value, each one alone. Large payloads are
- * left out: only an attempt that may be made needs them, and it takes memory for them first.
+ * Loads the inputs of attempts, one statement per group; if PostgreSQL refuses a value, each one alone. Large payloads
+ * are left out: only an attempt that may be made needs them, and it takes memory for them first.
  */
 export function createContextLoader(pool: Pool): ContextLoader {
   const loader = (maxItems: number) =>
@@ -107,9 +108,9 @@ export interface Recording {
 
 export interface ResultRecorder {
   /**
-   * Records a result, one statement and one commit with others. While the database is away, full or read-only it is kept here
-   * and tried again, for as long as this process lives: the destination has the event.
-   * The recording is rejected when the database refuses this one result for what it holds.
+   * Records a result, one statement and one commit with others. While the database is away, full or read-only it is
+   * kept here and tried again, for as long as this process lives: the destination has the event. The recording is
+   * rejected when the database refuses this one result for what it holds.
    */
   record(organizationId: string, result: AttemptResult): Recording;
   underWay(deliveryId: string): Recording | undefined;
@@ -141,7 +142,8 @@ export function createResultRecorder(
     },
     ownerOf: ({ organizationId }) => organizationId,
   });
-  // Isolates organizations: a row that one keeps locked (a replay of many events, for example) holds up its own results only.
+  // Isolates organizations: a row that one keeps locked (a replay of many events, for example) holds up its own results
+  // only.
   const separate = new LRUCache<string, typeof together>({ max: MAX_SEPARATE });
   function separated(organizationId: string): typeof together {
     const known = separate.get(organizationId);
@@ -264,9 +266,9 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Gr
 }
 
 /**
- * Counts the results of a group in the circuits of its routes; most groups have nothing to count.
- * Failure policy: if the database fails between a result and its count, the count is lost, not the result. A circuit then opens
- * one failure later, and a lost probe is followed by another. While circuits are locked, nothing is lost.
+ * Counts the results of a group in the circuits of its routes; most groups have nothing to count. Failure policy: if
+ * the database fails between a result and its count, the count is lost, not the result. A circuit then opens one
+ * failure later, and a lost probe is followed by another. While circuits are locked, nothing is lost.
  * @returns routes whose circuit is not closed now; `late`: those of which that is known later
  */
 async function countInCircuits(

@@ -1,13 +1,13 @@
-// Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
-// slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
-// organization has a slot in flight (worker/relay/in-flight.ts) and its turn at Temporal (core/fairness/workflow-permits.ts). First attempts come from
-// there, so they have their turn already.
+// Retries take turns by organization: those of one organization hold at most its share of the activity slots of a
+// worker, however slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by
+// the relay when its organization has a slot in flight (worker/relay/in-flight.ts) and its turn at Temporal
+// (core/fairness/workflow-permits.ts). First attempts come from there, so they have their turn already.
 //
-// Temporal may ask for an attempt again while it is under way here: it takes an activity for lost whose heartbeats do not reach it. The
-// second request waits for the first.
+// Temporal may ask for an attempt again while it is under way here: it takes an activity for lost whose heartbeats do
+// not reach it. The second request waits for the first.
 //
-// What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its slot for it although
-// nothing is under way, or signal it again at once.
+// What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its slot for it
+// although nothing is under way, or signal it again at once.
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
@@ -17,8 +17,8 @@ import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { QUEUED } from './limits.ts';
 
-// The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows only its own
-// slots.
+// The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows
+// only its own slots.
 const SIGNALLED_UP_TO = 3 / 4;
 // Longer than the relay of another process takes to see that the delivery is not under way (worker/relay/in-flight.ts).
 const COME_BACK_MS = 8000;
@@ -26,7 +26,10 @@ const COME_BACK_MS = 8000;
 export interface RetrySlots {
   /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
   inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
-  /** Makes an attempt that needs no turn. @returns the outcome of the same attempt if this process is making it already */
+  /**
+   * Makes an attempt that needs no turn.
+   * @returns the outcome of the same attempt if this process is making it already
+   */
   once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
   /** Whether this process makes an attempt of this delivery at the moment. */
   isRunning(deliveryId: string): boolean;

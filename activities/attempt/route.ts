@@ -1,4 +1,5 @@
-// The route of a delivery: what it asks for was decided when the delivery was made, and who takes over when its destination fails.
+// The route of a delivery: what it asks for was decided when the delivery was made, and who takes over when its
+// destination fails.
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import type { ConfigCache, RouteConfig } from '../config-cache.ts';
@@ -14,7 +15,8 @@ export const ROUTE_NOT_KEPT: DescribedError = openError(
 type OfRoute = Pick<AttemptContext, 'organizationId' | 'routeId' | 'routeVersion' | 'currentRouteVersion'>;
 
 /**
- * Its transform and expected response as they were when the delivery was made; the rest as it is now, of a deleted route as it was.
+ * Its transform and expected response as they were when the delivery was made; the rest as it is now, of a deleted
+ * route as it was.
  * @returns null when the delivery has no route; undefined when that version is not kept any more
  */
 export async function routeOf(
@@ -31,9 +33,9 @@ export async function routeOf(
 }
 
 /**
- * Failover data of a failed attempt: recording the attempt chooses the first destination that exists and is enabled. Null when
- * the delivery continues without failover. The database is not read here: the attempt has been made, and a failed read would lose
- * its result.
+ * Failover data of a failed attempt: recording the attempt chooses the first destination that exists and is enabled.
+ * Null when the delivery continues without failover. The database is not read here: the attempt has been made, and a
+ * failed read would lose its result.
  */
 export function offerFailover(
   rule: FailoverRule,

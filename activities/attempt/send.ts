@@ -11,8 +11,8 @@ import type { Verdict } from '../../core/delivery/verdict.ts';
 import type { AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
 
-// Statuses of a destination, or of a gateway before it, that has more requests than it copes with (RFC 9110, section 15.6;
-// RFC 6585, section 4).
+// Statuses of a destination, or of a gateway before it, that has more requests than it copes with (RFC 9110, section
+// 15.6; RFC 6585, section 4).
 const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** A point in time, by the wall clock and by the monotonic clock. */

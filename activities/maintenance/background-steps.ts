@@ -1,5 +1,5 @@
-// Work of housekeeping in steps, at half speed: after every step it rests for as long as the step took, so that at most one
-// connection and half of its time are spent on it, however slow the machine is.
+// Work of housekeeping in steps, at half speed: after every step it rests for as long as the step took, so that at most
+// one connection and half of its time are spent on it, however slow the machine is.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';

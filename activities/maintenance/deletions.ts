@@ -1,4 +1,5 @@
-// Removes what deleted sources, destinations and organizations leave, in the background and at half speed (background-steps.ts).
+// Removes what deleted sources, destinations and organizations leave, in the background and at half speed
+// (background-steps.ts).
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { cancelOfDeletedDestination } from '../../db/delivery/deletions.ts';
@@ -101,9 +102,10 @@ export interface OrganizationDeletionDeps {
 }
 
 /**
- * One round of some seconds. It begins with the organizations that have waited longest, so that neither one whose deletion fails
- * nor a very large one holds up the others.
- * @returns true when there is more to do right now. An organization is looked at once more after a while, before its row goes
+ * One round of some seconds. It begins with the organizations that have waited longest, so that neither one whose
+ * deletion fails nor a very large one holds up the others.
+ * @returns true when there is more to do right now. An organization is looked at once more after a while, before its
+ * row goes
  * @throws the first error, when nothing else is to be done now: what failed is tried again later
  */
 export async function finishOrganizations(deps: OrganizationDeletionDeps): Promise<boolean> {

@@ -1,5 +1,6 @@
-// Housekeeping: future partitions, retention, rows of deleted sources, and the statistics that keep totals fast. Payloads, then whole events
-// with their deliveries and attempts, end by dropping their partitions (docs/operate/retention.md).
+// Housekeeping: future partitions, retention, rows of deleted sources, and the statistics that keep totals fast.
+// Payloads, then whole events with their deliveries and attempts, end by dropping their partitions
+// (docs/operate/retention.md).
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { payloadDays } from '../../core/config/payload-days.ts';
@@ -123,8 +124,8 @@ export interface RetentionDeps {
 const ENDING_MS = 15_000;
 const REMOVING_MS = 10_000;
 
-// Margin of a file beyond its retry time. A file that takes longer is broken (its keys or its worker, for example) and must not
-// keep the payloads of all organizations for ever.
+// Margin of a file beyond its retry time. A file that takes longer is broken (its keys or its worker, for example) and
+// must not keep the payloads of all organizations for ever.
 const FILE_MARGIN_SECONDS = 86_400;
 
 /**

@@ -1,4 +1,5 @@
-// The events of a file, read page by page, so that the payloads in memory stay few, each after the transform of its route.
+// The events of a file, read page by page, so that the payloads in memory stay few, each after the transform of its
+// route.
 import { setTimeout as delay } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import pMap from 'p-map';
@@ -167,8 +168,8 @@ const LONGEST_MS = 90_000;
 export class TooSlowError extends Error {}
 
 /**
- * Waits of a batch for its organization's turn to run transforms. Rows that are made already stay in memory meanwhile: an upload that
- * began again would use the budget for the same rows again, and never end.
+ * Waits of a batch for its organization's turn to run transforms. Rows that are made already stay in memory meanwhile:
+ * an upload that began again would use the budget for the same rows again, and never end.
  */
 class TransformTurns {
   readonly #until = performance.now() + LONGEST_MS;

@@ -1,5 +1,5 @@
-// Records the end of a batch's deliveries, with all that the recording of an attempt changes, so that events, statistics and
-// notifications come out as for HTTP destinations.
+// Records the end of a batch's deliveries, with all that the recording of an attempt changes, so that events,
+// statistics and notifications come out as for HTTP destinations.
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -17,7 +17,8 @@ import { offerFailover } from '../attempt/route.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 
-// Of one statement. It locks the events of its deliveries, for which others wait that record results of the same events.
+// Of one statement. It locks the events of its deliveries, for which others wait that record results of the same
+// events.
 const GROUP = 250;
 // What is read before it is dealt to groups.
 const READ = 16 * GROUP;
@@ -55,8 +56,9 @@ export async function finishBatch(
 }
 
 /**
- * Groups of deliveries, each with some of everywhere. Neighbours stand on one page of their table, which has room for new versions of a
- * part of its rows and is cleared between two statements; a group of neighbours would write the others elsewhere, and to all indexes.
+ * Groups of deliveries, each with some of everywhere. Neighbours stand on one page of their table, which has room for
+ * new versions of a part of its rows and is cleared between two statements; a group of neighbours would write the
+ * others elsewhere, and to all indexes.
  */
 function* dealt(members: OpenMember[]): Generator<OpenMember[]> {
   const groups = Math.ceil(members.length / GROUP);
@@ -137,7 +139,9 @@ function timesOf({ startedAt, uploadedAt, latency }: BatchUnderWay) {
   return { latency: latency ?? 0, startedAt: startedAt ?? completedAt, completedAt };
 }
 
-/** Another group may lock the same events in another order: PostgreSQL then aborts one of the two, which is repeated. */
+/**
+ * Another group may lock the same events in another order: PostgreSQL then aborts one of the two, which is repeated.
+ */
 async function repeated(record: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

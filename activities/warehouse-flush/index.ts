@@ -32,8 +32,9 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
   };
 }
 
-// The files of a warehouse, one after the other while they are due. Each step is found in PostgreSQL, so anyone who continues after a
-// crash begins where this one ended. One activity for many files: for each alone, Temporal took as much time as the file.
+// The files of a warehouse, one after the other while they are due. Each step is found in PostgreSQL, so anyone who
+// continues after a crash begins where this one ended. One activity for many files: for each alone, Temporal took as
+// much time as the file.
 
 /** When no further file is begun, so that other destinations get the slot. */
 const TURN_MS = 4000;
@@ -81,7 +82,10 @@ async function whileDue(
   return MORE;
 }
 
-/** Records the deliveries of one file while the next one is written: one waits for the database, the other for the store. */
+/**
+ * Records the deliveries of one file while the next one is written: one waits for the database, the other for the
+ * store.
+ */
 class Recorder {
   readonly #deps: FlushDeps;
   readonly #warehouse: WarehouseReference;
@@ -99,7 +103,9 @@ class Recorder {
     return this.#running?.batchId ?? null;
   }
 
-  /** Waits for the one before. When its turn is over before that, nothing is begun: the batch is found by the next turn. */
+  /**
+   * Waits for the one before. When its turn is over before that, nothing is begun: the batch is found by the next turn.
+   */
   async begin(batchId: string): Promise<void> {
     if (!(await this.isDone())) return;
     const done = this.#record(batchId);

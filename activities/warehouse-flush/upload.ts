@@ -1,6 +1,6 @@
-// Writes the object of a batch. Every try writes the same key, and the same bytes unless one of its events was deleted or a
-// transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object, or
-// whose transforms have to wait for too long, is halved.
+// Writes the object of a batch. Every try writes the same key, and the same bytes unless one of its events was deleted
+// or a transform was changed in between; then the later object replaces the earlier one. A batch that is too large for
+// one object, or whose transforms have to wait for too long, is halved.
 import { issueSubjects } from '../../core/messages/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
@@ -26,7 +26,8 @@ import type { BatchReference, UploadOutcome } from '../types.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
 import { type Prepared, preparedPages, TooSlowError } from './events.ts';
 
-// For connection, request and answer: 16 MiB at about 2.5 Mbit/s. The activity's own deadline is well above that of all parts together.
+// For connection, request and answer: 16 MiB at about 2.5 Mbit/s. The activity's own deadline is well above that of all
+// parts together.
 const REQUEST_MS = 60_000;
 const END_STEP = 1000;
 
@@ -76,8 +77,8 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
 }
 
 /**
- * Makes the file of a batch, and stores it. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
- * excluded from later tries.
+ * Makes the file of a batch, and stores it. Deliveries that cannot be written (the transform fails, the payload is
+ * gone) are ended here and excluded from later tries.
  * @returns null when nothing is left to write
  * @throws NotStoredError, FileTooLargeError, TooSlowError, or when our own side is away
  */
@@ -160,8 +161,8 @@ async function endMembers(deps: FlushDeps, batch: BatchUnderWay, { ending, reaso
 // Splits a batch whose file would be too large: half of it goes to a new batch, until every file fits.
 
 /**
- * Keeps the first half of a batch's events in it, in the order of their rows, and gives the others to a new one. Its key stays:
- * if an earlier upload wrote a larger object there, the next one overwrites it.
+ * Keeps the first half of a batch's events in it, in the order of their rows, and gives the others to a new one. Its
+ * key stays: if an earlier upload wrote a larger object there, the next one overwrites it.
  * @returns false when there is only one event, which alone is too large
  */
 async function halve(deps: FlushDeps, batch: BatchUnderWay): Promise<boolean> {

@@ -1,7 +1,8 @@
-// Records in the audit log what a request does: every request that may change something, and those that read payloads or secrets.
-// The record of a change is the last statement of its transaction, so there is no change without its record. What has an effect
-// elsewhere (a test webhook, a retry) is recorded before it is done; a read or a refusal before the answer is sent.
-// Of equal refusals, reads and repeats in a minute only the first is, because a tenant can cause them without end.
+// Records in the audit log what a request does: every request that may change something, and those that read payloads
+// or secrets. The record of a change is the last statement of its transaction, so there is no change without its
+// record. What has an effect elsewhere (a test webhook, a retry) is recorded before it is done; a read or a refusal
+// before the answer is sent. Of equal refusals, reads and repeats in a minute only the first is, because a tenant can
+// cause them without end.
 import { createHash } from 'node:crypto';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -28,7 +29,8 @@ export function noteSecretRead(ctx: Context, id: string): void {
 }
 
 /**
- * Names the records that the request is about, besides that of its path; called again, for another try, it names them again.
+ * Names the records that the request is about, besides that of its path; called again, for another try, it names them
+ * again.
  * @param count how many they are, if `ids` are only the first
  */
 export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | null)[], count?: number): void {
@@ -42,8 +44,8 @@ const isSomeId = (text: string | null | undefined): text is string =>
   typeof text === 'string' && /^[a-z]{3}(_wh)?_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text);
 
 /**
- * Records a request that has an effect outside of the database, where no transaction binds the two: called right before. If it
- * then comes to nothing, another record says so.
+ * Records a request that has an effect outside of the database, where no transaction binds the two: called right
+ * before. If it then comes to nothing, another record says so.
  * @throws when it cannot be recorded: the effect must not happen then
  */
 export async function recordAhead(ctx: { state: ApiState }): Promise<void> {
@@ -57,7 +59,8 @@ export function noteDryRun(ctx: { state: ApiState }): void {
 
 /**
  * Middleware of an operation; the outermost one, so that refusals are recorded too.
- * @param firsts of all operations together; `firsts.reads` of payloads and secrets, and of answers that were given again
+ * @param firsts of all operations together; `firsts.reads` of payloads and secrets, and of answers that were given
+ * again
  */
 export function auditTrail(
   pool: Pool,
@@ -122,8 +125,8 @@ function repeated({ status }: Context): End {
 const REPEATED = 'REPEATED';
 
 /**
- * Records that a key was used from an address where it may not be: for each key once a minute, because who has stolen it may try
- * without end.
+ * Records that a key was used from an address where it may not be: for each key once a minute, because who has stolen
+ * it may try without end.
  */
 export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Context) => void {
   return (ctx) => {
@@ -150,8 +153,8 @@ async function recordFirst(pool: Pool, entry: AuditEntry, firsts: FirstOfMinute)
 }
 
 /**
- * Records that something was read: by one key from one address the same records by the same question, once a minute. When there is no
- * room to remember more, every read is recorded.
+ * Records that something was read: by one key from one address the same records by the same question, once a minute.
+ * When there is no room to remember more, every read is recorded.
  */
 async function recordFirstRead(pool: Pool, entry: AuditEntry, firsts: FirstOfMinute, asked: string[]): Promise<void> {
   const { organizationId, keyId, address, action, status, code, recordIds } = entry;
@@ -199,7 +202,8 @@ function senderOf(ctx: Context) {
   };
 }
 
-// Lets through the first of equal happenings in a minute: for what a tenant can cause without end, and what is stored for each.
+// Lets through the first of equal happenings in a minute: for what a tenant can cause without end, and what is stored
+// for each.
 
 // For each tenant, so that none uses up the room of another; this bounds memory and what is stored.
 const MOST_PER_OWNER = 200;

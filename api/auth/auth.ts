@@ -24,17 +24,21 @@ const LOOKUPS_AT_ONCE = 2;
 const MAX_WAITING = 50;
 
 interface SignIns {
-  /** Looks a key up; from an address beyond its limit only in turn. @param keyHash identifies the key @throws ApiError 429 */
+  /**
+   * Looks a key up; from an address beyond its limit only in turn.
+   * @param keyHash identifies the key
+   * @throws ApiError 429
+   */
   lookUp<T>(address: string, keyHash: string, find: () => Promise<T | null>): Promise<T | null>;
   /** Counts a request with wrong credentials. @returns the error to answer with: 429 beyond the limit, else null */
   fail(address: string): ApiError | null;
 }
 
 /**
- * Counts requests with wrong credentials of each client address (an IPv4 address, or the /64 of an IPv6 one) in this process; beyond the
- * limit they are answered 429. A valid key is let in from every address whatever others there do: behind one NAT or proxy a stranger
- * must not lock out a tenant. What guesses may cost is bounded instead: keys that this process has not seen before are looked up two at
- * a time for all addresses beyond their limit.
+ * Counts requests with wrong credentials of each client address (an IPv4 address, or the /64 of an IPv6 one) in this
+ * process; beyond the limit they are answered 429. A valid key is let in from every address whatever others there do:
+ * behind one NAT or proxy a stranger must not lock out a tenant. What guesses may cost is bounded instead: keys that
+ * this process has not seen before are looked up two at a time for all addresses beyond their limit.
  * @param perMinute wrong credentials of one address that are answered 401
  */
 export function createSignIns(perMinute: number, log: Log): SignIns {
@@ -199,8 +203,8 @@ export async function requireOwnOrganization(ctx: Context, next: Next): Promise<
   await next();
 }
 
-// The operator's key (HOOKYARD_OPERATOR_KEY): for what is about the whole installation, which no API key may see, because each belongs
-// to an organization. It is a setting and not a record, so that it works while PostgreSQL is away.
+// The operator's key (HOOKYARD_OPERATOR_KEY): for what is about the whole installation, which no API key may see,
+// because each belongs to an organization. It is a setting and not a record, so that it works while PostgreSQL is away.
 
 interface OperatorDeps {
   settings: Pick<Settings, 'HOOKYARD_OPERATOR_KEY' | 'HOOKYARD_OPERATOR_KEY_FILE'>;

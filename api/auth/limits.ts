@@ -44,7 +44,8 @@ export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void
 }
 
 // How many management requests an organization may send (its limit requestsPerMinute), and each of its API keys
-// (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): fixed windows of one minute, counted in this process. N processes allow N times as many.
+// (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): fixed windows of one minute, counted in this process. N processes allow N times
+// as many.
 
 /** Middleware: counts the requests of organizations and answers 429 beyond the limit. */
 export function organizationRateLimit(requests: OrganizationRequests): (ctx: Context, next: Next) => Promise<void> {
@@ -55,8 +56,8 @@ export function organizationRateLimit(requests: OrganizationRequests): (ctx: Con
 }
 
 /**
- * Middleware: counts the requests of API keys and answers 429 beyond the limit; headers report the remaining requests and the end
- * of the window (`X-RateLimit-Reset` in seconds since 1970).
+ * Middleware: counts the requests of API keys and answers 429 beyond the limit; headers report the remaining requests
+ * and the end of the window (`X-RateLimit-Reset` in seconds since 1970).
  */
 export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => Promise<void> {
   const counts = new WindowCounts({ windowMs: 60_000 });

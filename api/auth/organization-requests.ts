@@ -38,7 +38,10 @@ export class OrganizationRequests {
     throw limitExceeded('requestsPerMinute', what, (this.#requests.endsAt - Date.now()) / 1000);
   }
 
-  /** Runs something of which an organization may have so many at a time. @throws ApiError 429, and what `work` throws */
+  /**
+   * Runs something of which an organization may have so many at a time.
+   * @throws ApiError 429, and what `work` throws
+   */
   async run<T>(
     { id, limits }: { id: string; limits: Limits },
     limit: RunningLimit,

@@ -32,7 +32,10 @@ export function maySeeSecrets(ctx: { state: ApiState }): boolean {
   return allows(callerOf(ctx).key.scopes, 'secrets:read');
 }
 
-/** 403: a stored secret would go to a host that its owner has not given it to. @param address, secret members of the request */
+/**
+ * 403: a stored secret would go to a host that its owner has not given it to.
+ * @param address, secret members of the request
+ */
 export function secretOfAnotherHost(address: string, secret: string): ApiError {
   return forbidden(
     `${address} leads to another host, to which the stored secret may not go: send ${secret} once more, or use an API key with the scope "secrets:read" (or "write")`,

@@ -1,6 +1,6 @@
-// node local/bootstrap.js api/console/build.ts [folder]: builds the console where the API looks for it, once for each state of its
-// sources; with a folder, into that; with --install it only installs what the build and the type check need. `npm start` runs it
-// beside the other servers, the Dockerfile in a stage of its own.
+// node local/bootstrap.js api/console/build.ts [folder]: builds the console where the API looks for it, once for each
+// state of its sources; with a folder, into that; with --install it only installs what the build and the type check
+// need. `npm start` runs it beside the other servers, the Dockerfile in a stage of its own.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

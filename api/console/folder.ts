@@ -1,4 +1,5 @@
-// Where the built console is. Its sources and lock file name it, so that a change is never served from what was built before.
+// Where the built console is. Its sources and lock file name it, so that a change is never served from what was built
+// before.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

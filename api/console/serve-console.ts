@@ -1,5 +1,5 @@
-// Serves the console below /console: its files for ever, its page with a new nonce in each answer. A console that is not built
-// keeps nothing from starting: the page says what to do.
+// Serves the console below /console: its files for ever, its page with a new nonce in each answer. A console that is
+// not built keeps nothing from starting: the page says what to do.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -17,7 +17,8 @@ const NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*\.(js|css|svg)$/;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ENDINGS: Record<string, string> = { br: '.br', gzip: '.gz' };
 
-// Code comes from this server alone, and style elements need the nonce of this answer: what a payload says never becomes either.
+// Code comes from this server alone, and style elements need the nonce of this answer: what a payload says never
+// becomes either.
 const policyWith = (nonce: string): string =>
   [
     "default-src 'none'",
@@ -84,7 +85,9 @@ async function answerPage(ctx: Context, folder: string): Promise<void> {
   ctx.body = page.replaceAll('__NONCE__', nonce).replace('<head>', `<head>\n    <base href="${baseOf(ctx.path)}">`);
 }
 
-/** From the address of a page to the folder of the console; relative, because a proxy may have added a path before it. */
+/**
+ * From the address of a page to the folder of the console; relative, because a proxy may have added a path before it.
+ */
 function baseOf(path: string): string {
   const below = path.slice('/console'.length);
   if (below === '') return 'console/';

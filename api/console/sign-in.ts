@@ -57,7 +57,8 @@ export function mountSignIn(
     const { address } = client;
     const follower = { address, userAgent: recordedAgent(ctx.get('user-agent')), requestId };
     const { code } = await parseBody(ctx, bodySchema);
-    // Each code counts as one that this process has not seen: beyond the limit of an address they are looked up a few at a time.
+    // Each code counts as one that this process has not seen: beyond the limit of an address they are looked up a few
+    // at a time.
     const key = await signIns.lookUp(address, hashToken(code).toString('base64'), () =>
       exchangeConsoleCode(servicePool, code, follower),
     );

@@ -1,4 +1,5 @@
-// Who sends a request: the address behind the operator's own proxies. What others say about addresses is never believed.
+// Who sends a request: the address behind the operator's own proxies. What others say about addresses is never
+// believed.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/http/address-ranges.ts';
@@ -37,7 +38,10 @@ export function peerOf(socket: Socket): Peer {
   return peers.get(socket) ?? setPeer(socket, socket.remoteAddress ?? '', NO_PROXIES);
 }
 
-/** Whom a request comes from: the peer, or the nearest address in X-Forwarded-For that is none of the operator's proxies. */
+/**
+ * Whom a request comes from: the peer, or the nearest address in X-Forwarded-For that is none of the operator's
+ * proxies.
+ */
 export function clientAddressOf(request: IncomingMessage, trust: ProxyTrust): ClientAddress {
   const peer = peerOf(request.socket);
   const forwarded = request.headers['x-forwarded-for'];
@@ -47,7 +51,8 @@ export function clientAddressOf(request: IncomingMessage, trust: ProxyTrust): Cl
 }
 
 /**
- * Each proxy appends the address that it sees, so only what stands right of the first stranger was written by trusted ones.
+ * Each proxy appends the address that it sees, so only what stands right of the first stranger was written by trusted
+ * ones.
  * @returns the rightmost address that is no proxy; the leftmost one before a text that is no address; null without any
  */
 function nearestStranger(forwarded: string, { proxies }: ProxyTrust): string | null {

@@ -1,10 +1,12 @@
-// Connections of clients: what they may ask before any of our code runs, how refusals are answered, how connections end.
+// Connections of clients: what they may ask before any of our code runs, how refusals are answered, how connections
+// end.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '../../core/text/ids.ts';
 import { ApiError, errorBody } from '../request/errors.ts';
 
-// What a client may ask of the HTTP server before any of our code runs. docs/operate/security.md, "Network in", lists all of it.
+// What a client may ask of the HTTP server before any of our code runs. docs/operate/security.md, "Network in", lists
+// all of it.
 
 /** Bytes of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
@@ -106,8 +108,8 @@ export function refuse(response: ServerResponse, error: ApiError): void {
 
 /**
  * Answers on a bare connection and closes it.
- * @param lingerMs how long the client may take to close its side: cut off at once, it might see a broken connection instead
- *   of the answer (RFC 9112, section 9.6), and without a limit it could keep the connection for ever
+ * @param lingerMs how long the client may take to close its side: cut off at once, it might see a broken connection
+ *   instead of the answer (RFC 9112, section 9.6), and without a limit it could keep the connection for ever
  */
 export function end(socket: Socket, error: ApiError, lingerMs: number): void {
   if (ended.has(socket)) return;
@@ -181,7 +183,10 @@ export class OpenConnections {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  /** Counts a request. @returns the requests of its connection so far, and the unanswered ones, both including this one */
+  /**
+   * Counts a request.
+   * @returns the requests of its connection so far, and the unanswered ones, both including this one
+   */
   begin(request: IncomingMessage, response: ServerResponse): { requests: number; underWay: number } {
     const { socket } = request;
     const connection = this.#open.get(socket);

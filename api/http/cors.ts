@@ -1,4 +1,5 @@
-// Cross-origin requests of browsers to the management API (Fetch standard, "CORS protocol"), off unless origins are set.
+// Cross-origin requests of browsers to the management API (Fetch standard, "CORS protocol"), off unless origins are
+// set.
 import koaCors from '@koa/cors';
 import type { AppContext, Next } from '../request/context.ts';
 import { IGNORED_HEADER } from '../request/ignored.ts';
@@ -24,8 +25,9 @@ const EXPOSED_HEADERS = [
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Middleware: lets pages of these origins use the API. The credentials are API keys in a header, which a page has to know;
- * cookies are not used, so `Access-Control-Allow-Credentials` is never sent. Ingest has no CORS: browsers do not call it.
+ * Middleware: lets pages of these origins use the API. The credentials are API keys in a header, which a page has to
+ * know; cookies are not used, so `Access-Control-Allow-Credentials` is never sent. Ingest has no CORS: browsers do not
+ * call it.
  * @param origins exactly as browsers send them; an empty list turns CORS off
  */
 export function cors(origins: string[]): (ctx: AppContext, next: Next) => Promise<void> {

@@ -134,7 +134,9 @@ interface Admitting {
   tooMany: ApiError;
 }
 
-/** Puts the limit per address before Node's own handler of connections, so that refused connections are never parsed. */
+/**
+ * Puts the limit per address before Node's own handler of connections, so that refused connections are never parsed.
+ */
 function limitConnections(server: Server, admitting: Admitting): void {
   const { limits, counts, connections, trust, onRefused, tooMany } = admitting;
   const serve = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
@@ -174,8 +176,9 @@ function cutOffSilent(socket: Socket, connections: OpenConnections, ms: number):
   socket.once('close', () => clearTimeout(timer));
 }
 
-// Rejects requests that Node's parser accepts although two servers could disagree on where they end or for which host they are. A
-// proxy in front of Hookyard that reads them differently would forward a request that it never saw (request smuggling).
+// Rejects requests that Node's parser accepts although two servers could disagree on where they end or for which host
+// they are. A proxy in front of Hookyard that reads them differently would forward a request that it never saw (request
+// smuggling).
 
 /** uri-host [ ":" port ] (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without characters that no host name has. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
@@ -217,8 +220,8 @@ function hostProblem(version: string, host: string | undefined, rawHeaders: stri
 }
 
 /**
- * The path and the query of a request whose address is absolute (RFC 9112, section 3.2.2), as they were received. URL parsers write them
- * anew.
+ * The path and the query of a request whose address is absolute (RFC 9112, section 3.2.2), as they were received. URL
+ * parsers write them anew.
  */
 function originForm(url: string): string {
   if (url.startsWith('/')) return url;
@@ -227,8 +230,8 @@ function originForm(url: string): string {
   return below.startsWith('/') ? below : `/${below}`;
 }
 
-// How many connections, and requests through the operator's proxies, one client may have at a time; and which connections are
-// kept for the management API.
+// How many connections, and requests through the operator's proxies, one client may have at a time; and which
+// connections are kept for the management API.
 
 // No client may have more connections than it leaves free.
 const TIMES_FREE = 1;

@@ -1,8 +1,8 @@
-// Limits the memory of all request bodies together, from the first byte until the request is answered. Without it, the maximum
-// number of connections with bodies of the maximum size would exceed the memory of the machine. Organizations share it by
-// core/fairness/fair-queue.ts. So do the client addresses that send webhooks, each as much as it leaves free: a stranger's bodies leave room for
-// the other senders of the same organization. The management API has a part of its own, so that a flood of webhooks locks no operator
-// out.
+// Limits the memory of all request bodies together, from the first byte until the request is answered. Without it, the
+// maximum number of connections with bodies of the maximum size would exceed the memory of the machine. Organizations
+// share it by core/fairness/fair-queue.ts. So do the client addresses that send webhooks, each as much as it leaves
+// free: a stranger's bodies leave room for the other senders of the same organization. The management API has a part of
+// its own, so that a flood of webhooks locks no operator out.
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
@@ -62,9 +62,10 @@ export class BodyMemory {
 }
 
 /**
- * Bytes for all bodies, so that one client address may hold the largest webhook: it gets three eighths. Three times leave an eighth of
- * the webhook for the overhead of its chunks.
- * @param least of which a management request may have three sixteenths; the largest import (api/request/validation.ts) must fit
+ * Bytes for all bodies, so that one client address may hold the largest webhook: it gets three eighths. Three times
+ * leave an eighth of the webhook for the overhead of its chunks.
+ * @param least of which a management request may have three sixteenths; the largest import (api/request/validation.ts)
+ * must fit
  */
 export const bufferedBytes = (least: number, maxPayloadBytes: number): number => Math.max(least, 3 * maxPayloadBytes);
 
@@ -94,13 +95,20 @@ function discardRest(request: IncomingMessage, maxBytes: number): Promise<void> 
   });
 }
 
-// Reads a request's body into memory, within its own limit, at a minimum rate, and within the shared memory budget of all bodies.
+// Reads a request's body into memory, within its own limit, at a minimum rate, and within the shared memory budget of
+// all bodies.
 
 // Overhead of one chunk in bytes: a body of a million one-byte chunks takes a hundred times its size.
 const PIECE_BYTES = 256;
-/** How long a body has before its rate counts, and over which time it counts, ms: a lost packet may stop a sender for seconds. */
+/**
+ * How long a body has before its rate counts, and over which time it counts, ms: a lost packet may stop a sender for
+ * seconds.
+ */
 const RATE_WINDOW_MS = 10_000;
-/** Bytes per second that must arrive in each of these. The network of every sender carries more, and a stalled body holds memory. */
+/**
+ * Bytes per second that must arrive in each of these. The network of every sender carries more, and a stalled body
+ * holds memory.
+ */
 const LEAST_RATE = 1000;
 
 /** `incomplete`: the sender closed the connection early. In the other cases the client may still be sending. */

@@ -6,8 +6,8 @@ import type { AppContext, Next } from '../request/context.ts';
 import { clientAddressOf, type ProxyTrust } from './client-addresses.ts';
 
 const EVERY_MS = 1000;
-// Of each list in a line; what is beyond has one entry together. The codes are our own, and the organizations and sources exist, so
-// no stranger chooses what is written.
+// Of each list in a line; what is beyond has one entry together. The codes are our own, and the organizations and
+// sources exist, so no stranger chooses what is written.
 const MOST_LISTED = 20;
 const OTHERS = 'others';
 
@@ -31,7 +31,8 @@ interface Cause {
   client: string;
 }
 
-// Strangers and floods decide how many there are. Other refusals are of somebody with a key, whose requests are limited.
+// Strangers and floods decide how many there are. Other refusals are of somebody with a key, whose requests are
+// limited.
 const STATUSES = new Set([401, 403, 408, 413, 429, 503, 508]);
 
 /** Whether an answer is only counted. @param isKnown whether the sender has shown a valid key */
@@ -85,8 +86,9 @@ function countIn(counts: Map<string, number>, name: string): void {
   counts.set(place, (counts.get(place) ?? 0) + 1);
 }
 
-// Gives every request an id and its client's address, and writes one line about it: never its query, payload, credentials or ingest token.
-// Probes and refused requests have their line at level `debug` only; the refused are counted.
+// Gives every request an id and its client's address, and writes one line about it: never its query, payload,
+// credentials or ingest token. Probes and refused requests have their line at level `debug` only; the refused are
+// counted.
 
 const PROBES = ['/healthz', '/readyz', '/metrics'];
 const isProbe = ({ path }: { path: string }): boolean => PROBES.includes(path);

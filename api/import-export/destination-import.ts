@@ -47,7 +47,8 @@ export async function importDestinations(ctx: Context, deps: ApiDeps, file: Impo
       em.clear();
       await rest();
     }
-    // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before the end.
+    // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
+    // the end.
     rest = restsBetween();
     if (!validateOnly) await importer.lock();
     await requireRecordRoom(em, ctx, 'destinations', importer.created);
@@ -77,7 +78,9 @@ interface Write {
   apply(em: EntityManager, stored: Destination | undefined): void;
 }
 
-/** Decides for each item of a file whether to create, overwrite or skip, and builds the records; `write` writes them. */
+/**
+ * Decides for each item of a file whether to create, overwrite or skip, and builds the records; `write` writes them.
+ */
 class Importer {
   readonly #deps: ApiDeps;
   readonly #em: EntityManager;
@@ -134,8 +137,8 @@ class Importer {
   }
 
   /**
-   * The slug of an item. Without one it is that of the record of the same name, if that was made of the name; a slug that was made of
-   * another name is a coincidence (`Café`, `Cafe`), so the item gets the next free one.
+   * The slug of an item. Without one it is that of the record of the same name, if that was made of the name; a slug
+   * that was made of another name is a coincidence (`Café`, `Cafe`), so the item gets the next free one.
    */
   #slugOf({ name, slug }: { name: string; slug?: string }): string {
     const isTaken = (candidate: string) => this.#taken.has(candidate) || this.#given.has(candidate);
@@ -143,8 +146,8 @@ class Importer {
   }
 
   /**
-   * Locks what is overwritten, in the order of ids. @throws ChangedMeanwhileError when it has changed since it was read; a unique
-   * constraint finds other slugs that were taken meanwhile
+   * Locks what is overwritten, in the order of ids. @throws ChangedMeanwhileError when it has changed since it was
+   * read; a unique constraint finds other slugs that were taken meanwhile
    */
   async lock(): Promise<void> {
     const ids = new Set(this.#writes.flatMap(({ id }) => id ?? []));
@@ -155,7 +158,9 @@ class Importer {
     throw new ChangedMeanwhileError('a destination was changed while it was to be overwritten');
   }
 
-  /** Writes what was built, in groups and without a rest; each waits for PostgreSQL, so others have turns in between. */
+  /**
+   * Writes what was built, in groups and without a rest; each waits for PostgreSQL, so others have turns in between.
+   */
   async write(): Promise<void> {
     const em = this.#em;
     for (let from = 0; from < this.#writes.length; from += GROUP) {
@@ -301,7 +306,10 @@ function newHttp(deps: ApiDeps, organization: string, { input, redacted }: HttpI
   return { record: { ...record, authType }, incomplete: withoutAuth || redacted.signingSecret };
 }
 
-/** The stored destination with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400, 403 */
+/**
+ * The stored destination with the item applied; `incomplete` when it has no credentials yet.
+ * @throws ApiError 400, 403
+ */
 function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem, maySeeSecrets: boolean) {
   const { slug: _same, authType, ...patch } = input;
   if (redacted.authConfig && authType !== undefined && authType !== stored.authType)

@@ -93,8 +93,8 @@ function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
 }
 
 /**
- * The members that a file has, as they were checked. A new warehouse gets the defaults of the others later, an existing one keeps
- * what it has.
+ * The members that a file has, as they were checked. A new warehouse gets the defaults of the others later, an existing
+ * one keeps what it has.
  */
 function withoutDefaults(given: unknown, checked: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(checked).filter(([name]) => isObject(given) && Object.hasOwn(given, name)));
@@ -105,7 +105,10 @@ export function newFromItem(deps: ApiDeps, organization: string, { type, input, 
   return { record: newWarehouse(deps, organization, type, input, redacted), incomplete: redacted };
 }
 
-/** The stored warehouse with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400, 403 */
+/**
+ * The stored warehouse with the item applied; `incomplete` when it has no credentials yet.
+ * @throws ApiError 400, 403
+ */
 export function changedByItem(
   deps: ApiDeps,
   stored: Warehouse,

@@ -1,4 +1,5 @@
-// What exports and imports have in common: the envelope of a file, how an import is read and checked, and its transaction.
+// What exports and imports have in common: the envelope of a file, how an import is read and checked, and its
+// transaction.
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
@@ -23,10 +24,13 @@ const MAX_ITEMS = 1000;
 const SLICE_MS = 5;
 /** How many times as long as the work a rest is. */
 const REST_TIMES = 3;
-/** Records that an import reads, builds and writes together: those of a whole file would hold the event loop too long. */
+/**
+ * Records that an import reads, builds and writes together: those of a whole file would hold the event loop too long.
+ */
 export const GROUP = 10;
 const MAX_TRIES = 8;
-// Wait before the second try, ms; grows by the same amount for each later one, so that a burst of other requests passes.
+// Wait before the second try, ms; grows by the same amount for each later one, so that a burst of other requests
+// passes.
 const PAUSE_MS = 50;
 
 /** Ids separated by commas; none, or an empty string, means all. */
@@ -97,7 +101,10 @@ async function readImport(ctx: Context, member: Member): Promise<ImportRequest> 
   return { items: Array.isArray(items) ? items : [], conflictStrategy, validateOnly };
 }
 
-/** Answers an import with what becomes of its items. One that is refused is not read: its file takes as long as many requests. */
+/**
+ * Answers an import with what becomes of its items. One that is refused is not read: its file takes as long as many
+ * requests.
+ */
 export async function answerImport(
   ctx: Context,
   { requests }: Pick<ApiDeps, 'requests'>,
@@ -145,8 +152,8 @@ export async function checkItems<T>(
 }
 
 /**
- * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process receives, so a quarter
- * of the time is theirs.
+ * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process
+ * receives, so a quarter of the time is theirs.
  */
 export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<void> {
   const rest = restsBetween();
@@ -160,8 +167,9 @@ export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<
 let restedAt = 0;
 
 /**
- * @returns what to call after each piece of work: once that was long enough to matter, it waits three times as long as the work took,
- * and as long as the other imports of this process have to rest. So together they take a quarter of the time
+ * @returns what to call after each piece of work: once that was long enough to matter, it waits three times as long as
+ * the work took, and as long as the other imports of this process have to rest. So together they take a quarter of the
+ * time
  */
 export function restsBetween(): () => Promise<void> | undefined {
   let since = performance.now();
@@ -196,10 +204,11 @@ export function noteImported(ctx: Context, items: { id: string | null; status: s
 export class ChangedMeanwhileError extends Error {}
 
 /**
- * Runs an import in one transaction. Imports of one organization take turns, so that each sees what the one before stored; other
- * concurrent changes make it start over.
+ * Runs an import in one transaction. Imports of one organization take turns, so that each sees what the one before
+ * stored; other concurrent changes make it start over.
  * @param constraint the unique constraint that a concurrent request may violate
- * @param work must not keep anything from an earlier try. It locks and writes rows at its end, and does not rest from then on
+ * @param work must not keep anything from an earlier try. It locks and writes rows at its end, and does not rest from
+ * then on
  * @throws ApiError 503 when concurrent changes conflict in every try
  */
 export async function inImport<T>(
@@ -227,9 +236,9 @@ export async function inImport<T>(
   throw unavailable('Other requests kept changing the records that this import is about');
 }
 
-// Export files are sent in parts. A part is read from PostgreSQL when the client has taken the previous one, so a file of any size needs
-// the memory of one part, and a slow client holds no connection and no transaction. The file is no snapshot: it has each record once, as
-// the record was when its part was read.
+// Export files are sent in parts. A part is read from PostgreSQL when the client has taken the previous one, so a file
+// of any size needs the memory of one part, and a slow client holds no connection and no transaction. The file is no
+// snapshot: it has each record once, as the record was when its part was read.
 
 /** Records in a part; fewer than these are the last. */
 export const PART = 100;
@@ -265,8 +274,8 @@ export function answerExport<Row>(
 }
 
 /**
- * Failure policy: once a part was sent, an error cannot be answered. Koa destroys the connection when the body throws, so what has
- * arrived lacks its end, in HTTP as in JSON, and no client takes it for a file.
+ * Failure policy: once a part was sent, an error cannot be answered. Koa destroys the connection when the body throws,
+ * so what has arrived lacks its end, in HTTP as in JSON, and no client takes it for a file.
  */
 async function* fileOf<Row>(
   ctx: Context,

@@ -180,9 +180,9 @@ export function findReferences(em: EntityManager, items: RouteSlugs[]): Promise<
 }
 
 /**
- * The same, locked until the import ends: sources like the create of a route does, so that no other route is stored for them
- * meanwhile; the others against deletion. Rows are locked in the order of ids, and before any route, so that imports and deletions
- * queue. What was changed since is locked too.
+ * The same, locked until the import ends: sources like the create of a route does, so that no other route is stored for
+ * them meanwhile; the others against deletion. Rows are locked in the order of ids, and before any route, so that
+ * imports and deletions queue. What was changed since is locked too.
  */
 export async function lockReferences(
   em: EntityManager,

@@ -143,7 +143,8 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     if (errors.length > 0) return refused(errors, warnings);
     requireRoomForNew(ctx, steps, routes, known);
     await requireRecipients(deps, organizationId(ctx), writtenEmails(steps, routes));
-    // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before the end.
+    // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
+    // the end.
     rest = restsBetween();
     if (!validateOnly) await lockWhatIsKnown(em, organizationId(ctx), { slugs, references, known, isRenamed, routes });
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
@@ -156,8 +157,8 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
 }
 
 /**
- * Locks what the plan was made of: sources like the create of a route does, so that no other route is stored for them meanwhile, and
- * the records that routes name against deletion.
+ * Locks what the plan was made of: sources like the create of a route does, so that no other route is stored for them
+ * meanwhile, and the records that routes name against deletion.
  * @throws ChangedMeanwhileError when it has changed since it was read
  */
 async function lockWhatIsKnown(

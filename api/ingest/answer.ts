@@ -14,7 +14,8 @@ export interface IngestAnswer {
   body: { type: string; text: string } | { json: object } | null;
 }
 
-// What a tenant wrote, or a stranger sent, is served from the address of the API: no browser guesses another type, nor lets it do anything.
+// What a tenant wrote, or a stranger sent, is served from the address of the API: no browser guesses another type, nor
+// lets it do anything.
 const TENANTS_CONTENT = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "sandbox; default-src 'none'",

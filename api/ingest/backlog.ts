@@ -1,5 +1,6 @@
-// Backpressure: webhooks, and replays that the API is asked for, are refused while the backlog is too large, or the database is too
-// large. Requests only check memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
+// Backpressure: webhooks, and replays that the API is asked for, are refused while the backlog is too large, or the
+// database is too large. Requests only check memory: what was read from PostgreSQL a moment ago, and what this process
+// has let in since.
 import { BacklogRoom, type NoRoom, type Sender, type Undo, type WaitingOf } from '../../core/fairness/backlog-room.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -14,18 +15,24 @@ import { ApiError, limitExceeded } from '../request/errors.ts';
 const RETRY_AFTER_SECONDS = 10;
 const NOT_STORED = 'nothing was stored, send it again later';
 const NOT_REPLAYED = 'nothing was replayed, ask again later';
-/** About what an event takes in the database besides its payload and its deliveries; bytes (docs/operate/scaling.md). */
+/**
+ * About what an event takes in the database besides its payload and its deliveries; bytes (docs/operate/scaling.md).
+ */
 const EVENT_BYTES = 1500;
 const NAMED_IN_LOG = 10;
 const LASTS_MS = 10_000;
 
-// After so long without a webhook nothing is looked at, or rarely where something is full; the next webhook brings the next look.
+// After so long without a webhook nothing is looked at, or rarely where something is full; the next webhook brings the
+// next look.
 const QUIET_AFTER_MS = 60_000;
 const QUIET_LOOK_MS = 10_000;
 // As long as a timer may be.
 const UNTIL_USED_MS = 2 ** 31 - 1;
 
-/** `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too large. */
+/**
+ * `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too
+ * large.
+ */
 export type DoorState = (typeof GATE_STATES)[number];
 
 export interface BacklogDeps {
@@ -35,8 +42,8 @@ export interface BacklogDeps {
 }
 
 /**
- * Starts to poll the backlog; resolves after the first poll, so that a process that starts with a full backlog refuses webhooks
- * from the start.
+ * Starts to poll the backlog; resolves after the first poll, so that a process that starts with a full backlog refuses
+ * webhooks from the start.
  */
 export async function watchBacklog(deps: BacklogDeps): Promise<Backlog> {
   const backlog = new Backlog(deps);
@@ -83,8 +90,8 @@ export class Backlog {
 
   /**
    * Lets a webhook in, which is about to be stored.
-   * @throws ApiError 503 when its organization has its share, or a delivery goes to a destination that is full; 429 when the
-   * organization is at its own limit
+   * @throws ApiError 503 when its organization has its share, or a delivery goes to a destination that is full; 429
+   * when the organization is at its own limit
    */
   takeRoomFor(sender: Sender, { body, deliveries }: Pick<NewEvent, 'body' | 'deliveries'>): Undo {
     const waiting = deliveries.filter(({ status }) => status === 'pending');

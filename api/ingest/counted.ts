@@ -16,7 +16,10 @@ const OF_STATUS: Readonly<Record<number, IngestResult>> = {
   508: 'loop',
 };
 
-/** Wraps the middleware of ingest: counts answers, and how long stored webhooks take. Requests for other paths, which it passes on, are not counted. */
+/**
+ * Wraps the middleware of ingest: counts answers, and how long stored webhooks take. Requests for other paths, which it
+ * passes on, are not counted.
+ */
 export function counted(ingest: Koa.Middleware): Koa.Middleware {
   return async (ctx, next) => {
     const began = performance.now();

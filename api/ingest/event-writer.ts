@@ -20,8 +20,8 @@ import {
 const MEBIBYTE = 1024 * 1024;
 // Two groups overlap: while one waits for its commit to reach the disk, the next one is being written.
 const CONCURRENT_GROUPS = 2;
-// A body of 10 MB takes PostgreSQL a tenth of a second. Large ones have groups of their own, one at a time, so that the others wait
-// for none of them.
+// A body of 10 MB takes PostgreSQL a tenth of a second. Large ones have groups of their own, one at a time, so that the
+// others wait for none of them.
 const LARGE_BYTES = 128 * 1024;
 // More commits per second would only take CPU from other work and make all of them slower.
 const SPACING_MS = 5;
@@ -89,9 +89,9 @@ const waitsForRelay = ({ kind }: GroupOutcome, event: NewEvent | undefined): boo
   kind === 'stored' && event?.deliveries.some(({ status }) => status === 'pending') === true;
 
 /**
- * Notifies the relays after a commit, at most once in a while: at once when it has not just done so, else at the end of that time.
- * Failure policy: a notification that fails is repeated. Without it a relay finds the deliveries at its next poll, after ten seconds at the
- * latest.
+ * Notifies the relays after a commit, at most once in a while: at once when it has not just done so, else at the end of
+ * that time. Failure policy: a notification that fails is repeated. Without it a relay finds the deliveries at its next
+ * poll, after ten seconds at the latest.
  */
 function createNotifier(pool: Pool) {
   let isSilent = false;
@@ -139,8 +139,8 @@ export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: st
 /** `refused`: concerns this event alone; the others of its group have their own outcomes. */
 export type GroupOutcome = WriteOutcome | { kind: 'refused'; error: unknown };
 
-// No retry starts later than this after the first try. Senders wait for their answer, some only 3 s (Slack, "Events API"), and
-// the groups behind this one wait too.
+// No retry starts later than this after the first try. Senders wait for their answer, some only 3 s (Slack, "Events
+// API"), and the groups behind this one wait too.
 const REPEAT_FOR_MS = 2000;
 // The first retry is immediate; the next waits this long, then the wait doubles.
 const REPEAT_PAUSE_MS = 20;
@@ -169,9 +169,9 @@ async function writeAlone(pool: Pool, event: NewEvent): Promise<GroupOutcome> {
 }
 
 /**
- * Stores a group. When the outcome is unknown (the connection was lost), the group is stored again: events that are already there
- * are found by their id, or refused by the primary key, which also waits for a statement that is still running. So each event is
- * stored and counted once.
+ * Stores a group. When the outcome is unknown (the connection was lost), the group is stored again: events that are
+ * already there are found by their id, or refused by the primary key, which also waits for a statement that is still
+ * running. So each event is stored and counted once.
  */
 async function storeSurely(pool: Pool, events: NewEvent[]): Promise<StoreResult> {
   const mayRepeat = repeats();

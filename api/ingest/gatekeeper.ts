@@ -1,5 +1,5 @@
-// Decides which routes take a webhook: on the event loop when that costs about as much as receiving it, else in a thread. What it
-// costs is known before each piece of work, so that the loop is never held.
+// Decides which routes take a webhook: on the event loop when that costs about as much as receiving it, else in a
+// thread. What it costs is known before each piece of work, so that the loop is never held.
 import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
 import { Gate, type GatedRequest, keyInPayload, type Passage, type SchemaCheck } from '../../core/filters/gate.ts';
 import type { SchemaText } from '../../core/filters/stored-gates.ts';
@@ -135,7 +135,10 @@ async function inThread(threads: Pick<Threads, 'gates'>, source: SourceRouting, 
   }
 }
 
-/** Failure policy: the event is stored, and its deliveries by routes with a filter or schema end, visibly. They can be replayed. */
+/**
+ * Failure policy: the event is stored, and its deliveries by routes with a filter or schema end, visibly. They can be
+ * replayed.
+ */
 function overrun({ routes }: SourceRouting): Decision {
   const passages = routes.map(({ gate }): Passage | null => {
     if (gate === null) return null;

@@ -1,5 +1,6 @@
-// What handshakes leave behind. Which were answered: the last one of each source is shown with it. One costs memory only; every second
-// what has come together is stored in one statement. And the secret that a provider sends in one, which is stored before it is answered.
+// What handshakes leave behind. Which were answered: the last one of each source is shown with it. One costs memory
+// only; every second what has come together is stored in one statement. And the secret that a provider sends in one,
+// which is stored before it is answered.
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
@@ -50,14 +51,18 @@ export class Handshakes {
     return { ms: EVERY_MS };
   }
 
-  // Failure policy: they are lost. The provider was answered, and a source whose handshake is not shown works all the same.
+  // Failure policy: they are lost. The provider was answered, and a source whose handshake is not shown works all the
+  // same.
   #lost(error: unknown) {
     throttled(this.#log).warn({ cause: causeOf(error) }, 'answered handshakes cannot be stored');
     return { ms: EVERY_MS };
   }
 }
 
-/** Stores the secret of a handshake before that is answered. @returns whether it is the secret of the source; also when none was sent */
+/**
+ * Stores the secret of a handshake before that is answered.
+ * @returns whether it is the secret of the source; also when none was sent
+ */
 export async function acceptHandshakeSecret(
   { pool, secretBox }: { pool: Pool; secretBox: SecretBox },
   { organizationId, sourceId }: SourceRouting,

@@ -1,5 +1,5 @@
-// What ingest tells of issues: refused webhooks, and those that were accepted. In memory only; what is said once in a second is not
-// said again for each webhook.
+// What ingest tells of issues: refused webhooks, and those that were accepted. In memory only; what is said once in a
+// second is not said again for each webhook.
 import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 import type { Refusal, RefusalCause } from '../../core/ingest/refusal.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';

@@ -45,7 +45,8 @@ const PATH = /^\/ingest\/([^/]+)\/([^/]+)(\/.*)?$/s;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
 const NO_ORGANIZATION = '';
 export const INGEST_METHODS: readonly string[] = METHODS;
-// A configuration may change again while an event is being rerouted; after this many changes in a row the sender has to retry.
+// A configuration may change again while an event is being rerouted; after this many changes in a row the sender has to
+// retry.
 const MAX_ROUTINGS = 5;
 
 export interface IngestDeps {
@@ -220,7 +221,10 @@ function refuseLoop(headers: HeaderBytes): void {
   );
 }
 
-/** Stores an event once there is room for it, and counts it in the use of its organization. @throws ApiError 429, 503 */
+/**
+ * Stores an event once there is room for it, and counts it in the use of its organization.
+ * @throws ApiError 429, 503
+ */
 async function store(
   write: () => Promise<WriteOutcome>,
   use: OrganizationUse,
@@ -257,8 +261,8 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
 }
 
 /**
- * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of. The
- * source of this name, as far as is known, is then that of the request.
+ * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may
+ * know of. The source of this name, as far as is known, is then that of the request.
  */
 async function requireOpenSource(routing: RoutingCache, incoming: IncomingRequest): Promise<void> {
   const { organizationSlug, sourceSlug } = incoming;

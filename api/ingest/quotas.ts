@@ -1,5 +1,6 @@
-// The limits of organizations at ingest. Counts are kept in memory, and about once a second those of all processes are read from
-// PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/guide/limits.md.
+// The limits of organizations at ingest. Counts are kept in memory, and about once a second those of all processes are
+// read from PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is:
+// docs/guide/limits.md.
 import type { Settings } from '../../core/config/config.ts';
 import { type Limits, limitsOf } from '../../core/fairness/limits.ts';
 import type { Log } from '../../core/process/log.ts';
@@ -44,7 +45,8 @@ export class Quotas {
   }
 
   /**
-   * The use of a source's organization. One with a limit is read from PostgreSQL first, when it has sent nothing for a minute.
+   * The use of a source's organization. One with a limit is read from PostgreSQL first, when it has sent nothing for a
+   * minute.
    * @throws a database error
    */
   async of({ organizationId, configVersion, standing }: SourceRouting): Promise<OrganizationUse> {
@@ -124,7 +126,10 @@ interface Count {
   bytes: number;
 }
 
-/** What one organization has used of its limits: what PostgreSQL has counted of all processes, and what this one has accepted since. */
+/**
+ * What one organization has used of its limits: what PostgreSQL has counted of all processes, and what this one has
+ * accepted since.
+ */
 export class OrganizationUse {
   readonly organizationId: string;
   #limits: Limits;
@@ -179,8 +184,9 @@ export class OrganizationUse {
   }
 
   /**
-   * Takes over what PostgreSQL has counted. It may lack, or have already, what this process stored while it was asked: so of the
-   * events only what must be of others counts, which is exact while there are none; and such bytes count twice until the next time.
+   * Takes over what PostgreSQL has counted. It may lack, or have already, what this process stored while it was asked:
+   * so of the events only what must be of others counts, which is exact while there are none; and such bytes count
+   * twice until the next time.
    */
   know(use: Use, ownBytes: number): void {
     this.learn(use.configVersion, limitsOf(use.plan, use.limits));

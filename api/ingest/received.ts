@@ -1,5 +1,5 @@
-// One webhook as received: while it comes in, with the address below its source, and with its trace. Its payload and query are parsed at most
-// once, and only when something asks for them.
+// One webhook as received: while it comes in, with the address below its source, and with its trace. Its payload and
+// query are parsed at most once, and only when something asks for them.
 import { readPayload } from '../../core/forms/forms.ts';
 import type { GatedRequest } from '../../core/filters/gate.ts';
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
@@ -34,8 +34,8 @@ export interface ReceivedParts {
 
 export class Received implements Omit<GatedRequest, 'path'> {
   /**
-   * The id of its event: the same one however often the webhook is routed and stored again. When it is unknown whether an attempt
-   * to store it succeeded, the primary key decides.
+   * The id of its event: the same one however often the webhook is routed and stored again. When it is unknown whether
+   * an attempt to store it succeeded, the primary key decides.
    */
   readonly eventId: string;
   readonly organizationSlug: string;
@@ -181,8 +181,8 @@ export function beginTrace(tracing: Tracing | undefined, source: SourceRouting, 
   received.traceparent = received.span?.traceparent ?? madeTrace(received.headerBytes, tracing !== undefined);
 }
 
-// Where traces are sent the sampler has decided against this one, for all that follow it. Elsewhere nobody has: receivers that go by
-// the flag of their parent record what they would record without it.
+// Where traces are sent the sampler has decided against this one, for all that follow it. Elsewhere nobody has:
+// receivers that go by the flag of their parent record what they would record without it.
 const madeTrace = (headers: Received['headerBytes'], isDecided: boolean): string | null =>
   receivedTrace(headers) === null ? newTraceparent(!isDecided) : null;
 
@@ -193,8 +193,8 @@ function tracedWebhook(source: SourceRouting, received: Received): TracedWebhook
 }
 
 /**
- * Ends the span of a webhook that is not accepted, for a reason of ours. What is refused for what its sender did is not recorded: it is
- * among the refused webhooks, and a sender at its limit would take the room of others' spans.
+ * Ends the span of a webhook that is not accepted, for a reason of ours. What is refused for what its sender did is not
+ * recorded: it is among the refused webhooks, and a sender at its limit would take the room of others' spans.
  */
 export async function endingSpan<T>(received: Received, accept: () => Promise<T>): Promise<T> {
   try {

@@ -1,5 +1,6 @@
-// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/guide/refused-webhooks.md). A refusal costs
-// memory only, and not much; every few seconds what has come together is stored in one statement.
+// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept
+// (docs/guide/refused-webhooks.md). A refusal costs memory only, and not much; every few seconds what has come together
+// is stored in one statement.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -74,8 +75,9 @@ export class Refusals {
     }
   }
 
-  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have been stored is not
-  // stored again, and what PostgreSQL refuses would be refused again: they are dropped, and the log says how many.
+  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have
+  // been stored is not stored again, and what PostgreSQL refuses would be refused again: they are dropped, and the log
+  // says how many.
   async #store(): Promise<void> {
     const taken = this.#pending;
     this.#drop(taken.takeUncounted());

@@ -1,5 +1,5 @@
-// The routing data of a source, cached in the process. A cached copy may accept a request only through the statement that checks
-// its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
+// The routing data of a source, cached in the process. A cached copy may accept a request only through the statement
+// that checks its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 import { LRUCache } from 'lru-cache';
 import { type Limiter, limitConcurrency } from '../../core/fairness/concurrency.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
@@ -40,7 +40,9 @@ export interface SourceRouting {
   standing: Standing;
   sourceId: string;
   enabled: boolean;
-  /** Who sends to it, and how that is verified; null: this release does not know its provider, and refuses everything. */
+  /**
+   * Who sends to it, and how that is verified; null: this release does not know its provider, and refuses everything.
+   */
   sender: Sender | null;
   credentials: Credentials;
   /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
@@ -68,11 +70,13 @@ const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 const SOURCE_BYTES = 4096;
 /** Names of which it is known whether there is such a source. */
 const MAX_NAMES = 10_000;
-// Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks: half of
-// them, where there are few.
+// Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks:
+// half of them, where there are few.
 const MAX_LOOKUPS = 4;
 const LOOKUP_WAIT_MS = 10_000;
-/** For names that may be anybody's they wait together, so that those of sources that are known do not wait behind them. */
+/**
+ * For names that may be anybody's they wait together, so that those of sources that are known do not wait behind them.
+ */
 const ANYBODY = '';
 // Of those who ask with a method that no webhook has. They wait for each other only.
 const MAX_STRANGERS = 1;

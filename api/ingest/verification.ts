@@ -1,8 +1,9 @@
 // Verifies a webhook against its source, and makes the answer when it is refused.
 //
-// Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
-// signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,
-// and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
+// Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled
+// and badly signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole
+// body, hashes it once, and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not
+// whether it is disabled.
 import { createHmac, randomBytes } from 'node:crypto';
 import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { type Reply, isSignable, replyTo } from '../../core/verification/handshakes.ts';
@@ -28,7 +29,9 @@ export type Authentication =
   /** `cause`: what it lacks, which the answer may conceal; null where the answer says why. */
   | { kind: 'refused'; error: ApiError; cause: 'token' | 'path' | 'signature' | null };
 
-/** Under which address senders know this service, and who is asked for the keys that the sender of a source publishes. */
+/**
+ * Under which address senders know this service, and who is asked for the keys that the sender of a source publishes.
+ */
 interface Asking {
   baseUrl: string;
   keysOf: (source: SourceRouting) => PublishedKeys;
@@ -152,8 +155,8 @@ function notFound(
 const KEYS_RETRY_SECONDS = 5;
 
 /**
- * The source and the right signature, after the request was verified. A cached source accepts; only a current one refuses, or answers
- * a handshake, behind which no statement checks its version.
+ * The source and the right signature, after the request was verified. A cached source accepts; only a current one
+ * refuses, or answers a handshake, behind which no statement checks its version.
  * @throws ApiError
  */
 export async function verifiedSource(

@@ -1,6 +1,6 @@
-// What components are called whose name would not be a good one. By itself a component is called by the operation or the component
-// that it is first found in, and the member: `CreateSourceRequest`, `DeliveryStatus`, `RoutePreviewRequest`. Components come first, in
-// the order of the alphabet, then operations in theirs.
+// What components are called whose name would not be a good one. By itself a component is called by the operation or
+// the component that it is first found in, and the member: `CreateSourceRequest`, `DeliveryStatus`,
+// `RoutePreviewRequest`. Components come first, in the order of the alphabet, then operations in theirs.
 
 /** The better name, by the one that it would have (./components.ts). */
 export const NAMES: Readonly<Record<string, string>> = {

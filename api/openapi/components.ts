@@ -1,9 +1,10 @@
-// The description in the form that generators of clients can read: plain alternatives, named components, an example for each answer.
+// The description in the form that generators of clients can read: plain alternatives, named components, an example for
+// each answer.
 import type { createDocument } from 'zod-openapi';
 import { NAMES } from './component-names.ts';
 
-// Schemas in the form that generators of clients can read. It means what the form that zod writes means: alternatives are `anyOf`
-// side by side, null is one of them, and no `type` is a list.
+// Schemas in the form that generators of clients can read. It means what the form that zod writes means: alternatives
+// are `anyOf` side by side, null is one of them, and no `type` is a list.
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
@@ -85,8 +86,9 @@ function defined(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 }
 
-// Gives every object and every enumeration in the description a name: it becomes a component, and equal ones are the same. What
-// generators make of the description then has one type for each, called as it is called here (./component-names.ts).
+// Gives every object and every enumeration in the description a name: it becomes a component, and equal ones are the
+// same. What generators make of the description then has one type for each, called as it is called here
+// (./component-names.ts).
 
 type Content = Record<string, { schema?: JsonSchema }>;
 interface Parameter {

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 description of the API: assembled from the files beside this one. docs/openapi.json is the result; `npm run
-// openapi` updates it.
+// The OpenAPI 3.1 description of the API: assembled from the files beside this one. docs/openapi.json is the result;
+// `npm run openapi` updates it.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
 import { signInOperation } from '../console/sign-in.ts';

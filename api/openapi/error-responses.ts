@@ -143,7 +143,8 @@ function errorResponse(status: number, codes: string[]): ZodOpenApiResponseObjec
   return response;
 }
 
-// Codes that come together, and what they are called: what a body may be answered, what a query may be, what a repeated POST may be.
+// Codes that come together, and what they are called: what a body may be answered, what a query may be, what a repeated
+// POST may be.
 const TOGETHER: [codes: string[], word: string][] = [
   [['INVALID_JSON', 'VALIDATION_ERROR'], 'InvalidBody'],
   [['VALIDATION_ERROR'], 'InvalidQuery'],

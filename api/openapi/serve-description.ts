@@ -37,7 +37,8 @@ const require = createRequire(import.meta.url);
 const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
 const { version } = require('swagger-ui-dist/package.json') as { version: string };
 
-// Everything is loaded from this server, nothing may be framed or submitted elsewhere. The style sheet embeds its icons (data:).
+// Everything is loaded from this server, nothing may be framed or submitted elsewhere. The style sheet embeds its icons
+// (data:).
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,8 +50,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-// Addresses are relative, so that the page works behind a proxy that adds a path. The version in the address lets browsers cache
-// them for ever.
+// Addresses are relative, so that the page works behind a proxy that adds a path. The version in the address lets
+// browsers cache them for ever.
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -69,8 +70,8 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// validatorUrl: off, because the page would send the description to a third-party validator. The browser does not store the API
-// key.
+// validatorUrl: off, because the page would send the description to a third-party validator. The browser does not store
+// the API key.
 const START = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
@@ -148,7 +149,8 @@ interface Description {
 let description: Promise<Description> | undefined;
 
 /**
- * The description as bytes; its generator is loaded at the first request, so that services that never serve it do not pay for it.
+ * The description as bytes; its generator is loaded at the first request, so that services that never serve it do not
+ * pay for it.
  */
 function loadDescription(): Promise<Description> {
   description ??= import('./document.ts').then(({ apiDocument }) => {

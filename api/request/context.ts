@@ -86,7 +86,10 @@ export interface ApiDeps {
   /** Base of every `webhookUrl`, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
   orm: MikroORM;
-  /** For hand-written statements of the management API; where there is a role of tenants, they see one organization's rows. */
+  /**
+   * For hand-written statements of the management API; where there is a role of tenants, they see one organization's
+   * rows.
+   */
   pool: Pool;
   /** For what belongs to no organization, or finds out to which one. */
   servicePool: Pool;

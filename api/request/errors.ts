@@ -87,8 +87,8 @@ export function errorBody({
 }
 
 /**
- * Retry-After of what no time heals by itself: records must be deleted, or the operator raises the limit. Long, so that programs
- * that obey it do not ask again and again, and finite, because 429 says that the request may succeed later.
+ * Retry-After of what no time heals by itself: records must be deleted, or the operator raises the limit. Long, so that
+ * programs that obey it do not ask again and again, and finite, because 429 says that the request may succeed later.
  */
 export const UNTIL_CHANGED_SECONDS = 3600;
 

@@ -1,5 +1,5 @@
-// `Idempotency-Key` on the POST requests of the management API: a repeat gets the stored answer of the first request and changes
-// nothing.
+// `Idempotency-Key` on the POST requests of the management API: a repeat gets the stored answer of the first request
+// and changes nothing.
 import { createHash } from 'node:crypto';
 import { lacking } from '../../core/config/access.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -34,10 +34,11 @@ interface KeptAnswer {
 }
 
 /**
- * Middleware of an operation; runs after `authenticate`. A key is kept for 24 hours per organization, operation and parameters of the
- * path, in PostgreSQL, so it holds across processes and restarts. Answers of 500 and above, and 429, are not kept: clients should retry these.
- * Failure policy: when the process dies during a request, it is unknown how far the request came. Its lease expires after 30
- * seconds, and the next repeat runs it again. The same happens when only the answer could not be stored.
+ * Middleware of an operation; runs after `authenticate`. A key is kept for 24 hours per organization, operation and
+ * parameters of the path, in PostgreSQL, so it holds across processes and restarts. Answers of 500 and above, and 429,
+ * are not kept: clients should retry these. Failure policy: when the process dies during a request, it is unknown how
+ * far the request came. Its lease expires after 30 seconds, and the next repeat runs it again. The same happens when
+ * only the answer could not be stored.
  */
 export function idempotency(deps: Deps, operation: Described): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {

@@ -1,5 +1,5 @@
-// Reports the ignored parts of a request to its sender: unknown query parameters and body members, each with the nearest known
-// name. One response header, `X-Ignored`, a list of RFC 9651:
+// Reports the ignored parts of a request to its sender: unknown query parameters and body members, each with the
+// nearest known name. One response header, `X-Ignored`, a list of RFC 9651:
 //   "destnationId";in=query;nearest="destinationId", "retryPolicy.maxRetry";in=body;nearest="retryPolicy.maxRetries"
 // Every check by a zod schema reports its unknown names here; there is no list to maintain.
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -90,8 +90,8 @@ export function nearestOf({ path, known }: UnknownMember): string | null {
 }
 
 /**
- * A name that may stand between quotes in a header: everything but visible ASCII is percent-encoded, and a long name is cut and
- * ends with dots.
+ * A name that may stand between quotes in a header: everything but visible ASCII is percent-encoded, and a long name is
+ * cut and ends with dots.
  */
 function encodedName(name: string): string {
   let encoded = '';

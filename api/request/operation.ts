@@ -1,5 +1,5 @@
-// An operation of the API is one definition: its input, its answers and its handler. The routers and the API's description are
-// made of the same lists (operations.ts).
+// An operation of the API is one definition: its input, its answers and its handler. The routers and the API's
+// description are made of the same lists (operations.ts).
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { isSingleScope, type Resource, type SingleScope } from '../../core/config/access.ts';
@@ -15,7 +15,10 @@ export type ErrorCodes = Partial<Record<number, string[]>>;
 /** Stands for an error for which the contract names no code. */
 export const NO_CODE = '';
 
-/** One method of one path, with its handler, which returns the body of the answer; undefined: it has none, or is in `ctx` already. */
+/**
+ * One method of one path, with its handler, which returns the body of the answer; undefined: it has none, or is in
+ * `ctx` already.
+ */
 export interface Operation extends Described {
   run: (ctx: Context, deps: ApiDeps) => unknown;
 }
@@ -70,7 +73,10 @@ export interface Described {
   query?: z.ZodObject;
   body?: RequestBody;
   answer: Answer;
-  /** Whether it is about one record that has a version: answers carry its `ETag`, changes take `If-Match` (api/resources/records.ts). */
+  /**
+   * Whether it is about one record that has a version: answers carry its `ETag`, changes take `If-Match`
+   * (api/resources/records.ts).
+   */
   versioned?: true;
   /** Whether it takes a body of any type. */
   takesAnything?: true;
@@ -88,8 +94,8 @@ export interface RequestBody<Schema extends z.ZodType = z.ZodType> {
   /** Whether the request may go without a body, which counts as `{}`. */
   optional?: true;
   /**
-   * Whether it selects the records that the request acts on. Its schema is strict, and a query is refused too: with a misspelt name,
-   * or a filter in the wrong place, it would act on more records than intended.
+   * Whether it selects the records that the request acts on. Its schema is strict, and a query is refused too: with a
+   * misspelt name, or a filter in the wrong place, it would act on more records than intended.
    */
   selects?: true;
 }
@@ -179,8 +185,8 @@ export function mountOperations(
   deps: ApiDeps,
   around: (operation: Operation) => Around[],
 ): void {
-  // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export") come before
-  // `{id}`.
+  // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export")
+  // come before `{id}`.
   const mounted = operations.flatMap((operation) => {
     const short = shortPath(operation.path);
     return [{ operation, path: operation.path }, ...(short === null ? [] : [{ operation, path: short }])];
@@ -197,8 +203,8 @@ export function mountOperations(
 }
 
 /**
- * The path of sources and events without their organization, which the key names anyway. It is not in the description: it
- * would double what generators make. @returns null for all others
+ * The path of sources and events without their organization, which the key names anyway. It is not in the description:
+ * it would double what generators make. @returns null for all others
  */
 export function shortPath(path: string): string | null {
   const [, rest] = /^\/api\/organizations\/[^/]+\/((?:sources|events)(?:\/.*)?)$/.exec(path) ?? [];
@@ -206,8 +212,8 @@ export function shortPath(path: string): string | null {
 }
 
 /**
- * Middleware, the last one: OPTIONS lists the methods of a path (RFC 9110, section 9.3.7), without credentials because they are
- * public documentation; 405 for another method of such a path, else 404.
+ * Middleware, the last one: OPTIONS lists the methods of a path (RFC 9110, section 9.3.7), without credentials because
+ * they are public documentation; 405 for another method of such a path, else 404.
  */
 export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void {
   return (ctx) => {
@@ -220,8 +226,8 @@ export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void
 }
 
 /**
- * Middleware before a router: a fixed word in the place of an id ("bulk", "export") has only its own methods. The router alone
- * would treat the word as an id for the other methods (OpenAPI 3.1, "Path Templating Matching").
+ * Middleware before a router: a fixed word in the place of an id ("bulk", "export") has only its own methods. The
+ * router alone would treat the word as an id for the other methods (OpenAPI 3.1, "Path Templating Matching").
  */
 export function keepFixedWords(router: ApiRouter): (ctx: AppContext, next: Next) => Promise<void> {
   const routes = router.stack.filter(({ methods }) => methods.length > 0);

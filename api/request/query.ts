@@ -1,4 +1,5 @@
-// Query strings of lists: pages and cursors, booleans, times, search texts. Bodies with the same members use some of them too.
+// Query strings of lists: pages and cursors, booleans, times, search texts. Bodies with the same members use some of
+// them too.
 import { z } from 'zod';
 import { withExample } from '../resources/values.ts';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
@@ -37,7 +38,9 @@ const boundedText = once.max(1000, 'must be at most 1000 characters long');
 /** A text; empty counts as not given. */
 export const textParam = boundedText.transform((given) => given || undefined).optional();
 
-/** A text in the body of a request that acts on what it selects: without the filter it would act on more than intended. */
+/**
+ * A text in the body of a request that acts on what it selects: without the filter it would act on more than intended.
+ */
 export const textMember = boundedText.min(1, 'must not be empty; leave it out').optional();
 
 /** One of some words; empty counts as not given. */

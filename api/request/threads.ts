@@ -2,7 +2,10 @@
 import { NoThreadError, NoTurnError, WorkEndedError } from '../../outbound/threads/index.ts';
 import { ApiError, limitExceeded, unavailable } from './errors.ts';
 
-/** @throws ApiError 503 when there is no thread at the moment, 429 when the organization has to wait, 400 for work that is too much */
+/**
+ * @throws ApiError 503 when there is no thread at the moment, 429 when the organization has to wait, 400 for work that
+ * is too much
+ */
 export async function inThreads<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,5 @@
-// Reads JSON bodies and checks them; an error of zod becomes a 400 whose message names the first offending member and what it must be.
+// Reads JSON bodies and checks them; an error of zod becomes a 400 whose message names the first offending member and
+// what it must be.
 import type { z } from 'zod';
 import { ExactNumber, magnitudeOf, parseExact } from '../../core/text/exact-json.ts';
 import { type UnknownMember, unknownMembers } from '../../core/text/unknown-members.ts';
@@ -97,8 +98,8 @@ export function refuse(
 }
 
 /**
- * Checks the body of a request, or a value in it, against a schema. Members that the schema does not know are ignored and named in
- * the answer (ignored.ts); a strict object refuses them.
+ * Checks the body of a request, or a value in it, against a schema. Members that the schema does not know are ignored
+ * and named in the answer (ignored.ts); a strict object refuses them.
  * @param what names the value itself in messages about it as a whole: `The body`
  * @throws ApiError 400; an issue with a code of its own wins over the others
  */
@@ -169,7 +170,10 @@ function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERRO
 // Deeper than any member of the API; the check below is recursive, and so is everything that prints the value later.
 const MAX_DEPTH = 64;
 
-/** The first thing that cannot be stored: text with NUL or half of a surrogate pair, huge numbers, values nested too deeply. */
+/**
+ * The first thing that cannot be stored: text with NUL or half of a surrogate pair, huge numbers, values nested too
+ * deeply.
+ */
 function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
   if (typeof value === 'string') return isStorable(value) ? null : { path, message: UNSTORABLE_TEXT };
   if (typeof value !== 'object' || value === null) return null;
@@ -185,7 +189,8 @@ function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
   return null;
 }
 
-// PostgreSQL's numeric, which jsonb holds numbers as, allows 131,072 digits before the decimal point and 16,383 after it.
+// PostgreSQL's numeric, which jsonb holds numbers as, allows 131,072 digits before the decimal point and 16,383 after
+// it.
 const MAX_DIGITS = 5000;
 const UNSTORABLE_NUMBER = `must be a number with at most ${MAX_DIGITS} digits`;
 const isStorableNumber = (text: string): boolean =>
@@ -203,7 +208,9 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'an array',
 };
 
-/** The expected value, as the end of a sentence that starts with the member's name; messages of schemas take precedence. */
+/**
+ * The expected value, as the end of a sentence that starts with the member's name; messages of schemas take precedence.
+ */
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {

@@ -1,4 +1,5 @@
-// The operations that resources have in common, with what is said of them: list, create, get, update, create or replace, delete.
+// The operations that resources have in common, with what is said of them: list, create, get, update, create or
+// replace, delete.
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
@@ -39,7 +40,10 @@ export interface Resource<Stored extends { version: number }, Query extends z.Zo
     item?: z.ZodType;
     show?: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>;
   };
-  /** `shows`: what is said of the answer; `showNew`: what differs in it; `leadsTo`: operations of the record besides these. */
+  /**
+   * `shows`: what is said of the answer; `showNew`: what differs in it; `leadsTo`: operations of the record besides
+   * these.
+   */
   create: Write<Stored> & { shows?: string; showNew?: (record: Stored) => object; leadsTo?: string[] };
   update: Write<Stored>;
   /** The record of a slug, or of another member. It sets the status. */

@@ -88,15 +88,16 @@ export function stillValid(until: Date | null | undefined): Date | null {
   return until && until.getTime() > Date.now() ? until : null;
 }
 
-// `ETag` and `If-Match`, so that two who change a record at the same time do not overwrite each other (RFC 9110, sections 8.8.3
-// and 13.1.1). The tag is the version of the record, which each change of its members raises.
+// `ETag` and `If-Match`, so that two who change a record at the same time do not overwrite each other (RFC 9110,
+// sections 8.8.3 and 13.1.1). The tag is the version of the record, which each change of its members raises.
 
 interface Versioned {
   id: string;
   version: number;
 }
 
-// A proxy that compresses answers makes tags weak (`W/"3"`). The tag is of the record and not of its bytes, so these count too.
+// A proxy that compresses answers makes tags weak (`W/"3"`). The tag is of the record and not of its bytes, so these
+// count too.
 const TAG = /^(?:W\/)?"(\d+)"$/;
 
 /** Tells the caller which version of the record the answer shows. */
@@ -128,8 +129,9 @@ export function requireWanted(ctx: Context, kind: string, { id, version }: Versi
   );
 }
 
-// A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
-// (raise_config_version). PostgreSQL ends one of the two, which is repeated. So are others that it ends for such a reason.
+// A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the
+// organization (raise_config_version). PostgreSQL ends one of the two, which is repeated. So are others that it ends
+// for such a reason.
 const MOST_CONFLICTS = 3;
 
 /** Runs work in a transaction on the records of the caller's organization. @param work may be called again */
@@ -261,8 +263,8 @@ export async function putBySlug<Entity>(
 const isOvertaken = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code;
 
 /**
- * The members that differ from the stored ones. PostgreSQL keeps the members of JSON in an order of its own, in which what is sent once
- * more would look changed.
+ * The members that differ from the stored ones. PostgreSQL keeps the members of JSON in an order of its own, in which
+ * what is sent once more would look changed.
  */
 export function changedMembers<Members extends object>(stored: object, members: Members): Partial<Members> {
   const before = stored as Record<string, unknown>;

@@ -1,6 +1,6 @@
-// How the tables of members beside this file are written. A table has a row for each member of a resource; a row says what
-// clients may send, what answers and export files show, and the default of a new record. Everything else is derived from it: the
-// schemas of requests, answers and files, the description of the API, and the views of a record.
+// How the tables of members beside this file are written. A table has a row for each member of a resource; a row says
+// what clients may send, what answers and export files show, and the default of a new record. Everything else is
+// derived from it: the schemas of requests, answers and files, the description of the API, and the views of a record.
 import { z } from 'zod';
 
 /** The type of a member in each place where it stands. */
@@ -100,7 +100,10 @@ type RowsOf<Entity, Rows> = { [Name in Column<Entity>]-?: { isStored: true } } &
     : Row & { isStored: false };
 };
 
-/** A table of the members of an entity: a column without a row, and a row without its column, are errors of the compiler. */
+/**
+ * A table of the members of an entity: a column without a row, and a row without its column, are errors of the
+ * compiler.
+ */
 export function membersOf<Entity>() {
   return <const Rows extends RowsOf<Entity, Rows>>(rows: Rows): Rows => rows;
 }

@@ -1,5 +1,5 @@
-// The end of the API process: readiness turns 503 for the load balancer, then the listener closes, then the connections, then the
-// process ends.
+// The end of the API process: readiness turns 503 for the load balancer, then the listener closes, then the
+// connections, then the process ends.
 import type { Server } from 'node:http';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { Settings } from '../../core/config/config.ts';
@@ -66,8 +66,8 @@ async function endInOrder(
 }
 
 /**
- * Stops accepting; running requests finish, until the grace period cuts them off. Idle connections close after a moment. Resolves
- * when no connection is left.
+ * Stops accepting; running requests finish, until the grace period cuts them off. Idle connections close after a
+ * moment. Resolves when no connection is left.
  */
 export async function closeServer(server: Server, connections: OpenConnections, graceMs: number): Promise<void> {
   await untilNothingIsAccepted(connections);
@@ -81,8 +81,8 @@ export async function closeServer(server: Server, connections: OpenConnections, 
 }
 
 /**
- * Closing a listener resets connections that it has not accepted, and Node accepts one per turn of the event loop. This resolves
- * after a turn that accepted none, or after a time limit.
+ * Closing a listener resets connections that it has not accepted, and Node accepts one per turn of the event loop. This
+ * resolves after a turn that accepted none, or after a time limit.
  */
 async function untilNothingIsAccepted(connections: OpenConnections): Promise<void> {
   const giveUpAt = performance.now() + MOST_QUIET_MS;

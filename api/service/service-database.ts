@@ -41,7 +41,10 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
   }
 }
 
-/** HOOKYARD_PLAN is the plan of an organization that is made, not of one that is there: operators change that without a restart. */
+/**
+ * HOOKYARD_PLAN is the plan of an organization that is made, not of one that is there: operators change that without a
+ * restart.
+ */
 function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabase['organization'], log: Log): void {
   if (HOOKYARD_PLAN === undefined || HOOKYARD_PLAN === plan) return;
   log.warn(
@@ -85,8 +88,8 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
 }
 
 /**
- * Failure policy: without a role of tenants the API starts all the same, and only its statements separate organizations. Where the
- * operator has separated the other roles, that is likely an omission, and a warning.
+ * Failure policy: without a role of tenants the API starts all the same, and only its statements separate
+ * organizations. Where the operator has separated the other roles, that is likely an omission, and a warning.
  */
 async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
   const role = await findTenantRole(pool);

@@ -1,5 +1,5 @@
-// Signals workflows of deliveries and replays after a user action. PostgreSQL already holds the result of it, except for
-// `retryNow`.
+// Signals workflows of deliveries and replays after a user action. PostgreSQL already holds the result of it, except
+// for `retryNow`.
 import type { Client } from '@temporalio/client';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -14,15 +14,18 @@ const CONCURRENT_SIGNALS = 10;
 export interface Signals {
   /**
    * Ends the wait before a delivery's next attempt. A workflow that Temporal has lost is started again for it.
-   * @returns false when someone has ended the workflow (the delivery has failed then), or the delivery has ended meanwhile
+   * @returns false when someone has ended the workflow (the delivery has failed then), or the delivery has ended
+   * meanwhile
    */
   retryNow(delivery: OverdueDelivery): Promise<boolean>;
   /**
-   * Signals deliveries or replays that they were cancelled; returns at once. A workflow that misses the signal finds out at its
-   * next attempt or page.
+   * Signals deliveries or replays that they were cancelled; returns at once. A workflow that misses the signal finds
+   * out at its next attempt or page.
    */
   cancelAll(ids: string[]): void;
-  /** Signals failed deliveries, which wait for a replay, with the id of the delivery that replays them; returns at once. */
+  /**
+   * Signals failed deliveries, which wait for a replay, with the id of the delivery that replays them; returns at once.
+   */
   replayedAll(replays: ReplayedDelivery[]): void;
   /** Waits until pending signals were sent. */
   close(): Promise<void>;

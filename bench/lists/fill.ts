@@ -1,5 +1,5 @@
-// Fills events, payloads, deliveries, attempts and roll-ups with a month of history, by sets, straight into the real schema.
-// Everything is derived from numbers by hashing, so the same call makes the same mix.
+// Fills events, payloads, deliveries, attempts and roll-ups with a month of history, by sets, straight into the real
+// schema. Everything is derived from numbers by hashing, so the same call makes the same mix.
 import pMap from 'p-map';
 import { ensurePartitions } from '../../db/sql/partitions.ts';
 import { bucketOf } from '../../db/ledger/entries.ts';
@@ -86,7 +86,8 @@ async function fillDay(db: Queryable, day: Day): Promise<void> {
   for (const statement of [ARRIVALS, ATTEMPTED, NOT_ATTEMPTED]) await db.query(statement);
 }
 
-// `bench_hash` gives a number from 0 on for a number and a salt; `bench_id` the text of an id (core/text/ids.ts) made at a time.
+// `bench_hash` gives a number from 0 on for a number and a salt; `bench_id` the text of an id (core/text/ids.ts) made
+// at a time.
 const HELPERS = `
 create or replace function bench_hash(n bigint, salt int) returns bigint language sql immutable parallel safe
 as $$ select hashint8extended(n, salt) & 1073741823 $$;
@@ -102,7 +103,8 @@ from (select n, ($3::float8 + n * $4::float8)::bigint as ms, ($5::int[])[1 + ben
       from generate_series($1::bigint, $2::bigint) as n) e
 join bench_source s using (source)`;
 
-// What becomes of each delivery: about 96 of 100 are delivered, some at the second attempt; of the last ten minutes some are open.
+// What becomes of each delivery: about 96 of 100 are delivered, some at the second attempt; of the last ten minutes
+// some are open.
 const DAY_DELIVERIES = `
 create temp table day_delivery on commit drop as
 select d.*, bench_id('dlv_', ms, key) as id,
@@ -206,7 +208,8 @@ ${ATTEMPT} order by id, n`;
 
 const BUCKET = bucketOf('at');
 
-// The entries that the statements of db/hot-path/ and db/delivery/delivery-commands.ts write for the same, a day at once.
+// The entries that the statements of db/hot-path/ and db/delivery/delivery-commands.ts write for the same, a day at
+// once.
 const ARRIVALS = `
 insert into ledger_entries (organization_id, bucket, source_id, route_id, events, bytes, routed, filtered, deliveries, last_event_at)
 select organization_id, ${BUCKET}, source_id, route_id, sum(events), sum(bytes), count(*) filter (where taken), count(*) filter (where not taken),

@@ -1,4 +1,5 @@
-// The configuration of the filled service: one big organization and some small ones, with sources, routes and destinations.
+// The configuration of the filled service: one big organization and some small ones, with sources, routes and
+// destinations.
 import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
@@ -78,7 +79,10 @@ async function addOrganization(
   }
 }
 
-/** Of a thousand events, how many are the source's: each next source of an organization has three quarters of the one before. */
+/**
+ * Of a thousand events, how many are the source's: each next source of an organization has three quarters of the one
+ * before.
+ */
 function events(shape: Shape, source: number): number {
   const weights = Array.from({ length: shape.sources }, (_, n) => 0.75 ** n);
   const all = weights.reduce((sum, weight) => sum + weight, 0);

@@ -1,5 +1,5 @@
-// Starts an attack in a thread of its own (thread.ts), with the destinations of its webhooks: the event loop that sends and receives for
-// the other organization has nothing else to do, so what is measured is the service.
+// Starts an attack in a thread of its own (thread.ts), with the destinations of its webhooks: the event loop that sends
+// and receives for the other organization has nothing else to do, so what is measured is the service.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Attacker } from './means.ts';

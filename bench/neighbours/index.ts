@@ -1,6 +1,6 @@
-// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports --plan pro]: what an organization notices of
-// another that attacks the service (attacks.ts, floods.ts), one attack after the other. It is measured alone first, in the same round,
-// at the same rate.
+// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports --plan pro]: what an
+// organization notices of another that attacks the service (attacks.ts, floods.ts), one attack after the other. It is
+// measured alone first, in the same round, at the same rate.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
 import { median } from '../support/measure.ts';

@@ -19,7 +19,9 @@ export interface Attacker {
   service: Organization;
   targets: Targets;
   stopped: AbortSignal;
-  /** Notes how a request of the attack was answered: an attack that is refused for a mistake of its own shows nothing. */
+  /**
+   * Notes how a request of the attack was answered: an attack that is refused for a mistake of its own shows nothing.
+   */
   answered: (answer: string) => void;
 }
 

@@ -7,7 +7,9 @@ import { temporalVersion } from '../../local/temporal/binaries.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** One line: the moment this process began at, the machine, and the versions of Hookyard and of the embedded servers. */
+/**
+ * One line: the moment this process began at, the machine, and the versions of Hookyard and of the embedded servers.
+ */
 export function machineLine(): string {
   const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     version: string;

@@ -21,7 +21,10 @@ export interface RunningChild {
 
 const running = new Set<ChildProcess>();
 
-/** Kills what was started and has not ended: a bench that is over needs nothing of it, and a suspended process would not notice. */
+/**
+ * Kills what was started and has not ended: a bench that is over needs nothing of it, and a suspended process would not
+ * notice.
+ */
 export function killProcesses(): void {
   for (const child of running) child.kill('SIGKILL');
 }

@@ -161,7 +161,10 @@ export async function startService(
   };
 }
 
-/** One more organization, with the limits of its plan. `leave` deletes its destinations, so that what is left to do for them ends. */
+/**
+ * One more organization, with the limits of its plan. `leave` deletes its destinations, so that what is left to do for
+ * them ends.
+ */
 export async function addOrganization(
   service: Service,
   plan: Plan = 'business',

@@ -103,8 +103,8 @@ export function createSender(webhookUrls: string | string[], secret: string, bod
 }
 
 /**
- * Saturates: keeps at most `outstanding` webhooks sent and not yet delivered, so that the backlog stays bounded and what
- * is measured is the slowest part, the delivery.
+ * Saturates: keeps at most `outstanding` webhooks sent and not yet delivered, so that the backlog stays bounded and
+ * what is measured is the slowest part, the delivery.
  * @param options.perWebhook deliveries of one webhook
  * @param options.read called when the warm-up is over and at the end; what it returned is handed back
  * @returns deliveries after the warm-up, in all and per second

@@ -1,6 +1,7 @@
-// Measures again what others disturbed. How much of the cores' time went to others explains slow rounds: a virtual machine on Linux counts
-// what the hypervisor gave to other machines as steal in the first line of /proc/stat; what other programs of this machine used is in
-// /proc/<pid>/stat. Both in clock ticks (proc_stat(5), proc_pid_stat(5)). Of several tries the one they took the least of is kept.
+// Measures again what others disturbed. How much of the cores' time went to others explains slow rounds: a virtual
+// machine on Linux counts what the hypervisor gave to other machines as steal in the first line of /proc/stat; what
+// other programs of this machine used is in /proc/<pid>/stat. Both in clock ticks (proc_stat(5), proc_pid_stat(5)). Of
+// several tries the one they took the least of is kept.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** What others may take of the cores during a measurement, percent. */
@@ -20,8 +21,8 @@ let repeated = 0;
 const sinceStart = startMeter();
 
 /**
- * Measures, and again while others take too much. Every round of a bench goes through it, and what is measured in phases, each
- * phase; but not what takes half an hour or changes what is measured next.
+ * Measures, and again while others take too much. Every round of a bench goes through it, and what is measured in
+ * phases, each phase; but not what takes half an hour or changes what is measured next.
  * @param label of the measurement, for example "round 2 of 3"
  * @param options.repeats how often it is measured again at most
  * @param start measures what others take; by default of this machine
@@ -69,7 +70,10 @@ export function describeDisturbance(): string {
 export interface Taken {
   /** Given to other machines by the hypervisor. */
   hypervisor: number;
-  /** Used by programs of this machine that the bench did not start. The kernel's own threads do not count: they work for the bench, too. */
+  /**
+   * Used by programs of this machine that the bench did not start. The kernel's own threads do not count: they work for
+   * the bench, too.
+   */
   programs: number;
 }
 
@@ -106,8 +110,8 @@ function describeTaken(taken: Taken): string {
 }
 
 /**
- * Ticks of all processes outside of the tree below `root`, kernel threads left out. The sum, and not each process, is compared over
- * time: what an ended process used is then counted by the parent that waited for it.
+ * Ticks of all processes outside of the tree below `root`, kernel threads left out. The sum, and not each process, is
+ * compared over time: what an ended process used is then counted by the parent that waited for it.
  */
 function ticksOfOthers(processes: Listed[], root: number): number {
   const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]));

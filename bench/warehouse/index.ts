@@ -1,6 +1,7 @@
-// npm run bench -- warehouse [--seconds 20 --rounds 3 --only parquet]: how quickly events are written in files to an S3 server on this machine, in
-// each format, and what that costs. `drain`: what waits is written, while nothing comes in. `end to end`: webhooks are sent at the same
-// time, as quickly as they are answered, and sender and ingest share the cores with what is measured.
+// npm run bench -- warehouse [--seconds 20 --rounds 3 --only parquet]: how quickly events are written in files to an S3
+// server on this machine, in each format, and what that costs. `drain`: what waits is written, while nothing comes in.
+// `end to end`: webhooks are sent at the same time, as quickly as they are answered, and sender and ingest share the
+// cores with what is measured.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
 import { type ProviderCase, providerCases } from '../../test/support/warehouse/warehouse-targets.ts';
@@ -14,7 +15,10 @@ import { undisturbed } from '../support/undisturbed.ts';
 import { drain, fill, leaveAlone } from './drain.ts';
 import { createLine, type Line, readBack, type Store, untilWritten } from './line.ts';
 
-/** Each on a service of its own, so that the memory of one does not show in that of the next. The others: docs/performance.md. */
+/**
+ * Each on a service of its own, so that the memory of one does not show in that of the next. The others:
+ * docs/performance.md.
+ */
 const FORMS: Record<string, object> = {
   jsonl: {},
   'jsonl, gzip': { compression: 'gzip' },
@@ -171,7 +175,10 @@ async function measured(
   };
 }
 
-/** What is asked of a warehouse is that it keeps up with what waits; end to end it shares two cores with ingest and the sender. */
+/**
+ * What is asked of a warehouse is that it keeps up with what waits; end to end it shares two cores with ingest and the
+ * sender.
+ */
 function barsOf(name: string, rounds: Round[]): Bar[] {
   const perSecond = rounds.map((round) => round.drain.rowsPerSecond);
   const all = rounds.flatMap((round) => WAYS.map((way) => round[way]));

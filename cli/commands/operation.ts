@@ -1,5 +1,5 @@
-// A command that calls one operation of the API: its arguments and options are the parameters and the members of the body, and a row
-// (resources.ts) says what is special about it.
+// A command that calls one operation of the API: its arguments and options are the parameters and the members of the
+// body, and a row (resources.ts) says what is special about it.
 import { type Command, Option } from 'commander';
 import type { Client, RawAnswer } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
@@ -39,7 +39,10 @@ export interface Row {
   flags?: Record<string, readonly [flags: string, about?: string] | null>;
   /** Of a list. */
   columns?: Columns;
-  /** One line about what was done: `{path.to.member}` stands for one of the answer, `{_}` for the record as it was named. */
+  /**
+   * One line about what was done: `{path.to.member}` stands for one of the answer, `{_}` for the record as it was
+   * named.
+   */
   done?: string;
   /** Adds options of its own. */
   extra?: (command: Command) => Command;

@@ -1,4 +1,5 @@
-// Which webhooks a session of hookyard listen gets: the conditions of its route. The service applies them, like those of any route.
+// Which webhooks a session of hookyard listen gets: the conditions of its route. The service applies them, like those
+// of any route.
 import { parseExact } from '../../core/text/exact-json.ts';
 import { providerNamed } from '../../providers/index.ts';
 import type { FilterConditionInput, Source } from '../../client/index.ts';

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 
 const CTRL_C = '\u0003';
 
-/** Whether keys of the terminal come to this process. One in the background that reads them is stopped by the system. */
+/**
+ * Whether keys of the terminal come to this process. One in the background that reads them is stopped by the system.
+ */
 export function hasKeys(): boolean {
   return process.stdin.isTTY === true && (process.platform === 'win32' || isInForeground());
 }
@@ -17,7 +19,8 @@ function isInForeground(): boolean {
 /** Of this process, and the one that has the terminal. */
 function processGroups(): (string | undefined)[] {
   try {
-    // proc_pid_stat(5): after the name in brackets the state, the parent, the group, the session, the terminal, its group.
+    // proc_pid_stat(5): after the name in brackets the state, the parent, the group, the session, the terminal, its
+    // group.
     const [, , group, , , ofTerminal] = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return [group, ofTerminal];
   } catch {

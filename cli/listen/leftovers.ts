@@ -1,5 +1,6 @@
-// What sessions of this machine have left in the service that ended without removing it: killed, or ended with the machine. Each keeps a
-// file of what it has made, in `hookyard/listen` of the user's state folder (XDG_STATE_HOME, else ~/.local/state); the next one finds it.
+// What sessions of this machine have left in the service that ended without removing it: killed, or ended with the
+// machine. Each keeps a file of what it has made, in `hookyard/listen` of the user's state folder (XDG_STATE_HOME, else
+// ~/.local/state); the next one finds it.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';

@@ -1,5 +1,5 @@
-// The receiver of hookyard listen: takes deliveries at an address that only its destination knows, and answers them; or passes each on to
-// the program that is being developed, and its answer back, both byte by byte.
+// The receiver of hookyard listen: takes deliveries at an address that only its destination knows, and answers them; or
+// passes each on to the program that is being developed, and its answer back, both byte by byte.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

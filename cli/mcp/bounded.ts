@@ -22,7 +22,10 @@ export interface Bounded {
   isCut: boolean;
 }
 
-/** As much of an answer as fits: long texts lose their end, long lists their last items. @throws CliError when nothing helps */
+/**
+ * As much of an answer as fits: long texts lose their end, long lists their last items.
+ * @throws CliError when nothing helps
+ */
 export function bounded(data: Record<string, unknown>): Bounded {
   if (isSmall(data)) return { data, isCut: false };
   for (const step of STEPS) {

@@ -1,4 +1,5 @@
-// MCP over HTTP, for clients that do not start the server themselves. Each request stands alone: there are no sessions that could pile up.
+// MCP over HTTP, for clients that do not start the server themselves. Each request stands alone: there are no sessions
+// that could pile up.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

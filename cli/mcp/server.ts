@@ -1,4 +1,5 @@
-// The MCP server: its tools, and what it says of itself; and over stdin and stdout, where the client starts this process, and ends it.
+// The MCP server: its tools, and what it says of itself; and over stdin and stdout, where the client starts this
+// process, and ends it.
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onEndRequest } from '../../core/process/end-request.ts';

@@ -28,7 +28,9 @@ interface Definition<Input extends z.ZodObject> {
   name: string;
   title: string;
   description: string;
-  /** Tools that change something are there with --write only; `destroys` says that what they do cannot be taken back. */
+  /**
+   * Tools that change something are there with --write only; `destroys` says that what they do cannot be taken back.
+   */
   effect?: 'reads' | 'adds' | 'destroys';
   input: Input;
   /** How to get what does not fit into one answer. */

@@ -1,5 +1,5 @@
-// The service's database, for what an operator does: DATABASE_DIRECT_URL, else DATABASE_URL, or the one that npm start runs on this
-// machine.
+// The service's database, for what an operator does: DATABASE_DIRECT_URL, else DATABASE_URL, or the one that npm start
+// runs on this machine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from '../../db/connections/pool.ts';

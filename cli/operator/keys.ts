@@ -1,4 +1,5 @@
-// hookyard keys create --org: the first key of an organization whose keys are lost, for example. No key of it is needed.
+// hookyard keys create --org: the first key of an organization whose keys are lost, for example. No key of it is
+// needed.
 import type { CreateApiKeyRequest } from '../../client/index.ts';
 import { SCOPES } from '../../core/config/access.ts';
 import { normalRange } from '../../core/http/allowed-addresses.ts';

@@ -1,5 +1,5 @@
-// hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not. And hookyard
-// prune-visibility: drops the indexes of Temporal's visibility table that Hookyard does not use.
+// hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not. And
+// hookyard prune-visibility: drops the indexes of Temporal's visibility table that Hookyard does not use.
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';

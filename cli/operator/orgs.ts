@@ -1,5 +1,5 @@
-// hookyard orgs: what an operator does with organizations. On the database itself, because an API key belongs to one organization and
-// can do nothing with others.
+// hookyard orgs: what an operator does with organizations. On the database itself, because an API key belongs to one
+// organization and can do nothing with others.
 import { type Command, Option } from 'commander';
 import { PLANS } from '../../core/config/access.ts';
 import { LIMIT_NAMES, LIMITS } from '../../core/fairness/limits.ts';

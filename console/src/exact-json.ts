@@ -1,5 +1,5 @@
-// JSON whose numbers keep their digits: a double holds about 15. Those that need more stay texts of JSON (JSON.rawJSON), which
-// JSON.stringify writes as they were; a browser without it rounds, as JSON.parse does everywhere.
+// JSON whose numbers keep their digits: a double holds about 15. Those that need more stay texts of JSON
+// (JSON.rawJSON), which JSON.stringify writes as they were; a browser without it rounds, as JSON.parse does everywhere.
 type RawJson = (text: string) => unknown;
 const rawJson = (JSON as { rawJSON?: RawJson }).rawJSON;
 const SAFE_DIGITS = 15;

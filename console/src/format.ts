@@ -1,4 +1,5 @@
-// How values are written: times in one named zone, sizes, counts, durations; text of strangers so that it cannot deceive.
+// How values are written: times in one named zone, sizes, counts, durations; text of strangers so that it cannot
+// deceive.
 
 export type Zone = 'utc' | 'local';
 
@@ -100,7 +101,8 @@ export const pluralOf = (one: string): string =>
 export const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replaceAll('_', ' ');
 
-// Control characters, marks that turn the direction of text, and characters of no width: text with them can look like other text.
+// Control characters, marks that turn the direction of text, and characters of no width: text with them can look like
+// other text.
 const DECEIVING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

@@ -1,4 +1,5 @@
-// Where the console begins: makes ready what the browser lacks, takes the code of a sign-in link out of the address, and draws.
+// Where the console begins: makes ready what the browser lacks, takes the code of a sign-in link out of the address,
+// and draws.
 import './mantine.css';
 import './console.css';
 import { MantineProvider } from '@mantine/core';

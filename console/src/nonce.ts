@@ -1,4 +1,5 @@
-// The nonce of this answer: style elements without it are refused by the content security policy. Vite writes it into the page.
+// The nonce of this answer: style elements without it are refused by the content security policy. Vite writes it into
+// the page.
 export const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 
 // On a page without TLS that is not on loopback browsers leave this out; the client names its POSTs with it.

@@ -1,5 +1,5 @@
-// What is in the address of a page: filters, range, page, open row. Everything is plain text, so that an address can be read,
-// bookmarked and sent.
+// What is in the address of a page: filters, range, page, open row. Everything is plain text, so that an address can be
+// read, bookmarked and sent.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 export type Search = Record<string, string | undefined>;
@@ -17,8 +17,8 @@ export function stringifySearch(search: Record<string, unknown>): string {
 }
 
 /**
- * The search of this page, and how to change it: `set({ status: 'failed' })` keeps the other members, and goes back to the first
- * page unless it sets `page`, `cursor` or the row that is open. Undefined removes a member.
+ * The search of this page, and how to change it: `set({ status: 'failed' })` keeps the other members, and goes back to
+ * the first page unless it sets `page`, `cursor` or the row that is open. Undefined removes a member.
  */
 export function usePageSearch(): [Search, (change: Search, options?: { replace?: boolean }) => void] {
   const search = useSearch({ strict: false }) as Search;
@@ -54,7 +54,10 @@ interface Range {
 }
 
 const MINUTE_MS = 60_000;
-/** `?range=24h`, `?range=all`, or `?from=...&to=...`. Ranges that end now begin at a whole minute, so that a query stays the same for that long. */
+/**
+ * `?range=24h`, `?range=all`, or `?from=...&to=...`. Ranges that end now begin at a whole minute, so that a query stays
+ * the same for that long.
+ */
 export function rangeOf({ range, from, to }: Search, byDefault: RangeName | 'all'): Range {
   if (from !== undefined || to !== undefined) return { ...(from && { from }), ...(to && { to }) };
   const name = isRangeName(range) ? range : range === 'all' ? 'all' : byDefault;

@@ -1,4 +1,5 @@
-// The design of DESIGN.md as Mantine takes it: type, radius, and the colours of its components, by the variables of console.css.
+// The design of DESIGN.md as Mantine takes it: type, radius, and the colours of its components, by the variables of
+// console.css.
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 const AT_ONCE = { transitionProps: { duration: 0 } };

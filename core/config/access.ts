@@ -48,7 +48,10 @@ export function isSingleScope(text: string): text is SingleScope {
   return (SINGLE_SCOPES as readonly string[]).includes(text);
 }
 
-/** The group that holds a scope. Secrets in clear are with `write`: who may replace a secret may see it, a reader may not. */
+/**
+ * The group that holds a scope. Secrets in clear are with `write`: who may replace a secret may see it, a reader may
+ * not.
+ */
 export function groupOf(scope: SingleScope): Group {
   return scope.endsWith(':read') && scope !== 'secrets:read' ? 'read' : 'write';
 }
@@ -59,8 +62,8 @@ export function allows(held: readonly string[], needed: SingleScope): boolean {
 }
 
 /**
- * The first of these scopes that a key with others lacks; undefined when it has them all. A group is more than all scopes that it
- * holds today, so only the group itself has it.
+ * The first of these scopes that a key with others lacks; undefined when it has them all. A group is more than all
+ * scopes that it holds today, so only the group itself has it.
  */
 export function lacking(held: readonly string[], wanted: readonly string[]): string | undefined {
   return wanted.find((scope) => !(isSingleScope(scope) ? allows(held, scope) : held.includes(scope)));

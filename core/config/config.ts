@@ -175,7 +175,8 @@ export type Settings = { [Name in keyof Variables]: Read<Name> } & {
 
 /**
  * Reads the settings from an environment.
- * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text counts as unset
+ * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text
+ * counts as unset
  * @throws ConfigError naming every variable that is unknown (`HOOKYARD_*` only) or has a value that cannot be used
  */
 export function readSettings(env: Record<string, string | undefined>): Settings {
@@ -223,7 +224,9 @@ export function readLogSettings(env: Record<string, string | undefined>): LogSet
   return { LOG_LEVEL: read('LOG_LEVEL'), HOOKYARD_LOG_FORMAT: read('HOOKYARD_LOG_FORMAT') };
 }
 
-/** The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out. */
+/**
+ * The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out.
+ */
 export function describeSettings(settings: Settings): string[] {
   const names = [...Object.keys(variables), ...SECRETS.map((name) => `${name}_FILE`)] as (keyof Settings)[];
   return names

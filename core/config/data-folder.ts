@@ -8,14 +8,18 @@ export const isPackage = /\.js$/.test(import.meta.filename);
 /**
  * An absolute path.
  * @param project the folder of the code
- * @param named HOOKYARD_DATA_DIR; without it data is beside the code of a checkout, and an installed package keeps it for its user
+ * @param named HOOKYARD_DATA_DIR; without it data is beside the code of a checkout, and an installed package keeps it
+ * for its user
  */
 export function dataFolder(project: string, named: string | undefined): string {
   if (!isPackage) return resolve(project, named || 'data');
   return named ? resolve(named) : userDataFolder(process.platform, process.env, homedir());
 }
 
-/** By the customs of the system: https://specifications.freedesktop.org/basedir, Apple's File System Programming Guide, KNOWNFOLDERID. */
+/**
+ * By the customs of the system: https://specifications.freedesktop.org/basedir, Apple's File System Programming Guide,
+ * KNOWNFOLDERID.
+ */
 export function userDataFolder(
   platform: NodeJS.Platform,
   { XDG_DATA_HOME, LOCALAPPDATA }: Record<string, string | undefined>,

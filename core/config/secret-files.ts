@@ -1,4 +1,5 @@
-// Secrets in files instead of variables: `<NAME>_FILE` names the file that holds the value of `<NAME>`, as orchestrators mount them.
+// Secrets in files instead of variables: `<NAME>_FILE` names the file that holds the value of `<NAME>`, as
+// orchestrators mount them.
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 
@@ -10,7 +11,8 @@ export const SECRETS = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'SMTP_URL',
-  // No settings of core/config/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and core/warehouse/operator-access.ts read them.
+  // No settings of core/config/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and
+  // core/warehouse/operator-access.ts read them.
   'HOOKYARD_MCP_TOKEN',
   'TEMPORAL_API_KEY',
   'R2_ACCESS_KEY_ID',

@@ -1,4 +1,5 @@
-// When the next attempt of a delivery is made. Workflows import this file: nothing here may depend on Node or on randomness.
+// When the next attempt of a delivery is made. Workflows import this file: nothing here may depend on Node or on
+// randomness.
 import { parseTimestamp } from '../text/timestamps.ts';
 
 /** A destination's retry policy; delays in ms. `maxRetries` counts the retries after the first attempt. */
@@ -41,7 +42,8 @@ const BETWEEN_VALUES = /,(?! *\d{1,2}[ -][a-z])/i;
 
 /**
  * Reads a `Retry-After` header (RFC 9110, section 10.2.3).
- * @param headerValue seconds or an HTTP-date, of several the longest; a time in the past and a negative number mean "now"
+ * @param headerValue seconds or an HTTP-date, of several the longest; a time in the past and a negative number mean
+ * "now"
  * @param nowMs milliseconds since 1970
  * @returns the wait in whole ms, or null when there is no header or it cannot be read
  */
@@ -61,8 +63,8 @@ export function parseRetryAfter(headerValue: string | null | undefined, nowMs: n
 }
 
 /**
- * The wait that an answer asks for. The time that it names is of the server's clock, and so is that of `Date` (RFC 9110, section 6.6.1):
- * the wait between the two is right also when ours is wrong.
+ * The wait that an answer asks for. The time that it names is of the server's clock, and so is that of `Date` (RFC
+ * 9110, section 6.6.1): the wait between the two is right also when ours is wrong.
  * @param headers names in lower case
  * @returns ms; null when it asks for none
  */
@@ -70,7 +72,10 @@ export function retryAfterOf(headers: Readonly<Record<string, string>>, nowMs: n
   return parseRetryAfter(headers['retry-after'], parseTimestamp(headers.date?.trim() ?? '') ?? nowMs);
 }
 
-/** The wait before the next attempt in ms: `Retry-After` (at most an hour) lengthens the planned wait, never shortens it. */
+/**
+ * The wait before the next attempt in ms: `Retry-After` (at most an hour) lengthens the planned wait, never shortens
+ * it.
+ */
 export function waitBeforeRetry(wait: { planned: number; retryAfter: number | null }): number {
   return Math.max(wait.planned, Math.min(wait.retryAfter ?? 0, MAX_RETRY_AFTER));
 }

@@ -1,5 +1,5 @@
-// The circuit breaker of a route as a pure state machine. It sees attempts of primary deliveries only: a failover destination says
-// nothing about the route's own.
+// The circuit breaker of a route as a pure state machine. It sees attempts of primary deliveries only: a failover
+// destination says nothing about the route's own.
 
 export const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
 export type CircuitState = (typeof CIRCUIT_STATES)[number];
@@ -35,8 +35,8 @@ export type CircuitEvent =
   | { type: 'reset' };
 
 /**
- * Timeout of a probe, ms: the longest deadline of a destination plus the overhead of an attempt. If a probe is lost with its
- * worker, its own workflow repeats it before that.
+ * Timeout of a probe, ms: the longest deadline of a destination plus the overhead of an attempt. If a probe is lost
+ * with its worker, its own workflow repeats it before that.
  */
 export const PROBE_MS = 105_000;
 

@@ -23,8 +23,9 @@ export interface DeliveryAddress {
 }
 
 /**
- * Where a delivery goes. What was received follows what the destination has byte by byte: a URL parser would write it anew, with other
- * escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up (ingest-path.ts).
+ * Where a delivery goes. What was received follows what the destination has byte by byte: a URL parser would write it
+ * anew, with other escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up
+ * (ingest-path.ts).
  */
 export function deliveryAddress(
   { url, forwardQuery, forwardPath }: TargetAddress,

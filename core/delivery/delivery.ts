@@ -18,18 +18,19 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export const isOpenStatus = (status: string): boolean => (OPEN_STATUSES as readonly string[]).includes(status);
 
-// Who makes the first attempt of a delivery: its workflow, or the relay, which starts a workflow only when something is left
-// to do. Records, statuses and guarantees are the same in both.
+// Who makes the first attempt of a delivery: its workflow, or the relay, which starts a workflow only when something is
+// left to do. Records, statuses and guarantees are the same in both.
 
 export const LANES = ['workflow', 'express'] as const;
 export type Lane = (typeof LANES)[number];
 
-// What a service or a route may be set to. `adaptive`: each worker chooses one of the two for each delivery (lane-rule.ts).
+// What a service or a route may be set to. `adaptive`: each worker chooses one of the two for each delivery
+// (lane-rule.ts).
 export const LANE_SETTINGS = ['adaptive', ...LANES] as const;
 export type LaneSetting = (typeof LANE_SETTINGS)[number];
 
-// Time limits of an attempt, shared by the workflow and the activity: the activity must never exceed its timeout, or the attempt
-// would be made a second time while the first is still running.
+// Time limits of an attempt, shared by the workflow and the activity: the activity must never exceed its timeout, or
+// the attempt would be made a second time while the first is still running.
 
 /** The longest deadline that a destination can have, ms. */
 export const LONGEST_TIMEOUT_MS = 60_000;
@@ -39,8 +40,8 @@ const PREPARING_MS = 30_000;
 export const RECORDING_MS = 40_000;
 
 /**
- * Temporal's timeout for one attempt. Based on the longest deadline, because the destination's may have been raised since the
- * workflow's start.
+ * Temporal's timeout for one attempt. Based on the longest deadline, because the destination's may have been raised
+ * since the workflow's start.
  */
 export const ATTEMPT_TIMEOUT_MS = PREPARING_MS + LONGEST_TIMEOUT_MS + RECORDING_MS;
 

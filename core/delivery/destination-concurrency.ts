@@ -1,9 +1,10 @@
 // The concurrency of this process at each destination: how many attempts may be under way there, and how many are.
 //
-// What it promises: what acquires a permit counts until it releases it, first attempts and retries alike; a lower limit ends nothing that is
-// under way. A process may have as many as the destination copes with (destination-limit.ts), and at most its share of the
-// destination's maximum. Where that is less than one for each worker, a worker needs a slot for its one attempt, and all of them
-// together have no more slots than the maximum (worker/relay/destination-slots.ts).
+// What it promises: what acquires a permit counts until it releases it, first attempts and retries alike; a lower limit
+// ends nothing that is under way. A process may have as many as the destination copes with (destination-limit.ts), and
+// at most its share of the destination's maximum. Where that is less than one for each worker, a worker needs a slot
+// for its one attempt, and all of them together have no more slots than the maximum
+// (worker/relay/destination-slots.ts).
 import { LONGEST_TIMEOUT_MS } from './delivery.ts';
 import { type AnswerKind, DestinationLimit, type LimitRange } from './destination-limit.ts';
 
@@ -24,7 +25,10 @@ const PAUSE_MS = 500;
 // After so long without an attempt there is nothing left for this turn, ms.
 const IDLE_MS = 500;
 
-/** What came of a request; `unrelated`: nothing that says anything of the destination's load, as when its address cannot be resolved. */
+/**
+ * What came of a request; `unrelated`: nothing that says anything of the destination's load, as when its address cannot
+ * be resolved.
+ */
 export type Outcome = AnswerKind | 'unrelated';
 
 /** `at`: when it is asked for, or when it was taken. */
@@ -82,7 +86,10 @@ export class DestinationConcurrency {
     return entry ? this.#limitOf(entry) : new DestinationLimit().value(this.#rangeOf(null));
   }
 
-  /** Whether one more may be claimed. Of a destination that needs a slot, one is, so that it is known that something waits. */
+  /**
+   * Whether one more may be claimed. Of a destination that needs a slot, one is, so that it is known that something
+   * waits.
+   */
   hasRoom(destinationId: string): boolean {
     const entry = this.#entries.get(destinationId);
     return entry === undefined || this.#hasRoom(entry);
@@ -224,8 +231,8 @@ export class DestinationConcurrency {
   }
 
   /**
-   * All slots are gone. What is under way here asks for them again at once; all else, when what others had under way has ended, because
-   * their slots may be gone as well.
+   * All slots are gone. What is under way here asks for them again at once; all else, when what others had under way
+   * has ended, because their slots may be gone as well.
    */
   slotsLost(): void {
     const now = this.#now();
@@ -249,7 +256,10 @@ export class DestinationConcurrency {
     return entry.slot?.is === 'held' && this.#now() - entry.slot.at < TURN_MS ? 1 : 0;
   }
 
-  /** Whether there is less than one slot for each worker. A slot is shared by any number of workers, and there may be a new one. */
+  /**
+   * Whether there is less than one slot for each worker. A slot is shared by any number of workers, and there may be a
+   * new one.
+   */
   #isShort({ maximum }: Entry): boolean {
     return maximum !== null && (maximum === 1 || maximum < this.#workers);
   }

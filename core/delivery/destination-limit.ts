@@ -1,12 +1,12 @@
-// How many attempts one process may have under way at a destination: additive increase, multiplicative decrease, with the slow start of
-// TCP (RFC 5681).
+// How many attempts one process may have under way at a destination: additive increase, multiplicative decrease, with
+// the slow start of TCP (RFC 5681).
 //
 // * While the limit is used and answers come about as quickly as usual, each answer increases it by one.
-// * Refusals for overload, and attempts without an answer, take it to 70 % when they are more than one in ten. It returns quickly to
-//   85 % of where that happened, and goes on to 110 % by one in ten rounds of answers: a destination that fails as a whole at some
-//   level fails seldom. Beyond, it is quick again.
-// * A destination that answered nothing while an attempt waited long hangs: the limit falls to a few at once. In steps each would take
-//   as long as a time-out.
+// * Refusals for overload, and attempts without an answer, take it to 70 % when they are more than one in ten. It
+//   returns quickly to 85 % of where that happened, and goes on to 110 % by one in ten rounds of answers: a destination
+//   that fails as a whole at some level fails seldom. Beyond, it is quick again.
+// * A destination that answered nothing while an attempt waited long hangs: the limit falls to a few at once. In steps
+//   each would take as long as a time-out.
 // * Where it hung, or refused the only attempt, the load is not the reason, so the limit returns quickly all the way.
 
 /** What an attempt says about the load of its destination. */
@@ -46,8 +46,8 @@ const LONG_MS = 1000;
 // Latency counts as risen at more than this multiple of what it usually is, plus ms.
 const RISEN = 2;
 const RISEN_SLACK_MS = 50;
-// Weights in the usual latency: of an answer that is quicker, and of a round of answers that are slower. Answers that wait for each other
-// must not become usual soon.
+// Weights in the usual latency: of an answer that is quicker, and of a round of answers that are slower. Answers that
+// wait for each other must not become usual soon.
 const WEIGHT_BELOW = 0.3;
 const WEIGHT_ABOVE = 0.001;
 

@@ -17,9 +17,11 @@ export function pageSize(ratePerSecond: number): number {
   return Math.min(ratePerSecond, MAX_PAGE_EVENTS);
 }
 
-// A hundred events to fifty destinations each would keep PostgreSQL for half a second, and webhooks of others behind it.
+// A hundred events to fifty destinations each would keep PostgreSQL for half a second, and webhooks of others behind
+// it.
 const MAX_PAGE_DELIVERIES = 500;
-// So many pages make up the deliveries of a second: what comes in waits behind a page at most, and behind its deliveries.
+// So many pages make up the deliveries of a second: what comes in waits behind a page at most, and behind its
+// deliveries.
 const PAGES_PER_SECOND = 20;
 // Of slow replays fewer: a page costs a dozen statements, whatever is in it.
 const SLOW_PAGES_PER_SECOND = 5;
@@ -33,8 +35,8 @@ export function pageDeliveries(deliveriesPerSecond: number): number {
 }
 
 /**
- * How many events the next page looks at: about as many as lead to its deliveries, by those before. What an event has been replayed to
- * is read for each of them.
+ * How many events the next page looks at: about as many as lead to its deliveries, by those before. What an event has
+ * been replayed to is read for each of them.
  */
 export function pageEvents(
   {

@@ -1,19 +1,24 @@
-// The lane `adaptive`: whether a workflow makes a first attempt, which costs many times as much processor time, or the relay. A
-// delivery becomes a workflow while
-// - the first attempts of its organization, in whichever lane, are few enough for all to be workflows: so nothing swings between the
-//   lanes. Organizations share the rate by the rule of fair-queue.ts: what is beyond the share of one does not count for the others;
-// - there is a slot for it (workflow-permits.ts), held until its first attempt begins. When no slot is left for anybody, or Temporal
-//   refuses a start, no workflow is started for a pause, which doubles if the next one follows soon.
+// The lane `adaptive`: whether a workflow makes a first attempt, which costs many times as much processor time, or the
+// relay. A delivery becomes a workflow while
+// - the first attempts of its organization, in whichever lane, are few enough for all to be workflows: so nothing
+//   swings between the lanes. Organizations share the rate by the rule of fair-queue.ts: what is beyond the share of
+//   one does not count for the others;
+// - there is a slot for it (workflow-permits.ts), held until its first attempt begins. When no slot is left for
+//   anybody, or Temporal refuses a start, no workflow is started for a pause, which doubles if the next one follows
+//   soon.
 import { LRUCache } from 'lru-cache';
 import { FairQueue, type Leave } from '../fairness/fair-queue.ts';
 import type { WorkflowPermits } from '../fairness/workflow-permits.ts';
 
 /**
- * First attempts in a second that may be workflows, for each processor. One organization may have three quarters, 15: they take about
- * half of the processor.
+ * First attempts in a second that may be workflows, for each processor. One organization may have three quarters, 15:
+ * they take about half of the processor.
  */
 export const WORKFLOWS_PER_PROCESSOR = 20;
-/** A rate is that of so long a time: in a stream that is too fast, the first ones are workflows, and slower than all others. */
+/**
+ * A rate is that of so long a time: in a stream that is too fast, the first ones are workflows, and slower than all
+ * others.
+ */
 const WINDOW_MS = 500;
 /** How long the relay makes all first attempts after a time with too many: bursts come in groups. */
 const AFTER_BURST_MS = 2000;
@@ -24,8 +29,8 @@ const STEADY_MS = 10_000;
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Why the relay makes a first attempt: too many come, of all or of its organization; workflows fall behind; Temporal refuses them; or its
- * organization has its share of the slots.
+ * Why the relay makes a first attempt: too many come, of all or of its organization; workflows fall behind; Temporal
+ * refuses them; or its organization has its share of the slots.
  */
 export const REASONS_FOR_RELAY = ['rate', 'behind', 'refused', 'share'] as const;
 export type ReasonForRelay = (typeof REASONS_FOR_RELAY)[number];
@@ -53,7 +58,10 @@ export class LaneRule {
     this.#rate = new Rate(options.perSecond);
   }
 
-  /** Why the relay makes first attempts now, those of all organizations or of one that has too many; null: all may be workflows. */
+  /**
+   * Why the relay makes first attempts now, those of all organizations or of one that has too many; null: all may be
+   * workflows.
+   */
   get pressure(): ReasonForRelay | null {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
@@ -61,7 +69,10 @@ export class LaneRule {
     return this.#options.permits.isFull ? 'behind' : null;
   }
 
-  /** Counts a first attempt that is due. Those that are claimed together are counted before any is chosen: a burst is known at once. */
+  /**
+   * Counts a first attempt that is due. Those that are claimed together are counted before any is chosen: a burst is
+   * known at once.
+   */
   comes(organizationId: string): void {
     const now = this.#options.now();
     if (this.#rate.count(organizationId, now)) return;
@@ -70,7 +81,10 @@ export class LaneRule {
     if (this.#rate.isFull) this.#allUntil = this.#anyUntil;
   }
 
-  /** Of one that was counted. @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none */
+  /**
+   * Of one that was counted.
+   * @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none
+   */
   choose(organizationId: string): Leave | ReasonForRelay {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;

@@ -1,4 +1,5 @@
-// Decides what the response of an attempt means for its delivery: whether it is a success, and whether a retry or a failover follows.
+// Decides what the response of an attempt means for its delivery: whether it is a success, and whether a retry or a
+// failover follows.
 import { retryAfterOf, waitBeforeRetry } from './backoff.ts';
 import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../text/error-summary.ts';
 
@@ -19,8 +20,8 @@ export type Verdict =
   | { status: 'failed'; error: DescribedError }
   | { status: 'retrying'; error: DescribedError; waitMs: number };
 
-// The resource is gone for good (RFC 9110, section 15.5.11), or the request goes round in a loop (RFC 5842, section 7.2), which
-// every retry would feed.
+// The resource is gone for good (RFC 9110, section 15.5.11), or the request goes round in a loop (RFC 5842, section
+// 7.2), which every retry would feed.
 const USELESS_TO_RETRY = [410, 508];
 // The two statuses whose Retry-After is respected.
 const RETRY_AFTER_STATUSES = [429, 503];
@@ -63,7 +64,9 @@ function askedWait(answer: Answer, nowMs: number): number | null {
   return retryAfterOf(answer.headers, nowMs);
 }
 
-/** What a route expects of the response; a member that is absent is not checked, except that the default status is 2xx. */
+/**
+ * What a route expects of the response; a member that is absent is not checked, except that the default status is 2xx.
+ */
 export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string };
 
 export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
@@ -109,10 +112,10 @@ export interface FailedAttempt {
 }
 
 /**
- * The destinations that may take over, first choice first; empty when the delivery continues without failover. A primary delivery
- * is handed over after `failoverAfterAttempts` failed attempts, or when it would fail before. A delivery to a failover
- * destination has that destination's own retry policy and is handed over when it fails. None is tried twice, whatever the order
- * in the rule has become meanwhile.
+ * The destinations that may take over, first choice first; empty when the delivery continues without failover. A
+ * primary delivery is handed over after `failoverAfterAttempts` failed attempts, or when it would fail before. A
+ * delivery to a failover destination has that destination's own retry policy and is handed over when it fails. None is
+ * tried twice, whatever the order in the rule has become meanwhile.
  */
 export function failoverCandidates(rule: FailoverRule, failed: FailedAttempt): string[] {
   const isDue = failed.exhausted || (failed.isPrimary && failed.attempt >= rule.failoverAfterAttempts);

@@ -1,16 +1,22 @@
-// What may be added to the backlog and to the database, as one process knows it: the last count, and what this process has let in
-// since. Webhooks (api/ingest/backlog.ts) and replays (activities/replay.ts) ask it, and cost no statement
-// more. Organizations share both by the rule of fair-queue.ts; the destinations of one share what it may still take, so a single stuck
-// destination leaves its organization room for others.
+// What may be added to the backlog and to the database, as one process knows it: the last count, and what this process
+// has let in since. Webhooks (api/ingest/backlog.ts) and replays (activities/replay.ts) ask it, and cost no statement
+// more. Organizations share both by the rule of fair-queue.ts; the destinations of one share what it may still take, so
+// a single stuck destination leaves its organization room for others.
 import { mayHold } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 
 /** About what a delivery takes in the database, with an attempt; bytes (docs/operate/scaling.md). */
 const DELIVERY_BYTES = 1500;
-/** What an organization may have waiting, and hold of the database, as a multiple of what it leaves free. A disk is not wasted. */
+/**
+ * What an organization may have waiting, and hold of the database, as a multiple of what it leaves free. A disk is not
+ * wasted.
+ */
 const TIMES_FREE = { backlog: 3, database: 9 };
 
-/** From which part of the limit on an organization or a destination can be full: whose the backlog is need not be known below. */
+/**
+ * From which part of the limit on an organization or a destination can be full: whose the backlog is need not be known
+ * below.
+ */
 export const FULL_FROM = 3 / 8;
 /** Below this size no organization can hold more of the database than it may. */
 export const sharedFrom = (limit: number): number => (limit * TIMES_FREE.database) / (TIMES_FREE.database + 1);

@@ -1,5 +1,5 @@
-// Collects calls that arrive close together into groups, so that they share one statement and one commit. Calls of several owners
-// take turns.
+// Collects calls that arrive close together into groups, so that they share one statement and one commit. Calls of
+// several owners take turns.
 import { mayHold } from './fair-queue.ts';
 
 /** The queue is full; the caller should refuse work and say when to retry. */
@@ -8,15 +8,17 @@ export class BatcherFullError extends Error {
 }
 
 export interface BatcherOptions<Item, Result> {
-  /** Handles one group; the results belong to the items by position. When it rejects, every item of the group rejects. */
+  /**
+   * Handles one group; the results belong to the items by position. When it rejects, every item of the group rejects.
+   */
   run: (items: Item[]) => Promise<Result[]>;
   /** Most items in a group, and most weight (bytes, for example); an item heavier than `maxWeight` goes alone. */
   maxItems: number;
   maxWeight?: number;
   weigh?: (item: Item) => number;
   /**
-   * Least time from the start of one group to the start of the next, ms. A call after a longer idle time does not wait; under
-   * load, groups become larger and fewer. 0 by default.
+   * Least time from the start of one group to the start of the next, ms. A call after a longer idle time does not wait;
+   * under load, groups become larger and fewer. 0 by default.
    */
   spacingMs?: number;
   /** How long items wait for others before a group starts. By default they do not. */
@@ -48,8 +50,8 @@ interface Entry<Item, Result> {
 }
 
 /**
- * A call to an idle batcher waits only for the end of the current turn of the event loop; calls that arrive while a group runs, or
- * right after its start, form the next one. So the group grows with the load.
+ * A call to an idle batcher waits only for the end of the current turn of the event loop; calls that arrive while a
+ * group runs, or right after its start, form the next one. So the group grows with the load.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;

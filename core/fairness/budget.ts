@@ -1,5 +1,5 @@
-// How much work one task may do, counted in steps before each piece of work is done: the same input ends at the same step on every
-// machine, however busy it is. Clocks are the second line (`withinTime`, outbound/threads/).
+// How much work one task may do, counted in steps before each piece of work is done: the same input ends at the same
+// step on every machine, however busy it is. Clocks are the second line (`withinTime`, outbound/threads/).
 
 /** The steps that take about a millisecond: a step is one value looked at, or a few dozen characters compared. */
 export const STEPS_PER_MS = 50_000;

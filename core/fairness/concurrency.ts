@@ -8,7 +8,10 @@ export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/** Runs at most `max` things at a time, in the order in which they were asked for. @param maxWaiting how many may wait; what is asked for then rejects with QueueFullError */
+/**
+ * Runs at most `max` things at a time, in the order in which they were asked for.
+ * @param maxWaiting how many may wait; what is asked for then rejects with QueueFullError
+ */
 export function limitConcurrency(max: number, maxWaiting: number = Number.POSITIVE_INFINITY): Limiter {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -28,8 +31,8 @@ export function limitConcurrency(max: number, maxWaiting: number = Number.POSITI
 }
 
 /**
- * Runs `work` for each item. A failure stops none of the others, so that one bad item holds up nothing; after as many failures as
- * run at a time nothing more begins: what all of them need is away then.
+ * Runs `work` for each item. A failure stops none of the others, so that one bad item holds up nothing; after as many
+ * failures as run at a time nothing more begins: what all of them need is away then.
  * @throws the first failure, when everything that began has ended
  */
 export async function eachOf<T>(

@@ -1,7 +1,7 @@
-// A limited thing (connections, threads, bytes, slots) that organizations share. An organization may hold three times what it leaves
-// free, so one that takes all it can leaves a quarter, and any number of them leaves something for the next. Those that wait take
-// turns by organization. Nothing here depends on how many organizations there are. (A. K. Choudhury, E. L. Hahne, "Dynamic queue
-// length thresholds for shared-memory packet switches", 1998.)
+// A limited thing (connections, threads, bytes, slots) that organizations share. An organization may hold three times
+// what it leaves free, so one that takes all it can leaves a quarter, and any number of them leaves something for the
+// next. Those that wait take turns by organization. Nothing here depends on how many organizations there are. (A. K.
+// Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
 
 const TIMES_FREE = 3;
 
@@ -79,7 +79,8 @@ export class FairQueue {
   }
 
   /**
-   * Takes an amount at once, or nothing. An amount above the limit is taken when nobody holds anything, so that none waits for ever.
+   * Takes an amount at once, or nothing. An amount above the limit is taken when nobody holds anything, so that none
+   * waits for ever.
    */
   hold(organizationId: string, amount = 1): boolean {
     const own = this.heldBy(organizationId);
@@ -115,7 +116,10 @@ export class FairQueue {
     for (const waiters of [...this.#waiting.values()]) for (const { refuse } of waiters) refuse();
   }
 
-  /** Takes an amount as soon as it is free and the organization's turn has come. @returns null: not in time, or the queue is closed */
+  /**
+   * Takes an amount as soon as it is free and the organization's turn has come.
+   * @returns null: not in time, or the queue is closed
+   */
   take(organizationId: string, { amount = 1, waitMs }: WaitOptions): Promise<Leave | null> {
     const leave = () => this.release(organizationId, amount);
     if (this.#waiting.size === 0 && this.hold(organizationId, amount)) return Promise.resolve(leave);
@@ -158,7 +162,10 @@ export class FairQueue {
     }
   }
 
-  /** The next one that may go, and has taken its amount. One that exceeds its share waits apart; for one that holds nothing, room is made. */
+  /**
+   * The next one that may go, and has taken its amount. One that exceeds its share waits apart; for one that holds
+   * nothing, room is made.
+   */
   #next(): [string, Waiter] | undefined {
     for (const [organizationId, [first]] of this.#waiting) {
       if (first === undefined) continue;

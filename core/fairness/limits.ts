@@ -1,5 +1,5 @@
-// The limits of an organization: names, units, defaults per plan. An operator's override per limit is stored with the organization
-// (organizations.limits) and is in force without a restart.
+// The limits of an organization: names, units, defaults per plan. An operator's override per limit is stored with the
+// organization (organizations.limits) and is in force without a restart.
 import type { Plan } from '../config/access.ts';
 
 const MIB = 1024 * 1024;

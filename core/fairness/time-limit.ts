@@ -1,5 +1,6 @@
-// A deadline for synchronous code: the engine interrupts what runs longer, be it a loop or a regular expression. And a budget for a thread, where
-// long work disturbs nobody: what is only bounded from above is measured instead, and interrupted when the budget ends.
+// A deadline for synchronous code: the engine interrupts what runs longer, be it a loop or a regular expression. And a
+// budget for a thread, where long work disturbs nobody: what is only bounded from above is measured instead, and
+// interrupted when the budget ends.
 import { threadCpuMs } from '../process/threads.ts';
 import { createContext, Script } from 'node:vm';
 import { STEPS_PER_MS, Budget } from './budget.ts';
@@ -22,7 +23,10 @@ export class TimedBudget extends Budget {
     }
   }
 
-  /** Takes off what the thread has done since `before`, its processor time then, in ms; when that is more than was left, nothing is left for what follows. */
+  /**
+   * Takes off what the thread has done since `before`, its processor time then, in ms; when that is more than was left,
+   * nothing is left for what follows.
+   */
   took(before: number): void {
     this.takeOff((threadCpuMs() - before) * STEPS_PER_MS);
   }
@@ -38,8 +42,8 @@ const caller = new Script('run()');
 const idle = (): void => undefined;
 const context = createContext({ run: idle });
 
-// The engine measures time on the clock, also while other programs run; work that got too little processor time starts over, with as
-// much more time as it was kept from the processor.
+// The engine measures time on the clock, also while other programs run; work that got too little processor time starts
+// over, with as much more time as it was kept from the processor.
 const MAX_TRIES = 3;
 const MAX_STRETCH = 4;
 // So that a machine which is a little busier meanwhile needs no third try.
@@ -49,7 +53,8 @@ const NEARLY = 0.9;
 
 /**
  * Runs a synchronous function. Costs about half a millisecond (a watchdog thread), so it is for work that may be long.
- * @param limitMs after this much processor time it is interrupted, wherever it is; on the clock after nine times as much at the latest
+ * @param limitMs after this much processor time it is interrupted, wherever it is; on the clock after nine times as
+ * much at the latest
  * @param work must be repeatable: it may be interrupted and restarted
  * @throws TimeLimitError, or what the function throws
  */

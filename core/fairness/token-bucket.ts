@@ -1,5 +1,5 @@
-// A token bucket: limits a rate over time and lets a burst of one second through (W. Turner, "New directions in communications",
-// 1986). Times are ms of a monotonic clock.
+// A token bucket: limits a rate over time and lets a burst of one second through (W. Turner, "New directions in
+// communications", 1986). Times are ms of a monotonic clock.
 
 export class TokenBucket {
   #perSecond: number;

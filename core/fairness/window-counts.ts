@@ -1,5 +1,5 @@
-// How often something happened in the current window of time, by name, in this process. Windows are those of the clock, so twice as
-// much may pass around the end of one.
+// How often something happened in the current window of time, by name, in this process. Windows are those of the clock,
+// so twice as much may pass around the end of one.
 
 /** More names than a limit share one count. */
 const OTHERS = 'others';

@@ -1,13 +1,14 @@
-// What organizations may ask of Temporal by way of this worker: workflows, the retries that they make, and signals. Temporal, its
-// database and the threads of workflows cost many times what an attempt itself costs, so a flood of deliveries that fail would take the
-// processor from everybody.
+// What organizations may ask of Temporal by way of this worker: workflows, the retries that they make, and signals.
+// Temporal, its database and the threads of workflows cost many times what an attempt itself costs, so a flood of
+// deliveries that fail would take the processor from everybody.
 //
-// Each takes a permit of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does not wait for
-// it. Everything else waits, and holds its slot for a second: so slots are a rate, too.
+// Each takes a permit of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does
+// not wait for it. Everything else waits, and holds its slot for a second: so slots are a rate, too.
 //
-// The only organization of an installation does not wait. What is shared here is the processor, of which other organizations use more
-// by their webhooks and first attempts, which need no turn. So an organization that floods must leave most of the processor, even if nobody waits here. An
-// organization with nobody beside it would pay for that with its own retries after an outage.
+// The only organization of an installation does not wait. What is shared here is the processor, of which other
+// organizations use more by their webhooks and first attempts, which need no turn. So an organization that floods must
+// leave most of the processor, even if nobody waits here. An organization with nobody beside it would pay for that with
+// its own retries after an outage.
 import { FairQueue, type Leave } from './fair-queue.ts';
 
 /**

@@ -12,10 +12,10 @@
 // | gt, gte, lt, lte            | is, like the other, a number or a text that reads as one: by number; two other       |
 // |                             | texts: in the order of their characters, which for ISO dates of one form is by time  |
 //
-// Numbers are compared by their exact values, however many digits they have. Numbers and booleans count as their text for the
-// text operators: plain digits and what no double holds as they came in, other numbers as a double prints them (`1.50` is
-// "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
-// line is not true.
+// Numbers are compared by their exact values, however many digits they have. Numbers and booleans count as their text
+// for the text operators: plain digits and what no double holds as they came in, other numbers as a double prints them
+// (`1.50` is "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no
+// number. What fits no line is not true.
 import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
 import {
   compareNumbers,
@@ -127,7 +127,8 @@ function keyOf(number: JsonNumber): number | string | null {
 const MEMBER_LENGTH = 5;
 
 /**
- * One text for all equal JSON values: numbers by their exact values, objects by their members, whatever the order of names.
+ * One text for all equal JSON values: numbers by their exact values, objects by their members, whatever the order of
+ * names.
  * @param most its longest length; it bounds the work and the depth of the recursion too
  * @returns null for a value whose text would be longer
  * @throws BudgetError

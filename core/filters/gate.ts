@@ -12,8 +12,8 @@ import {
 } from './filter.ts';
 
 /**
- * A route accepts an event, its filter refuses it, or it cannot be delivered: its payload does not match the schema, or the filter
- * is more work than one webhook may make (`error` says what).
+ * A route accepts an event, its filter refuses it, or it cannot be delivered: its payload does not match the schema, or
+ * the filter is more work than one webhook may make (`error` says what).
  */
 export type Passage =
   | { kind: 'taken' }
@@ -95,8 +95,8 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
   }
 }
 
-// Failure policy: conditions are checked when they are stored; if one is still invalid, the route accepts nothing. Its events are
-// stored, counted as filtered, and can be replayed.
+// Failure policy: conditions are checked when they are stored; if one is still invalid, the route accepts nothing. Its
+// events are stored, counted as filtered, and can be replayed.
 function compileStored(filter: StoredFilter, budget: Budget): CompiledFilter {
   budget.spend(filter.readSteps ?? 0);
   const { conditions, logic } = filter;
@@ -122,7 +122,8 @@ export function keyInPayload(payload: unknown, path: string, budget: Budget): st
 const LIKE_JSON = /^(?:["[{]|true$|false$|-?\d[\d.eE+-]*$)/;
 
 /**
- * Different values map to different strings. An ordinary string maps to itself. A string that could be confused with another value's JSON (`"1"` and `1`), or that UTF-8 cannot hold, maps to its JSON.
+ * Different values map to different strings. An ordinary string maps to itself. A string that could be confused with
+ * another value's JSON (`"1"` and `1`), or that UTF-8 cannot hold, maps to its JSON.
  */
 function keyText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;

@@ -1,5 +1,5 @@
-// Schemas and filters as their JSON. A source may have hundreds of them, of which a webhook needs few: each is read when it is compiled, in the
-// budget of that.
+// Schemas and filters as their JSON. A source may have hundreds of them, of which a webhook needs few: each is read
+// when it is compiled, in the budget of that.
 import { PARSE_STEPS } from '../fairness/budget.ts';
 import type { JsonSchema, StoredSchema } from '../schemas/schema.ts';
 import { parseExact } from '../text/exact-json.ts';

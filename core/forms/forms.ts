@@ -1,5 +1,5 @@
-// What filters, schemas, field mappings, transforms and idempotency keys read of a body: beside JSON the fields of a form. The API shows
-// a form as the text that it is (core/text/payload.ts), and its bytes travel as they came.
+// What filters, schemas, field mappings, transforms and idempotency keys read of a body: beside JSON the fields of a
+// form. The API shows a form as the text that it is (core/text/payload.ts), and its bytes travel as they came.
 import { isUtf8 } from 'node:buffer';
 import { isJsonText, viewPayload, viewText } from '../text/payload.ts';
 import { type Form, formOf, formTypeOf, MAX_FIELDS, readMultipart } from './multipart.ts';
@@ -40,7 +40,8 @@ const SHORT_BYTES = 4096;
 const BRACKETS: readonly (number | undefined)[] = [0x7b, 0x5b];
 
 /**
- * The short fields of a form of any size, such as those by which its sender proves itself: little is made of what a stranger sends.
+ * The short fields of a form of any size, such as those by which its sender proves itself: little is made of what a
+ * stranger sends.
  * @returns null as readForm
  */
 export function readShortFields(body: Buffer, contentType: string | undefined): Form | null {
@@ -69,8 +70,8 @@ export function sampleContent(payload: unknown, headers: Readonly<Record<string,
   return { body: Buffer.from(JSON.stringify(payload) ?? 'null'), contentType: 'application/json' };
 }
 
-// Forms as they stand in a body: `From=%2B4912&Body=Hello+you` (WHATWG URL, "application/x-www-form-urlencoded parsing"). Stricter than
-// browsers: what is hardly a form stays a text.
+// Forms as they stand in a body: `From=%2B4912&Body=Hello+you` (WHATWG URL, "application/x-www-form-urlencoded
+// parsing"). Stricter than browsers: what is hardly a form stays a text.
 
 /** Null: it is no form, or has too many fields. */
 function readUrlencoded(body: Buffer): Form | null {
@@ -92,7 +93,10 @@ function readUrlencoded(body: Buffer): Form | null {
   return formOf(fields);
 }
 
-/** The fields that are short, all together too: of the others nothing is made. @param most bytes of a field; of all, 64 times as many */
+/**
+ * The fields that are short, all together too: of the others nothing is made.
+ * @param most bytes of a field; of all, 64 times as many
+ */
 function readShortUrlencoded(body: Buffer, most: number): Form | null {
   const parts: Buffer[] = [];
   let [at, fields, room] = [0, 0, 64 * most];
@@ -113,7 +117,10 @@ function readShortUrlencoded(body: Buffer, most: number): Form | null {
 
 const [PLUS, SPACE, AMPERSAND] = [0x2b, 0x20, 0x26];
 
-/** The text with a space for each plus. Byte by byte: of a text that is made of them, `replaceAll` takes a hundred times as long. */
+/**
+ * The text with a space for each plus. Byte by byte: of a text that is made of them, `replaceAll` takes a hundred times
+ * as long.
+ */
 function withSpaces(body: Buffer): string {
   const first = body.indexOf(PLUS);
   if (first === -1) return body.toString('utf8');

@@ -1,4 +1,5 @@
-// Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part too many.
+// Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part
+// too many.
 import { isUtf8 } from 'node:buffer';
 import { valueText } from '../http/header-text.ts';
 

@@ -9,7 +9,8 @@ export type AddressRange = [Address, number];
 /** Reads `10.0.0.0/8`, `2001:db8::/32`, or a single address, in any of its spellings. Null when it is none. */
 export function parseRange(text: string): AddressRange | null {
   const [address = '', bits, ...rest] = text.split('/');
-  // Node's check, because ipaddr.js takes `10.1` and `0x0a000001` for addresses, too. Without the zone of a link-local one.
+  // Node's check, because ipaddr.js takes `10.1` and `0x0a000001` for addresses, too. Without the zone of a link-local
+  // one.
   const bare = address.split('%')[0] ?? '';
   if (rest.length > 0 || isIP(bare) === 0) return null;
   const given = ipaddr.parse(bare);
@@ -35,8 +36,8 @@ export function normalAddress(text: string): string | null {
 }
 
 /**
- * The client behind an address: an IPv4 address itself (IPv4-mapped IPv6 too), or the /64 of an IPv6 address, which is what one
- * client is assigned (RFC 6177).
+ * The client behind an address: an IPv4 address itself (IPv4-mapped IPv6 too), or the /64 of an IPv6 address, which is
+ * what one client is assigned (RFC 6177).
  */
 export function clientOf(address: string): string {
   if (isIP(address) === 0) return address;

@@ -1,6 +1,6 @@
-// Values of headers, as bytes and as text. Node and undici read and write a value as one character for each byte, so that it travels
-// unchanged whatever it is. What shows, compares or transforms it reads its text: UTF-8 where the bytes are valid, else Latin-1, which
-// was the rule before UTF-8 (RFC 9110, section 5.5).
+// Values of headers, as bytes and as text. Node and undici read and write a value as one character for each byte, so
+// that it travels unchanged whatever it is. What shows, compares or transforms it reads its text: UTF-8 where the bytes
+// are valid, else Latin-1, which was the rule before UTF-8 (RFC 9110, section 5.5).
 import { isUtf8 } from 'node:buffer';
 
 /** Names in lower case; of each value one character for each byte. */
@@ -37,8 +37,8 @@ function mapped(headers: Readonly<Record<string, string>>, change: (value: strin
 }
 
 /**
- * Headers as they were received, every repeat of a name joined with commas (RFC 9110, section 5.3), cookies with semicolons (RFC
- * 6265, section 4.2.1). Node's own `headers` drop repeats of some names, and make lists of others.
+ * Headers as they were received, every repeat of a name joined with commas (RFC 9110, section 5.3), cookies with
+ * semicolons (RFC 6265, section 4.2.1). Node's own `headers` drop repeats of some names, and make lists of others.
  * @param raw names and values in turn
  */
 export function receivedHeaders(raw: readonly string[]): HeaderBytes {

@@ -5,8 +5,8 @@ export const MAX_CUSTOM_HEADERS = 50;
 /** At most this many bytes of custom header names and values together. */
 export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
 
-// RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of which the UTF-8
-// of everything else is made).
+// RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of
+// which the UTF-8 of everything else is made).
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\xa0-\u{10ffff}]*$/u;
 
@@ -42,8 +42,8 @@ export function isMediaType(value: string): boolean {
 }
 
 /**
- * The name of a header as receivers may see it that get their headers by CGI's rules (RFC 3875, section 4.1.18) or by those
- * of their kin: these cannot tell `Content_Length` from `Content-Length`.
+ * The name of a header as receivers may see it that get their headers by CGI's rules (RFC 3875, section 4.1.18) or by
+ * those of their kin: these cannot tell `Content_Length` from `Content-Length`.
  */
 export function foldedName(name: string): string {
   const lower = name.toLowerCase();

@@ -24,7 +24,8 @@ type Settled = Pick<
 >;
 
 /**
- * Everything the settings name: the API, the ports for metrics, PostgreSQL, Temporal, its UI, the mail server, and what HOOKYARD_DELIVERY_ALLOW denies.
+ * Everything the settings name: the API, the ports for metrics, PostgreSQL, Temporal, its UI, the mail server, and what
+ * HOOKYARD_DELIVERY_ALLOW denies.
  * @param temporalAddress `host:port`, as the SDK reads it
  */
 export function ownServices(settings: Settled, temporalAddress: string): HostAndPort[] {
@@ -42,7 +43,10 @@ export function ownServices(settings: Settled, temporalAddress: string): HostAnd
   ].filter((service) => service !== null);
 }
 
-/** The API on the port it has bound; 0 is none. It listens on this machine, whichever of its addresses the setting names. */
+/**
+ * The API on the port it has bound; 0 is none. It listens on this machine, whichever of its addresses the setting
+ * names.
+ */
 export function apiService({ HOOKYARD_HOST: host }: Pick<Settings, 'HOOKYARD_HOST'>, port: number): HostAndPort[] {
   return port === 0 ? [] : [THIS_MACHINE, host].map((name) => ({ host: name, port }));
 }

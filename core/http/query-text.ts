@@ -20,8 +20,8 @@ export function withoutParameter(query: string, name: string): string {
 }
 
 /**
- * A name in the one spelling of all that a server may read as the same: PHP puts underscores for dots and spaces and makes lists of
- * `name[]`, `qs` takes `[name]` for `name`, ASP.NET ignores case.
+ * A name in the one spelling of all that a server may read as the same: PHP puts underscores for dots and spaces and
+ * makes lists of `name[]`, `qs` takes `[name]` for `name`, ASP.NET ignores case.
  */
 function foldedParameter(name: string): string {
   const unwrapped = name.trim().replace(/^\[([^\]]*)\]/, '$1');
@@ -32,8 +32,8 @@ function foldedParameter(name: string): string {
 }
 
 /**
- * Whether servers may differ in the name that they read: PHP cuts it at a NUL, ASP.NET decodes `%u006b`, and what stands behind a
- * proxy may decode it once more.
+ * Whether servers may differ in the name that they read: PHP cuts it at a NUL, ASP.NET decodes `%u006b`, and what
+ * stands behind a proxy may decode it once more.
  */
 const isUnclear = (name: string): boolean => /\p{Cc}|%(?:u[0-9a-f]{4}|[0-9a-f]{2})/iu.test(name);
 

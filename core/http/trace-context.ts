@@ -1,4 +1,5 @@
-// The trace that a webhook belongs to, as its headers say, or a new one (W3C Trace Context, www.w3.org/TR/trace-context).
+// The trace that a webhook belongs to, as its headers say, or a new one (W3C Trace Context,
+// www.w3.org/TR/trace-context).
 
 /** A span that others may be children of. */
 export interface TraceContext {
@@ -21,7 +22,10 @@ const MAX_STATE_LENGTH = 512;
 const STATE_KEY = /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})$/;
 const STATE_VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** @returns null for one that is not valid. Of a later version the part that every version has is read, as section 3.2.4 asks for */
+/**
+ * @returns null for one that is not valid. Of a later version the part that every version has is read, as section 3.2.4
+ * asks for
+ */
 export function parseTraceparent(text: string | null | undefined): TraceContext | null {
   if (!text) return null;
   const [, version = NO_VERSION, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text) ?? [];
@@ -35,7 +39,8 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-// Random bytes are drawn in blocks: one call of the generator serves many webhooks. An id of zeros is not valid; one in 2^64 would be.
+// Random bytes are drawn in blocks: one call of the generator serves many webhooks. An id of zeros is not valid; one in
+// 2^64 would be.
 const TRACE_BYTES = 16;
 const SPAN_BYTES = 8;
 const drawn = Buffer.alloc(128 * (TRACE_BYTES + SPAN_BYTES));
@@ -87,11 +92,12 @@ export function receivedState(received: Headers | null): string | null {
 }
 
 /**
- * Leaves of what a sender says of its trace what can be handed on: `tracestate` goes only with the trace that it is about.
+ * Leaves of what a sender says of its trace what can be handed on: `tracestate` goes only with the trace that it is
+ * about.
  * @param forwarded of the received headers those that travel; changed in place
  * @param received names in lower case
- * @param sent the trace that the destination is told of: the sender's continues, another one takes its place, or (null) none but what
- * is forwarded
+ * @param sent the trace that the destination is told of: the sender's continues, another one takes its place, or (null)
+ * none but what is forwarded
  */
 export function keepTrace(
   forwarded: Record<string, string>,

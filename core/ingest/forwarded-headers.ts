@@ -1,9 +1,12 @@
-// Which received headers travel on to a destination. A webhook's sender is a stranger: what it sends must not steer the servers
-// behind a destination, or speak for the proxies in front of them.
+// Which received headers travel on to a destination. A webhook's sender is a stranger: what it sends must not steer the
+// servers behind a destination, or speak for the proxies in front of them.
 import { CONNECTION_HEADERS, foldedName } from '../http/headers.ts';
 import { HOPS_HEADER } from './hops.ts';
 
-/** What a destination gets: `all` that may travel, `none`, the headers of these names; null: all but those that steer servers. */
+/**
+ * What a destination gets: `all` that may travel, `none`, the headers of these names; null: all but those that steer
+ * servers.
+ */
 export type ForwardHeaders = 'all' | 'none' | readonly string[] | null;
 
 // Credentials meant for this service, the encodings that the sender accepts, and what Hookyard sets itself.
@@ -15,8 +18,9 @@ const NEVER: ReadonlySet<string> = new Set([
   HOPS_HEADER.toLowerCase(),
 ]);
 
-// Read by servers and frameworks as the method, address or file of the request, in place of what it really has: Rails, Express,
-// Symfony, ASP.NET (method), IIS, Symfony, Zend (address), Rack and nginx (files), Envoy, Next.js (its middleware and its router).
+// Read by servers and frameworks as the method, address or file of the request, in place of what it really has: Rails,
+// Express, Symfony, ASP.NET (method), IIS, Symfony, Zend (address), Rack and nginx (files), Envoy, Next.js (its
+// middleware and its router).
 const STEERING = [
   ...['x-http-method', 'x-http-method-override', 'x-method-override'],
   ...['x-original-*', 'x-rewrite-url', 'x-host', 'x-http-host-override', 'x-url-scheme', 'front-end-https'],
@@ -32,9 +36,9 @@ const CLIENT_ADDRESS = [
   ...['x-azure-clientip', 'x-azure-socketip', 'x-azure-fdid', 'x-vercel-*'],
 ];
 
-// Written by proxies that sign users in: CGI, Grafana, oauth2-proxy, Authelia, authentik, Pomerium, Vouch, Kong, IBM, SiteMinder,
-// mod_auth_openidc, Shibboleth, Traefik's plugins, gatekeepers of OpenID Connect, TLS terminators, Kubernetes, and those of AWS,
-// Azure, Cloudflare, Google, Tailscale, Teleport.
+// Written by proxies that sign users in: CGI, Grafana, oauth2-proxy, Authelia, authentik, Pomerium, Vouch, Kong, IBM,
+// SiteMinder, mod_auth_openidc, Shibboleth, Traefik's plugins, gatekeepers of OpenID Connect, TLS terminators,
+// Kubernetes, and those of AWS, Azure, Cloudflare, Google, Tailscale, Teleport.
 const IDENTITY = [
   ...['remote-*', 'x-remote-*', 'impersonate-*', 'x-webauth-*', 'x-auth-request-*', 'x-auth-email', 'x-auth-userid'],
   ...['x-auth-user', 'x-auth-username', 'x-auth-groups', 'x-auth-roles', 'x-auth-subject', 'x-userinfo', 'x-id-token'],
@@ -91,7 +95,9 @@ export function isNeverForwarded(name: string): boolean {
   return classify(name) === 'never';
 }
 
-/** The received headers that a destination gets. Those that the `Connection` header names belong to the connection too. */
+/**
+ * The received headers that a destination gets. Those that the `Connection` header names belong to the connection too.
+ */
 export function forwardableHeaders(
   received: Readonly<Record<string, string>>,
   choice: ForwardHeaders,

@@ -1,10 +1,14 @@
 // Counts the Hookyards that a webhook has been through, so that a loop of deliveries ends by itself.
 
 /**
- * On every delivery, whatever `HOOKYARD_HEADER_PREFIX` says: a loop may lead through installations with different prefixes.
+ * On every delivery, whatever `HOOKYARD_HEADER_PREFIX` says: a loop may lead through installations with different
+ * prefixes.
  */
 export const HOPS_HEADER = 'X-Hookyard-Hops';
-/** A webhook that has been through so many is refused. A route with two destinations that loop makes 2^5 deliveries by then. */
+/**
+ * A webhook that has been through so many is refused. A route with two destinations that loop makes 2^5 deliveries by
+ * then.
+ */
 export const MAX_HOPS = 5;
 
 const LOWER_NAME = HOPS_HEADER.toLowerCase();

@@ -1,5 +1,6 @@
-// A path below the address of a source: `/ingest/<organization>/<source>[/<token>]/any/path`. It may be added to the address of a
-// destination, so nothing is taken that a server behind it may read as a step up, or as another number of steps.
+// A path below the address of a source: `/ingest/<organization>/<source>[/<token>]/any/path`. It may be added to the
+// address of a destination, so nothing is taken that a server behind it may read as a step up, or as another number of
+// steps.
 
 /** Longest path, in characters as they were received. */
 export const MAX_PATH_LENGTH = 1024;
@@ -28,8 +29,8 @@ export const isReceivable = (text: string): boolean => /^[\x21\x22\x24-\x7e]*$/.
 
 const NO_ESCAPE = 'must not have a % that is no escape of UTF-8';
 
-// Behind a proxy that decodes, another one may decode again: each reading counts. The first one must be exact; a later one may be
-// that of a server which leaves a % alone that begins no escape.
+// Behind a proxy that decodes, another one may decode again: each reading counts. The first one must be exact; a later
+// one may be that of a server which leaves a % alone that begins no escape.
 function segmentProblem(segment: string): string | null {
   if (/%(?![0-9a-f]{2})/i.test(segment)) return NO_ESCAPE;
   for (let text = segment; ; ) {

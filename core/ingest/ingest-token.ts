@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { isSameSecret } from '../verification/scheme.ts';
 
-/** Whether a source's address has a token: `optional` takes webhooks with and without, while a provider is moved to the new one. */
+/**
+ * Whether a source's address has a token: `optional` takes webhooks with and without, while a provider is moved to the
+ * new one.
+ */
 export const INGEST_TOKEN_RULES = ['none', 'optional', 'required'] as const;
 export type IngestTokenRule = (typeof INGEST_TOKEN_RULES)[number];
 
@@ -16,8 +19,8 @@ export function newIngestToken(): string {
 const TOKEN_FORM = /^[A-Za-z0-9_-]{32}$/;
 
 /**
- * What follows the source in an address: its token, and a path below. Where a token may be left out, a part that looks like one is one:
- * else a token that is not valid any more would be taken for a path, stored and passed on.
+ * What follows the source in an address: its token, and a path below. Where a token may be left out, a part that looks
+ * like one is one: else a token that is not valid any more would be taken for a path, stored and passed on.
  * @param below as received, with its first slash; empty: nothing
  */
 export function readBelow(

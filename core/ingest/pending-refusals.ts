@@ -1,5 +1,5 @@
-// Refused webhooks of a few seconds, until they are stored together. Strangers cause them, as many as they like, so all of it is
-// bounded: sources, counts and samples. What finds no place is counted as such.
+// Refused webhooks of a few seconds, until they are stored together. Strangers cause them, as many as they like, so all
+// of it is bounded: sources, counts and samples. What finds no place is counted as such.
 import { FairQueue } from '../fairness/fair-queue.ts';
 import type { Refusal, RefusalCount, RefusalOwner, RefusedWebhook } from './refusal.ts';
 
@@ -10,7 +10,8 @@ const MAX_COUNTS = 64;
 const MAX_SAMPLES = 100;
 const HOUR_MS = 3_600_000;
 
-// How many samples may be held, as a multiple of what is left free: half of them by an organization, a fifth by a source.
+// How many samples may be held, as a multiple of what is left free: half of them by an organization, a fifth by a
+// source.
 const SAMPLES_TIMES_FREE = { organization: 1, source: 1 / 4 };
 
 interface OfSource {

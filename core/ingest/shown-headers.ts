@@ -1,4 +1,5 @@
-// The headers of a refused webhook, as they are kept: nobody has proved who sent them, so they may hold anything, of any size.
+// The headers of a refused webhook, as they are kept: nobody has proved who sent them, so they may hold anything, of
+// any size.
 import { maskHeaders, maskTexts } from '../text/redaction.ts';
 
 const MAX_HEADERS = 64;

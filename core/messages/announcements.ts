@@ -148,7 +148,10 @@ export function inTurn(perChannel: Announcement[][]): Announcement[] {
   return taken;
 }
 
-/** The change that the channel was notified of last, after this one: a delivery that failed for good is one more word about an issue. */
+/**
+ * The change that the channel was notified of last, after this one: a delivery that failed for good is one more word
+ * about an issue.
+ */
 export const announcedAfter = ({ change, before }: AnnouncedChange): Change | null =>
   change === 'exhausted' ? before : change;
 

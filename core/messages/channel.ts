@@ -109,7 +109,10 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** Whether a time is within the quiet hours of a channel. A time zone that Node does not know is no reason to notify nobody. */
+/**
+ * Whether a time is within the quiet hours of a channel. A time zone that Node does not know is no reason to notify
+ * nobody.
+ */
 export function isQuiet(hours: QuietHours | null, at: Date): boolean {
   if (hours === null) return false;
   const { from, to, timeZone } = hours;

@@ -36,7 +36,9 @@ export interface IssueSubject {
 export interface Issue extends IssueSubject {
   /** `iss_...` */
   id: string;
-  /** A short stable code: `HTTP_500`, `TIMEOUT`, the name of a limit. `OTHER` counts together what is beyond the bounds. */
+  /**
+   * A short stable code: `HTTP_500`, `TIMEOUT`, the name of a limit. `OTHER` counts together what is beyond the bounds.
+   */
   cause: string;
   state: IssueState;
   /** Of the failures that are counted. The first ones may have come before it opened. */
@@ -115,7 +117,10 @@ export const OPENS_AFTER: Readonly<Record<IssueKind, number>> = {
 export const MAX_CAUSES = 10;
 /** So many issues of an organization are told apart that are not resolved. Further ones are counted by kind. */
 export const MAX_ISSUES = 1000;
-/** A failure so soon after `resolved` opens the same issue again: what fails now and then has one, and its alerts one incident. */
+/**
+ * A failure so soon after `resolved` opens the same issue again: what fails now and then has one, and its alerts one
+ * incident.
+ */
 export const REOPENS_WITHIN_MINUTES = 60;
 /** How many days an issue is kept after it was resolved. */
 export const ISSUE_DAYS = 90;

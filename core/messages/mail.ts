@@ -3,7 +3,9 @@
 import { type AlertMessage, linkOf, oneLine, safeLines, safeTitle } from './message.ts';
 import type { MailKind, RouteMail } from './route-mails.ts';
 
-/** What a mail of a route is made of. Names come from its records; all values may contain markup and must be escaped. */
+/**
+ * What a mail of a route is made of. Names come from its records; all values may contain markup and must be escaped.
+ */
 export interface MailFacts extends RouteMail {
   kind: MailKind;
   routeName: string;

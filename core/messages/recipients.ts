@@ -62,5 +62,7 @@ export function isOfDomain(address: string, domains: readonly string[]): boolean
   return domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase());
 }
 
-/** The page on which the owner of an address ends the mails of an organization; null where nobody had to agree to them. */
+/**
+ * The page on which the owner of an address ends the mails of an organization; null where nobody had to agree to them.
+ */
 export type StopLink = (organization: { id: string; slug: string }, address: string) => string | null;

@@ -22,7 +22,9 @@ const CODE_CLASSES = [
 ] as const;
 export type CodeClass = (typeof CODE_CLASSES)[number];
 
-/** How deliveries end. Those that end as they are stored (filters, schemas, disabled destinations) are not among them. */
+/**
+ * How deliveries end. Those that end as they are stored (filters, schemas, disabled destinations) are not among them.
+ */
 const FINISHED = ['delivered', 'failed', 'failed_over', 'cancelled', 'skipped'] as const;
 
 export const attempts = new Counter({

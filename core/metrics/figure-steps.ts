@@ -1,5 +1,5 @@
-// The steps of an organization's figures (GET /api/metrics): into which intervals a time is divided, and how fine they may be. What
-// is older than a day is kept by the hour (db/ledger/roll-up.ts).
+// The steps of an organization's figures (GET /api/metrics): into which intervals a time is divided, and how fine they
+// may be. What is older than a day is kept by the hour (db/ledger/roll-up.ts).
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,8 +1,8 @@
-// Instruments of this process: counters, histograms and gauges in plain memory. Recording costs a look-up in a map, so hot paths may
-// do it. Exporters read them (telemetry/).
+// Instruments of this process: counters, histograms and gauges in plain memory. Recording costs a look-up in a map, so
+// hot paths may do it. Exporters read them (telemetry/).
 //
-// Labels are bounded by construction: an instrument declares which values each label may have, or how many different ones it takes.
-// What is beyond counts as OTHER. So nothing that a stranger sends makes a series.
+// Labels are bounded by construction: an instrument declares which values each label may have, or how many different
+// ones it takes. What is beyond counts as OTHER. So nothing that a stranger sends makes a series.
 
 /** The value of a label that is beyond what its instrument declares. */
 export const OTHER = 'other';

@@ -25,7 +25,9 @@ export const eventLoopDelay = new Histogram({
   help: 'How late a timer of the event loop was, measured 20 times a second.',
 });
 
-/** Semantic conventions of HTTP. Ingest and the management API; `http_route` is the path with its parameters by name. */
+/**
+ * Semantic conventions of HTTP. Ingest and the management API; `http_route` is the path with its parameters by name.
+ */
 export const httpServerDuration = new Histogram({
   name: 'http_server_request_duration_seconds',
   help: 'Duration of HTTP requests to the API.',

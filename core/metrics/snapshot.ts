@@ -1,5 +1,5 @@
-// What is measured of the whole installation. One process at a time takes the figures (telemetry/sampler.ts); every process shows the
-// same ones, so take one of them: max by ().
+// What is measured of the whole installation. One process at a time takes the figures (telemetry/sampler.ts); every
+// process shows the same ones, so take one of them: max by ().
 import { ISSUE_KINDS, type IssueKind } from '../messages/issues.ts';
 import { Gauge } from './instruments.ts';
 

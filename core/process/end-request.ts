@@ -1,4 +1,5 @@
-// Requests to end the process: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or the loss of the parent process.
+// Requests to end the process: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or the loss of the parent
+// process.
 import { flushCompileCache } from 'node:module';
 
 // One Ctrl-C or one `kill` may arrive twice: from the terminal and from the process above.
@@ -24,8 +25,8 @@ export function onEndRequest(end: (reason: string, count: number) => void): void
 }
 
 /**
- * Ends the process at once when the one that started it is gone: for the time in which it starts and cannot end in order yet. Signals
- * end it by themselves then.
+ * Ends the process at once when the one that started it is gone: for the time in which it starts and cannot end in
+ * order yet. Signals end it by themselves then.
  * @returns to be called when it can end in order
  */
 export function endWithParent(): () => void {
@@ -47,7 +48,10 @@ function onLostParent(then: () => void): void {
   process.channel?.unref();
 }
 
-/** Says that this process serves, to the one that started it if that listens (local/role.ts). @param url where it serves, if it listens */
+/**
+ * Says that this process serves, to the one that started it if that listens (local/role.ts).
+ * @param url where it serves, if it listens
+ */
 export function sayReady(url?: string): void {
   // What it has compiled, for the next start: now, because a process that is killed writes nothing at its end.
   flushCompileCache();

@@ -1,6 +1,6 @@
-// Why something failed, for a log line: who answered, with which code, in which words. A line that only said that "the database or
-// Temporal" is away would leave that open. Content of a webhook may not leave PostgreSQL for the log, so words that may quote a value are
-// left out.
+// Why something failed, for a log line: who answered, with which code, in which words. A line that only said that "the
+// database or Temporal" is away would leave that open. Content of a webhook may not leave PostgreSQL for the log, so
+// words that may quote a value are left out.
 
 export interface Cause {
   /** Missing where the error does not tell. */
@@ -39,7 +39,8 @@ const GRPC_CODES = [
 
 // The classes of PostgreSQL's manual, appendix A. Codes of Node begin with other letters (`EPIPE`).
 const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/;
-// Of these the words, or the detail, may quote the value: `invalid input syntax for type json`, `Failing row contains (...)`.
+// Of these the words, or the detail, may quote the value: `invalid input syntax for type json`, `Failing row contains
+// (...)`.
 const REFUSED_VALUE = /^2[23]/;
 // Of a statement that PostgreSQL cannot run: an unknown table or column, a missing right.
 const OWN_MISTAKE = /^42/;
@@ -48,7 +49,10 @@ const LONGEST_DETAILS = 500;
 // Errors stand for others, which stand for others.
 const MOST_LEVELS = 5;
 
-/** Reads an error, and the errors it stands for. Never more than its code, its words and its stack: others may hold what was sent. */
+/**
+ * Reads an error, and the errors it stands for. Never more than its code, its words and its stack: others may hold what
+ * was sent.
+ */
 export function causeOf(error: unknown): Cause {
   let at: unknown = error;
   for (let level = 0; level < MOST_LEVELS && at instanceof Error; level += 1) {

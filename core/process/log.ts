@@ -61,8 +61,8 @@ const LOOK_EVERY_MS = 1000;
 const MOST_KINDS = 100;
 
 /**
- * For lines that come many times a second while something is away: the first of a kind is written at once, its repeats as one line a minute,
- * with their number in `repeated`.
+ * For lines that come many times a second while something is away: the first of a kind is written at once, its repeats
+ * as one line a minute, with their number in `repeated`.
  */
 export interface ThrottledLog {
   warn(facts: object, message: string, kind?: string): void;

@@ -1,4 +1,5 @@
-// How late the event loop is, and what made it late. While it is busy nothing else is served, so long work is told in the log.
+// How late the event loop is, and what made it late. While it is busy nothing else is served, so long work is told in
+// the log.
 import type { Log } from './log.ts';
 import { eventLoopDelay } from '../metrics/process.ts';
 

@@ -98,7 +98,10 @@ export class CachedProbe {
   #found: { problem: string | null; at: number } | undefined;
   #underWay: Promise<void> | undefined;
 
-  /** @param ask resolves with what is wrong, or null; rejects when the server cannot be reached. It must have its own timeout */
+  /**
+   * @param ask resolves with what is wrong, or null; rejects when the server cannot be reached. It must have its own
+   * timeout
+   */
   constructor(ask: () => Promise<string | null>) {
     this.#ask = ask;
   }
@@ -130,8 +133,9 @@ const REST = 19;
 const LONGEST_REST_MS = 10_000;
 
 /**
- * Polls something whose cost grows with its size: each poll is followed by a rest of nineteen times its duration, so it takes a twentieth of a
- * core. But one that took long because the machine or PostgreSQL was busy must not leave ingest with old figures for minutes.
+ * Polls something whose cost grows with its size: each poll is followed by a rest of nineteen times its duration, so it
+ * takes a twentieth of a core. But one that took long because the machine or PostgreSQL was busy must not leave ingest
+ * with old figures for minutes.
  * @param look must never reject
  * @param idleMs how long to rest at least, however little a poll costs, ms; 0 while it is needed
  */

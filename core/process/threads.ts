@@ -7,9 +7,9 @@ import { basename } from 'node:path';
 const NICENESS = 5;
 
 /**
- * Lets all other threads go before this one, for work of a size that others choose: transforms, filters, schemas, mappings. On a
- * machine with time to spare it is as fast as before. Linux alone has a niceness for each thread (setpriority(2)); elsewhere, and
- * without `/proc`, nothing changes.
+ * Lets all other threads go before this one, for work of a size that others choose: transforms, filters, schemas,
+ * mappings. On a machine with time to spare it is as fast as before. Linux alone has a niceness for each thread
+ * (setpriority(2)); elsewhere, and without `/proc`, nothing changes.
  */
 export function letOthersGoFirst(): void {
   if (process.platform !== 'linux') return;

@@ -1,5 +1,5 @@
-// What traces are made of. Spans are made in telemetry/, and only where traces are sent: elsewhere there is no tracing, and all that is
-// left to do is to hand on the headers of the sender, or new ones (core/http/trace-context.ts).
+// What traces are made of. Spans are made in telemetry/, and only where traces are sent: elsewhere there is no tracing,
+// and all that is left to do is to hand on the headers of the sender, or new ones (core/http/trace-context.ts).
 import type { ErrorSummary } from '../text/error-summary.ts';
 import type { Lane } from '../delivery/delivery.ts';
 

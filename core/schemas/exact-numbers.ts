@@ -1,5 +1,6 @@
-// Schemas and payloads with numbers that a double does not hold. The validator's own code sees a payload with the nearest
-// doubles, which is enough for types; the keywords about values of numbers are replaced by ones that see the exact payload.
+// Schemas and payloads with numbers that a double does not hold. The validator's own code sees a payload with the
+// nearest doubles, which is enough for types; the keywords about values of numbers are replaced by ones that see the
+// exact payload.
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { canonicalText } from '../filters/comparison.ts';

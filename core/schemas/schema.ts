@@ -15,7 +15,8 @@ const MAX_SCHEMA_BYTES = 256 * 1024;
 // In a thread, where it holds up nobody but the organization's own tasks.
 const COMPILE_LIMIT_MS = 5000;
 const VALIDATE_LIMIT_MS = 250;
-// Evaluations (keywords times bytes of payload) that are surely quick; above it, a deadline is worth its half millisecond.
+// Evaluations (keywords times bytes of payload) that are surely quick; above it, a deadline is worth its half
+// millisecond.
 const QUICK_EVALUATIONS = 1_000_000;
 // Of larger payloads only the first error is collected: one wrong type can mean an error for every value.
 const ALL_ERRORS_BYTES = 64 * 1024;

@@ -83,8 +83,8 @@ function newMetaValidator(dialect: Dialect): Ajv {
 
 // A regular expression, and a comparison of every element with every other one, count as many plain keywords.
 const KEYWORD_COST: Record<string, number> = { format: 20, uniqueItems: 1000 };
-// The program of a pattern has about one instruction a character; a repetition or a class of letters multiplies them, up to the limit
-// of linear-regex.ts.
+// The program of a pattern has about one instruction a character; a repetition or a class of letters multiplies them,
+// up to the limit of linear-regex.ts.
 const LARGEST_PATTERN = 4000;
 const GROWS = /\{|\\[pP]/;
 const patternCost = (pattern: string): number =>

@@ -1,10 +1,14 @@
-// Names of task queues, workflow ids and search attributes in Temporal. They are stored in histories, so a released name must not change.
+// Names of task queues, workflow ids and search attributes in Temporal. They are stored in histories, so a released
+// name must not change.
 //
-// Where several installations share a namespace, each has a prefix. Clients put it before every name (temporal-config/client.ts).
-// Workflow code, which must not read settings, finds it in its own task queue.
+// Where several installations share a namespace, each has a prefix. Clients put it before every name
+// (temporal-config/client.ts). Workflow code, which must not read settings, finds it in its own task queue.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
-/** The task queue of all workflows and of their activities, except those with a separate queue; of the installation without prefix. */
+/**
+ * The task queue of all workflows and of their activities, except those with a separate queue; of the installation
+ * without prefix.
+ */
 export const TASK_QUEUE = 'hookyard';
 
 // In no prefix, and in no name without one: so names of two installations are never the same.
@@ -27,7 +31,10 @@ export function prefixOf(taskQueue: string): string {
   return taskQueue.endsWith(end) ? taskQueue.slice(0, -end.length) : '';
 }
 
-/** A query for the Temporal UI, of ids. Others in the namespace may have the same, in a copy of the database for example. */
+/**
+ * A query for the Temporal UI, of ids. Others in the namespace may have the same, in a copy of the database for
+ * example.
+ */
 export const queryOf = (prefix: string, query: string): string =>
   prefix === '' ? query : `${query} and TaskQueue = "${withPrefix(prefix, TASK_QUEUE)}"`;
 
@@ -55,8 +62,8 @@ export const messageWorkflowId = (messageId: string): string => `message:${messa
 
 export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;
 
-// The search attributes of delivery workflows, by which an operator filters in the Temporal UI. The first five are set at the start;
-// DeliveryStatus only when a delivery stops being routine, because every change of one is a write.
+// The search attributes of delivery workflows, by which an operator filters in the Temporal UI. The first five are set
+// at the start; DeliveryStatus only when a delivery stops being routine, because every change of one is a write.
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 

@@ -15,8 +15,8 @@ export function plain(text: string): string {
 }
 
 /**
- * A summary of a workflow or a timer. It is read on timelines and command lines as well, so names and errors are not escaped,
- * except for misleading characters; text too long for Temporal is cut.
+ * A summary of a workflow or a timer. It is read on timelines and command lines as well, so names and errors are not
+ * escaped, except for misleading characters; text too long for Temporal is cut.
  */
 export function summaryLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').replaceAll(MISLEADING, '\\$&');

@@ -10,8 +10,8 @@ declare global {
 }
 
 /**
- * A JSON number that no double prints with the same value, or only with an exponent that it does not have (1e+21). JSON.stringify prints it as it
- * was written.
+ * A JSON number that no double prints with the same value, or only with an exponent that it does not have (1e+21).
+ * JSON.stringify prints it as it was written.
  */
 export class ExactNumber {
   readonly #text: string;
@@ -63,8 +63,8 @@ export function compareNumbers(a: JsonNumber, b: JsonNumber): number {
   return compareDecimals(String(a), String(b));
 }
 
-// A number with at least 16 digits, or with an exponent of three: all others are printed by their doubles. Where numbers can
-// stand, so that ids in quotes do not count.
+// A number with at least 16 digits, or with an exponent of three: all others are printed by their doubles. Where
+// numbers can stand, so that ids in quotes do not count.
 const MAY_BE_INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{3})/;
 // (`{15,}` would fill the stack of the regular expression with a very long number.)
 const CANDIDATE = /-?\d[-+.\deE]{15}[-+.\deE]*|-?\d[\d.]*[eE][+-]?\d{3}\d*/g;
@@ -73,8 +73,8 @@ const PLAIN = /^-?\d+$/;
 const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
 /**
- * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and up to ten times as
- * much for one that is made of nothing else.
+ * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact,
+ * and up to ten times as much for one that is made of nothing else.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
@@ -102,9 +102,9 @@ export function holdsExactNumbers(parsed: unknown): boolean {
 }
 
 /**
- * What strings begin with that stand for numbers. The short one, because a body can hold millions of numbers, and V8 keeps
- * equal strings of up to ten characters once; a text that does not contain it, and spells no letter as an escape, has no
- * string like it. Nobody who sends JSON knows the long one.
+ * What strings begin with that stand for numbers. The short one, because a body can hold millions of numbers, and V8
+ * keeps equal strings of up to ten characters once; a text that does not contain it, and spells no letter as an escape,
+ * has no string like it. Nobody who sends JSON knows the long one.
  */
 function markFor(text: string): string {
   return text.includes(SHORT_MARK) || text.includes('\\u00') ? LONG_MARK : SHORT_MARK;
@@ -112,7 +112,9 @@ function markFor(text: string): string {
 const LONG_MARK = randomBytes(9).toString('base64url');
 const SHORT_MARK = LONG_MARK.slice(0, 4);
 
-/** Valid JSON with strings in place of the numbers that are not exact: the mark, and where the number is in the list. */
+/**
+ * Valid JSON with strings in place of the numbers that are not exact: the mark, and where the number is in the list.
+ */
 function markInexact(text: string, mark: string, numbers: ExactNumber[]): string {
   const isInString = stringsOf(text);
   // One object for all numbers of one text: a body can repeat it a million times.
@@ -270,7 +272,10 @@ export interface DecimalForm {
   scale: number;
 }
 
-/** A number in units of its last digit: 12.5 is 1250 with a scale of 2. Null when it has more digits than the form, or is no number. */
+/**
+ * A number in units of its last digit: 12.5 is 1250 with a scale of 2. Null when it has more digits than the form, or
+ * is no number.
+ */
 export function unscaled(text: string, { precision, scale }: DecimalForm): bigint | null {
   const decimal = readDecimal(text);
   if (decimal === null || decimal.sign === 0) return decimal && 0n;

@@ -1,5 +1,5 @@
-// The names of what was sent, for the audit log: only such as the schema knows, because a name that it does not know may be anything,
-// a secret in the wrong place too.
+// The names of what was sent, for the audit log: only such as the schema knows, because a name that it does not know
+// may be anything, a secret in the wrong place too.
 import { z } from 'zod';
 import { unwrapped } from './unknown-members.ts';
 

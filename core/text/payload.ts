@@ -7,12 +7,15 @@ import { parseExact } from './exact-json.ts';
 export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
 
 /**
- * JSON that nests deeper than this is treated as text. V8 parses any depth, but filters, schemas, mappings and answers walk what
- * was parsed by recursion, and a sender must not be able to exhaust their stack.
+ * JSON that nests deeper than this is treated as text. V8 parses any depth, but filters, schemas, mappings and answers
+ * walk what was parsed by recursion, and a sender must not be able to exhaust their stack.
  */
 export const MAX_NESTING = 500;
 
-/** Shows a body as the JSON it parses to, numbers with the digits they came with, else as its text, else (not UTF-8) in base64. */
+/**
+ * Shows a body as the JSON it parses to, numbers with the digits they came with, else as its text, else (not UTF-8) in
+ * base64.
+ */
 export function viewPayload(bytes: Buffer): PayloadView {
   if (!isUtf8(bytes)) return { payload: bytes.toString('base64'), payloadEncoding: 'base64' };
   return { payload: viewText(bytes.toString('utf8')) };
@@ -39,7 +42,9 @@ export function isJsonText(text: string): boolean {
   }
 }
 
-/** Whether a text has more opening brackets than levels are allowed, a cheap test, so that most texts need no full scan. */
+/**
+ * Whether a text has more opening brackets than levels are allowed, a cheap test, so that most texts need no full scan.
+ */
 function hasManyLevels(text: string): boolean {
   const brackets = /[[{]/g;
   for (let count = 0; brackets.test(text); count += 1) if (count >= MAX_NESTING) return true;

@@ -46,7 +46,8 @@ export function redactMembers<Value>(
 /**
  * Puts the stored secrets back into a config whose secrets came back redacted; call it before the schema.
  * @param stored the stored config of the same type, or null when there is none
- * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
+ * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller
+ * refuses it)
  */
 export function keepRedactedMembers(
   incoming: Members,

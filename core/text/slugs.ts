@@ -14,8 +14,9 @@ export function isSlug(text: string): boolean {
 }
 
 /**
- * Makes a slug of a name in any script: it is written in Latin letters, and everything else that is no letter or digit becomes a
- * hyphen. Names can share a slug (`Café`, `Cafe`), so a slug that was made of a name does not identify a record.
+ * Makes a slug of a name in any script: it is written in Latin letters, and everything else that is no letter or digit
+ * becomes a hyphen. Names can share a slug (`Café`, `Cafe`), so a slug that was made of a name does not identify a
+ * record.
  * @param kind the start of the slug of a name without any letter or digit; a hash of the name follows
  */
 export function slugify(name: string, kind: string): string {

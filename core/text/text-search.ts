@@ -1,6 +1,7 @@
 // Whether a text is part of another one, in linear time whatever the two hold.
 
-// The engine's own search is much faster on ordinary texts, but takes time as of length times length on texts made for it.
+// The engine's own search is much faster on ordinary texts, but takes time as of length times length on texts made for
+// it.
 const ENGINE_WORK = 4_000_000;
 
 export function includesText(text: string, part: string): boolean {

@@ -80,8 +80,8 @@ function addressOf(text: unknown, topic: string): URL | null {
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
 
 /**
- * Amazon SNS, "Verifying the signatures of Amazon SNS messages": the values of some members, each behind its name, are signed. Anyone
- * with an account at AWS can have SNS sign, so the topic has to be that of the source.
+ * Amazon SNS, "Verifying the signatures of Amazon SNS messages": the values of some members, each behind its name, are
+ * signed. Anyone with an account at AWS can have SNS sign, so the topic has to be that of the source.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  */
 export const snsKind: SchemeKind<{ kind: 'sns' }> = {
@@ -165,8 +165,9 @@ const TRANSMISSION_ID = /^[\w-]{1,64}$/;
 const PAYPAL_TIME = { unit: 'rfc3339', toleranceSeconds: 3 * 86_400 } as const;
 
 /**
- * PayPal, "Integrate webhooks", self-verification: the id and the time of the transmission, the id of the webhook, and the CRC-32 of the
- * body are signed. Others can make a body of the same CRC-32. https://developer.paypal.com/api/rest/webhooks/rest/
+ * PayPal, "Integrate webhooks", self-verification: the id and the time of the transmission, the id of the webhook, and
+ * the CRC-32 of the body are signed. Others can make a body of the same CRC-32.
+ * https://developer.paypal.com/api/rest/webhooks/rest/
  */
 export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
   async verify(_scheme, { secret: webhookId }, request, keys) {

@@ -1,5 +1,5 @@
-// The `verificationConfig` of a source: what it holds by its type, and the scheme that it means. A new type is a line in `types`, a row in
-// test/support/providers/described-signers.ts and one in docs/guide/verification.md.
+// The `verificationConfig` of a source: what it holds by its type, and the scheme that it means. A new type is a line
+// in `types`, a row in test/support/providers/described-signers.ts and one in docs/guide/verification.md.
 import { z } from 'zod';
 import { parsePath } from '../text/dotted-path.ts';
 import type { Scheme } from './index.ts';
@@ -116,7 +116,10 @@ function isPathToOne(path: string): boolean {
 
 const ofProvider = <Name extends string>(name: Name) => z.object({ type: z.literal(name), secret: secretSchema });
 
-/** One line a type: what its `verificationConfig` holds, and its scheme; null: that of the provider of this name (providers/). */
+/**
+ * One line a type: what its `verificationConfig` holds, and its scheme; null: that of the provider of this name
+ * (providers/).
+ */
 const types = {
   github: { schema: ofProvider('github'), scheme: null },
   stripe: { schema: ofProvider('stripe'), scheme: null },
@@ -145,7 +148,10 @@ export const verificationSchemas = Object.values(types).map(({ schema }) => sche
 export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
 export type VerificationConfig = z.output<VerificationSchema>;
 
-/** The scheme that a `verificationConfig` describes; null: its type is the name of a provider, or says that the source has one. */
+/**
+ * The scheme that a `verificationConfig` describes; null: its type is the name of a provider, or says that the source
+ * has one.
+ */
 export function describedScheme(config: { type: string }): Scheme | null {
   if (!Object.hasOwn(types, config.type)) return null;
   // The line of the type takes the config of the type.

@@ -1,5 +1,6 @@
-// Handshakes: requests by which a sender finds out whether an address is meant to receive its webhooks. They are answered here, and
-// are no events. Which a source answers is said by its provider (providers/), or by its owner (source-handshake.ts).
+// Handshakes: requests by which a sender finds out whether an address is meant to receive its webhooks. They are
+// answered here, and are no events. Which a source answers is said by its provider (providers/), or by its owner
+// (source-handshake.ts).
 import { readShortFields } from '../forms/forms.ts';
 import { confirmationOf } from './certificates.ts';
 import {
@@ -37,7 +38,10 @@ type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
 
 interface HandshakeKind<Asked> {
   methods: readonly Method[];
-  /** Whether it is answered only once the request was verified; in the others the sender proves nothing: it cannot, or not yet. */
+  /**
+   * Whether it is answered only once the request was verified; in the others the sender proves nothing: it cannot, or
+   * not yet.
+   */
   isVerified: boolean;
   /** Null: the request is no such handshake. */
   answer(asked: Asked, credentials: Credentials, request: RawRequest): Answer;
@@ -54,13 +58,16 @@ const verified = <Asked = unknown>(methods: readonly Method[], answer: Answers<A
 
 const kinds = {
   /**
-   * A parameter of the query comes back as text (Microsoft Graph, Dropbox), or as a member of a JSON object. With a `verifyToken`
-   * `hub.verify_token` must be it.
+   * A parameter of the query comes back as text (Microsoft Graph, Dropbox), or as a member of a JSON object. With a
+   * `verifyToken` `hub.verify_token` must be it.
    */
   'echo-query': open(['GET', 'POST'], echoQuery),
   /** `hub.challenge` comes back, as text (Meta) or JSON (Strava), if `hub.verify_token` is the one of the source. */
   'hub-challenge': open(['GET'], hubChallenge),
-  /** The HMAC of a parameter of the query, as text or as a member of a JSON object (X); the parameter itself may be another member. */
+  /**
+   * The HMAC of a parameter of the query, as text or as a member of a JSON object (X); the parameter itself may be
+   * another member.
+   */
   'query-hmac': open(['GET'], signedQuery),
   /** A header comes back as a member of a JSON object (Okta). */
   'echo-header': open<{ header: string; member: string }>(['GET'], (asked, _credentials, request) =>
@@ -76,7 +83,10 @@ const kinds = {
   'validation-code': verified(['POST'], validationCode),
   /** CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: OPTIONS with the origin of the sender. */
   'abuse-protection': verified(['OPTIONS'], allowedOrigin),
-  /** A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with nothing. */
+  /**
+   * A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with
+   * nothing.
+   */
   ping: verified(['POST'], ping),
   /** The address has to answer HEAD (Intercom, Trello), or GET (Mailchimp). */
   head: open(['HEAD'], () => ({})),
@@ -89,7 +99,10 @@ const kinds = {
   ),
   /** An unsigned object whose only member is `challenge` comes back (monday.com). */
   'echo-body': open(['POST'], (_asked, _credentials, request) => json('challenge', onlyMember(request, 'challenge'))),
-  /** An unsigned object whose only member is the secret of all later webhooks, which the owner has to enter at the provider (Notion). */
+  /**
+   * An unsigned object whose only member is the secret of all later webhooks, which the owner has to enter at the
+   * provider (Notion).
+   */
   'verification-token': open(['POST'], verificationToken),
   /** A signed message with an address that confirms the subscription when it is visited (Amazon SNS). */
   subscription: verified(['POST'], subscription),
@@ -116,7 +129,8 @@ const MAX_BODY = 64 * 1024;
 
 /**
  * The answer to a handshake; null when the request is none.
- * @param isVerified whether the request was verified: handshakes that a sender signs are answered then, the others before
+ * @param isVerified whether the request was verified: handshakes that a sender signs are answered then, the others
+ * before
  */
 export function replyTo(
   handshakes: readonly Handshake[],
@@ -160,8 +174,8 @@ function hasToken(query: URLSearchParams, verifyToken: string): boolean {
 
 /**
  * The challenge of a hub that asks about a subscription which is the owner's: it has the verify token of the source
- * (`hub.verify_token`, of PubSubHubbub), or is of its topic. Null for every other one, and for its end: anyone can ask a hub to end
- * a subscription. https://www.w3.org/TR/websub/, section 5.3
+ * (`hub.verify_token`, of PubSubHubbub), or is of its topic. Null for every other one, and for its end: anyone can ask
+ * a hub to end a subscription. https://www.w3.org/TR/websub/, section 5.3
  * @param credentials verifyToken: the token, or the address of the topic
  */
 function subscriptionChallenge(_asked: unknown, { verifyToken }: Credentials, request: RawRequest): Answer {
@@ -186,8 +200,8 @@ function echoQuery(asked: QueryEcho, _credentials: Credentials, request: RawRequ
   return member === undefined ? text(value) : json(member, value);
 }
 
-// Anyone may ask for the HMAC of a parameter, and the sender signs its webhooks with the same secret. So only texts are signed of which no
-// webhook consists: letters, digits, `_`, `+`, `/` and `-`, with the padding of base64.
+// Anyone may ask for the HMAC of a parameter, and the sender signs its webhooks with the same secret. So only texts are
+// signed of which no webhook consists: letters, digits, `_`, `+`, `/` and `-`, with the padding of base64.
 const SIGNABLE = /^[\w+/-]{1,512}={0,2}$/;
 const MAX_SIGNABLE = 514;
 
@@ -211,13 +225,14 @@ function signedQuery(asked: QueryHmac, { secret }: Credentials, request: RawRequ
 }
 
 /**
- * Whether anyone can ask for the signature of a webhook with this body. Whatever its template holds beside the body: if all of it is
- * signable, so is the body, or it is empty.
+ * Whether anyone can ask for the signature of a webhook with this body. Whatever its template holds beside the body: if
+ * all of it is signable, so is the body, or it is empty.
  */
 export const isSignable = (body: Buffer): boolean =>
   body.length === 0 || (body.length <= MAX_SIGNABLE && SIGNABLE.test(body.toString('latin1')));
 
-// https://docs.slack.dev/interactivity/implementing-slash-commands: from time to time Slack checks the certificate of the address so.
+// https://docs.slack.dev/interactivity/implementing-slash-commands: from time to time Slack checks the certificate of
+// the address so.
 function sslCheck(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (request.method === 'GET') return request.query().get('ssl_check') === '1' ? {} : null;
   // Ordinary webhooks are not parsed for this.
@@ -259,7 +274,8 @@ function onlyMember(request: RawRequest, name: string): unknown {
 
 const HOOK_SECRET = /^[\x21-\x7e]{16,512}$/;
 
-// https://developers.asana.com/docs/webhooks-guide. The first secret that comes is remembered, and no other takes its place.
+// https://developers.asana.com/docs/webhooks-guide. The first secret that comes is remembered, and no other takes its
+// place.
 function hookSecret(_asked: unknown, { secret }: Credentials, request: RawRequest): Answer {
   const given = header(request, 'x-hook-secret');
   if (given === undefined || !HOOK_SECRET.test(given)) return null;
@@ -298,8 +314,8 @@ function allowedOrigin(_asked: unknown, _credentials: Credentials, request: RawR
   return { headers: { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '*', Allow: 'POST' } };
 }
 
-// https://discord.com/developers/docs/events/webhook-events, and of interactions. Discord wants a content type in both answers, also
-// where there is no content.
+// https://discord.com/developers/docs/events/webhook-events, and of interactions. Discord wants a content type in both
+// answers, also where there is no content.
 function ping(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (request.body.length > MAX_ECHO) return null;
   const body = untrustedJson(request, MAX_BODY);

@@ -1,5 +1,5 @@
-// The registry of schemes: how webhooks are verified. The scheme of a source is that of its provider (providers/), or the one that its
-// owner describes (config.ts). A new kind is an object in one of these files, and a line in `kinds`.
+// The registry of schemes: how webhooks are verified. The scheme of a source is that of its provider (providers/), or
+// the one that its owner describes (config.ts). A new kind is an object in one of these files, and a line in `kinds`.
 import { withoutParameter } from '../http/query-text.ts';
 import { paypalKind, snsKind } from './certificates.ts';
 import { jwtKind } from './jwt.ts';
@@ -42,7 +42,8 @@ export type Scheme = SchemeOf<(typeof kinds)[keyof typeof kinds]>;
 const kindOf = ({ kind }: Scheme) => kinds[kind] as SchemeKind<Scheme>;
 
 /**
- * Verifies that a request comes from the sender; comparisons take constant time. A promise only where keys or threads are needed.
+ * Verifies that a request comes from the sender; comparisons take constant time. A promise only where keys or threads
+ * are needed.
  * @param credentials of the source, in clear
  * @throws KeysAwayError when a key of the sender is needed, and cannot be had now
  */
@@ -81,7 +82,10 @@ interface StoredParts {
   queryText: string;
 }
 
-/** What is left of the headers and the query when the token in them is taken out, so that it is neither stored nor forwarded. */
+/**
+ * What is left of the headers and the query when the token in them is taken out, so that it is neither stored nor
+ * forwarded.
+ */
 export function withoutToken(scheme: Scheme, { headers, queryText }: StoredParts): StoredParts {
   const token = kindOf(scheme).token?.(scheme) ?? null;
   if (token === null) return { headers, queryText };

@@ -1,4 +1,5 @@
-// Providers that send a JSON Web Token (RFC 7519): signed with a key that they publish, or with a secret that the source shares.
+// Providers that send a JSON Web Token (RFC 7519): signed with a key that they publish, or with a secret that the
+// source shares.
 import { createHash, type KeyObject } from 'node:crypto';
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
 import {
@@ -62,8 +63,8 @@ export const jwtKind: SchemeKind<JwtScheme> = {
     const outcome =
       claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
     if (outcome !== null) return scheme.bodyHash === undefined ? outcome : { ...outcome, hashed: true };
-    // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one with it can be written
-    // in two ways (ECDSA): what was signed tells.
+    // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one
+    // with it can be written in two ways (ECDSA): what was signed tells.
     const signed = token.slice(0, token.lastIndexOf('.'));
     return { valid: true, mac: scheme.bodyHash === undefined ? null : createHash('sha256').update(signed).digest() };
   },

@@ -1,4 +1,5 @@
-// Senders that sign with a private key; the source has the public one. A body is hashed again for each signature that is tried.
+// Senders that sign with a private key; the source has the public one. A body is hashed again for each signature that
+// is tried.
 import { createHash, createPublicKey, type KeyObject, sign as signWith, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isP256, isRsa } from './published-keys.ts';
@@ -84,11 +85,14 @@ export function ed25519Key(bytes: Buffer | null): KeyObject | null {
 
 // Each takes a tenth of a millisecond; nobody rotates more keys at once.
 const MAX_TRIED = 4;
-// From here on hashing takes longer than the rest. It is done in a thread, and of a key and the one before each has its try.
+// From here on hashing takes longer than the rest. It is done in a thread, and of a key and the one before each has its
+// try.
 const LARGE_BYTES = 256 * 1024;
 const MAX_TRIED_OF_LARGE = 2;
 
-/** Whether one of the signatures is right. What stands for it (SourceRouting's `mac`) is the hash of what was signed. */
+/**
+ * Whether one of the signatures is right. What stands for it (SourceRouting's `mac`) is the hash of what was signed.
+ */
 export async function verifyByKey(
   { algorithm, key, encoding }: { algorithm: KeyAlgorithm; key: KeyObject; encoding: SignatureEncoding },
   signed: Buffer,

@@ -1,5 +1,5 @@
-// Keys that a provider publishes at an address of its own. A scheme says which document it needs; how that is fetched, kept and limited
-// is the matter of outbound/provider-keys.ts.
+// Keys that a provider publishes at an address of its own. A scheme says which document it needs; how that is fetched,
+// kept and limited is the matter of outbound/provider-keys.ts.
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { jsonOf, memberOf } from './scheme.ts';
 
@@ -33,7 +33,10 @@ export interface PublishedKeys {
   key(document: KeyDocument, id: string): Promise<PublishedKey | null>;
 }
 
-/** The provider cannot be asked for a key now: nothing is accepted, and the sender has to come again. Its message is for the sender. */
+/**
+ * The provider cannot be asked for a key now: nothing is accepted, and the sender has to come again. Its message is for
+ * the sender.
+ */
 export class KeysAwayError extends Error {
   override readonly name = 'KeysAwayError';
 }
@@ -62,8 +65,8 @@ function readKey(jwk: unknown): [[string, PublishedKey]] | null {
   }
 }
 
-// Work with an RSA key grows with the square of its length and with that of its exponent, and with a private one even faster: a
-// signature with 16,384 bits takes seconds in which nothing else happens.
+// Work with an RSA key grows with the square of its length and with that of its exponent, and with a private one even
+// faster: a signature with 16,384 bits takes seconds in which nothing else happens.
 export const MAX_RSA_BITS = 4096;
 // 65537 is what everybody has; a few have 3 or 17.
 const MAX_EXPONENT = 2n ** 17n;

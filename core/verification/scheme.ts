@@ -1,5 +1,5 @@
-// What schemes are made of: the request that they read, the credentials that they verify it with, and the steps that several of them take.
-// Each value of a request may come once, and what a stranger sends is bounded.
+// What schemes are made of: the request that they read, the credentials that they verify it with, and the steps that
+// several of them take. Each value of a request may come once, and what a stranger sends is bounded.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { type HeaderBytes, valueText } from '../http/header-text.ts';
@@ -32,8 +32,9 @@ export interface Credentials {
 }
 
 /**
- * Whether a request is genuine. `mac` is the right signature in its bytes, however the sender wrote it; null where nothing is
- * signed. `reason` is one sentence that names no secret and no signature; `hashed` says whether the whole body was hashed to find out, which takes time.
+ * Whether a request is genuine. `mac` is the right signature in its bytes, however the sender wrote it; null where
+ * nothing is signed. `reason` is one sentence that names no secret and no signature; `hashed` says whether the whole
+ * body was hashed to find out, which takes time.
  */
 export type Verification = { valid: true; mac: Buffer | null } | Refused;
 export type Refused = { valid: false; reason: string; hashed?: true };
@@ -91,8 +92,8 @@ export interface SchemeKind<Scheme> {
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
 
 /**
- * Recommended secret length, in characters. A shorter secret gets a warning, because one signed request is enough to find it by brute
- * force. It is still accepted: the sender may have used it for years.
+ * Recommended secret length, in characters. A shorter secret gets a warning, because one signed request is enough to
+ * find it by brute force. It is still accepted: the sender may have used it for years.
  */
 export const ADVISED_SECRET_LENGTH = 16;
 
@@ -212,8 +213,8 @@ export function timeText(ms: number, unit: TimeUnit): string {
 export const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * The JSON of a body that nobody has vouched for yet; undefined when it is none, or too large to be parsed for a stranger: nothing else
- * happens in this process meanwhile.
+ * The JSON of a body that nobody has vouched for yet; undefined when it is none, or too large to be parsed for a
+ * stranger: nothing else happens in this process meanwhile.
  * @param maxBytes as many as the sender sends
  */
 export function untrustedJson(request: RawRequest, maxBytes: number): unknown {

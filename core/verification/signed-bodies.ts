@@ -24,8 +24,9 @@ const MAX_ITEMS = 100;
 const NOT_SIGNED = refused('The body has no notificationItems with an hmacSignature in each');
 
 /**
- * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with colons between, in
- * base64. https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures
+ * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with
+ * colons between, in base64.
+ * https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures
  */
 export const adyenKind: SchemeKind<{ kind: 'adyen' }> = {
   verify(_scheme, { secret }, request) {
@@ -76,8 +77,8 @@ const CHALLENGE = /^[0-9a-f]{20,32}$/;
 const XML = Buffer.from('<');
 
 /**
- * Braintree: a form with `bt_payload`, which is XML in base64, and `bt_signature`, its HMAC-SHA1 behind the public key. The key of the
- * HMAC is the SHA-1 of the private key. Read in Braintree's own library:
+ * Braintree: a form with `bt_payload`, which is XML in base64, and `bt_signature`, its HMAC-SHA1 behind the public key.
+ * The key of the HMAC is the SHA-1 of the private key. Read in Braintree's own library:
  * https://github.com/braintree/braintree_node/blob/master/lib/braintree/webhook_notification_gateway.js
  */
 export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
@@ -88,7 +89,8 @@ export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
     const [signature, ...more] = form.getAll('bt_signature');
     if (payload === undefined || signature === undefined || others.length + more.length > 0)
       return refused('The body is no form with one bt_payload and one bt_signature');
-    // The answer to a challenge, which anyone may ask for, is the signature of a short text of hex digits. That is no XML.
+    // The answer to a challenge, which anyone may ask for, is the signature of a short text of hex digits. That is no
+    // XML.
     if (!/^[A-Za-z0-9+/=\n]+$/.test(payload) || !Buffer.from(payload, 'base64').subarray(0, 1).equals(XML))
       return refused('The bt_payload is no XML in base64');
     const [publicKey = '', privateKey = ''] = secret.split(':');
@@ -122,14 +124,15 @@ export function braintreeAnswer(secret: string, challenge: string | null): strin
   return `${publicKey}|${braintreeMac(privateKey, challenge).toString('hex')}`;
 }
 
-// Mailgun gives no limit. It repeats a webhook that was not accepted for eight hours with the same signature, so the limit is that.
+// Mailgun gives no limit. It repeats a webhook that was not accepted for eight hours with the same signature, so the
+// limit is that.
 const MAILGUN_TIME = { unit: 's', toleranceSeconds: 9 * 3600 } as const;
 const MAX_TOKEN = 256;
 
 /**
- * Mailgun, "Securing webhooks": the body holds a time, a token, and the HMAC-SHA256 of both in hex. In the JSON of a webhook they are the
- * member `signature`; in the mail that a route forwards they are fields of a form, in parts if the mail has attachments, and the form
- * may be as large as the payload limit.
+ * Mailgun, "Securing webhooks": the body holds a time, a token, and the HMAC-SHA256 of both in hex. In the JSON of a
+ * webhook they are the member `signature`; in the mail that a route forwards they are fields of a form, in parts if the
+ * mail has attachments, and the form may be as large as the payload limit.
  * https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
  * https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
  */

@@ -23,15 +23,17 @@ interface TwilioScheme {
   maxFormBytes?: number;
 }
 
-// Twilio's own requests have some twenty fields, one of which may hold JSON of add-ons; more are neither parsed nor sorted for a stranger.
+// Twilio's own requests have some twenty fields, one of which may hold JSON of add-ons; more are neither parsed nor
+// sorted for a stranger.
 const MAX_FORM_BYTES = 256 * 1024;
 const MAX_FIELDS = 1000;
 
 const TWILIO_HEADER = 'X-Twilio-Signature';
 
 /**
- * Twilio, "Validating requests are coming from Twilio": the HMAC-SHA1 of the whole address and, of a form, all its fields sorted by
- * name, each name and value without anything between. Of another body the address holds the hash: `bodySHA256`.
+ * Twilio, "Validating requests are coming from Twilio": the HMAC-SHA1 of the whole address and, of a form, all its
+ * fields sorted by name, each name and value without anything between. Of another body the address holds the hash:
+ * `bodySHA256`.
  * https://www.twilio.com/docs/usage/security
  */
 export const twilioKind: SchemeKind<TwilioScheme> = {
@@ -81,9 +83,10 @@ const MAX_HEADERS = 16;
 const NAMES = /^[a-z0-9-]{1,64}(?: [a-z0-9-]{1,64})*$/;
 
 /**
- * Hook0, which Coinbase sends with: a header with a time (`t`), the names of some headers (`h`) and the HMAC-SHA256 (`v1`) of the time,
- * these names, their values and the body, with full stops between. Beside it stands `v0`, which leaves the headers out, so that
- * anyone who has captured a webhook could send it again with another id: it is not looked at.
+ * Hook0, which Coinbase sends with: a header with a time (`t`), the names of some headers (`h`) and the HMAC-SHA256
+ * (`v1`) of the time, these names, their values and the body, with full stops between. Beside it stands `v0`, which
+ * leaves the headers out, so that anyone who has captured a webhook could send it again with another id: it is not
+ * looked at.
  * https://docs.cdp.coinbase.com/webhooks/verify-signatures
  */
 export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSeconds: number }> = {
@@ -132,8 +135,8 @@ function partsOf(value: string): Map<string, string> {
   return parts;
 }
 
-// A full stop may stand in a value, too. So that nobody moves the beginning of the body into the last value, or the end of that into the
-// body: JSON begins with a bracket, and no value holds one.
+// A full stop may stand in a value, too. So that nobody moves the beginning of the body into the last value, or the end
+// of that into the body: JSON begins with a bracket, and no value holds one.
 const BRACKET = /[{[]/;
 
 function valuesOf(request: RawRequest, names: string[]): Buffer[] | Refused {
@@ -154,8 +157,8 @@ function valuesOf(request: RawRequest, names: string[]): Buffer[] | Refused {
 const WEBSUB_HEADER = 'X-Hub-Signature';
 
 /**
- * WebSub (PubSubHubbub before): the hub signs the body with an HMAC of its choice, and asks whether a subscription is the owner's
- * (handshakes.ts). https://www.w3.org/TR/websub/, sections 5.3 and 7
+ * WebSub (PubSubHubbub before): the hub signs the body with an HMAC of its choice, and asks whether a subscription is
+ * the owner's (handshakes.ts). https://www.w3.org/TR/websub/, sections 5.3 and 7
  */
 export const webSubKind: SchemeKind<{ kind: 'websub' }> = {
   verify(_scheme, { secret }, request) {

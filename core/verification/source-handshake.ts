@@ -1,5 +1,5 @@
-// What a source answers to a GET or HEAD by which its sender checks the address, where its owner says so. The providers that Hookyard
-// knows have their handshakes built in (providers/).
+// What a source answers to a GET or HEAD by which its sender checks the address, where its owner says so. The providers
+// that Hookyard knows have their handshakes built in (providers/).
 import { z } from 'zod';
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
 import type { Handshake } from './handshakes.ts';

@@ -1,6 +1,6 @@
-// Standard Webhooks (specification 1.0): `v1` is an HMAC-SHA256 with a shared key, `v1a` an Ed25519 signature that is verified with
-// the sender's public key. Svix sends the same under headers of its own name. Outgoing deliveries are signed so when their destination
-// has a signing secret.
+// Standard Webhooks (specification 1.0): `v1` is an HMAC-SHA256 with a shared key, `v1a` an Ed25519 signature that is
+// verified with the sender's public key. Svix sends the same under headers of its own name. Outgoing deliveries are
+// signed so when their destination has a signing secret.
 import { ed25519Key, verifyByKey } from './public-key.ts';
 import { compared, headerOf, hmac, refused, type SchemeKind, signedHeader, timeProblem } from './scheme.ts';
 
@@ -57,7 +57,10 @@ export const standardKind: SchemeKind<StandardScheme> = {
 const MIN_KEY_BYTES = 24;
 const MAX_KEY_BYTES = 64;
 
-/** What is wrong with the secret of a destination, or null. The key is 24 to 64 bytes ("Signature scheme" of the specification). */
+/**
+ * What is wrong with the secret of a destination, or null. The key is 24 to 64 bytes ("Signature scheme" of the
+ * specification).
+ */
 export function signingSecretProblem(secret: string): string | null {
   const bytes = bytesAfter(SHARED, secret);
   if (bytes === null) return `must be ${SHARED} followed by base64`;
@@ -68,8 +71,9 @@ export function signingSecretProblem(secret: string): string | null {
 
 /**
  * Signs a delivery.
- * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat. `secrets`: with each of
- * them there is a signature, the first one first ("Multiple signatures" of the specification, for rotations)
+ * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat. `secrets`:
+ * with each of them there is a signature, the first one first ("Multiple signatures" of the specification, for
+ * rotations)
  * @returns the three headers of the specification
  * @throws TypeError when a secret is not `whsec_` and base64
  */

@@ -1,4 +1,5 @@
-// Types of `verificationConfig` for signatures of any sender: an HMAC with a shared secret, or a signature by a private key, in a header.
+// Types of `verificationConfig` for signatures of any sender: an HMAC with a shared secret, or a signature by a private
+// key, in a header.
 import { z } from 'zod';
 import { checkHeaderName } from '../http/headers.ts';
 import { type Scheme, secretProblem } from './index.ts';
@@ -23,8 +24,8 @@ export const toleranceSeconds = z
 export type MemberProblem = { member: string; message: string };
 
 /**
- * A type of `verificationConfig`: its schema, which also finds what is wrong with its members together, else with its secret; and the
- * scheme that it means.
+ * A type of `verificationConfig`: its schema, which also finds what is wrong with its members together, else with its
+ * secret; and the scheme that it means.
  */
 export function describedType<Schema extends z.ZodObject>(
   schema: Schema,

@@ -1,5 +1,5 @@
-// A signature in a header, and what it signs of a request: with a shared secret here, with a private key in public-key.ts. One that any
-// sender may use, so its parts are parameters.
+// A signature in a header, and what it signs of a request: with a shared secret here, with a private key in
+// public-key.ts. One that any sender may use, so its parts are parameters.
 import {
   compared,
   header,
@@ -51,7 +51,10 @@ export interface HmacScheme extends SignatureTemplate {
   key?: 'text' | 'hex' | 'base64';
 }
 
-/** What most providers send: the HMAC-SHA256 of the body in hex, but for what is said. @param template what is signed (`partsOf`) */
+/**
+ * What most providers send: the HMAC-SHA256 of the body in hex, but for what is said.
+ * @param template what is signed (`partsOf`)
+ */
 export function hmacOf({
   template = '{body}',
   ...parameters

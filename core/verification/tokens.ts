@@ -1,5 +1,5 @@
-// Senders that do not sign: they send a secret that they share with the source. It proves nothing about the body, and what stands in a
-// header or in the query is taken out of what is stored and forwarded.
+// Senders that do not sign: they send a secret that they share with the source. It proves nothing about the body, and
+// what stands in a header or in the query is taken out of what is stored and forwarded.
 import { readPayload, readShortFields } from '../forms/forms.ts';
 import { lookupPath, parsePath } from '../text/dotted-path.ts';
 import {
@@ -34,7 +34,8 @@ export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string;
   verify({ header: name, prefix = '' }, { secret }, request) {
     const value = headerOf(request, name);
     if (typeof value !== 'string') return value;
-    // RFC 9110, section 11.1: the name of an authentication scheme ignores case, and any number of spaces may follow it.
+    // RFC 9110, section 11.1: the name of an authentication scheme ignores case, and any number of spaces may follow
+    // it.
     const isBehind = value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase();
     const given = prefix.endsWith(' ') ? value.slice(prefix.length).trimStart() : value.slice(prefix.length);
     return isSameSecret(given, secret) && isBehind ? GENUINE : WRONG;

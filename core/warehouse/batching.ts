@@ -1,11 +1,11 @@
-// Which of the deliveries that wait for a warehouse become the next file: at so many events, so many bytes or after so long a
-// time, whichever is first, and never of two partitions.
+// Which of the deliveries that wait for a warehouse become the next file: at so many events, so many bytes or after so
+// long a time, whichever is first, and never of two partitions.
 
 /** The statuses of a batch that is frozen and whose file has not been uploaded. */
 export const TO_UPLOAD_STATUSES: readonly string[] = ['frozen', 'uploading'];
 
-// With many partitions, none of which is full, this many files' worth may wait; then the fullest one is written. This limits how
-// much one check reads.
+// With many partitions, none of which is full, this many files' worth may wait; then the fullest one is written. This
+// limits how much one check reads.
 const FILES_THAT_WAIT = 10;
 const MOST_LOOKED_AT = 20_000;
 

@@ -6,7 +6,10 @@ import { wellFormed } from './rows.ts';
 export const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** A converted value, ready for JSON, which prints numbers with their digits; `ok: false` when the value cannot become the type. */
+/**
+ * A converted value, ready for JSON, which prints numbers with their digits; `ok: false` when the value cannot become
+ * the type.
+ */
 export type Converted = { ok: true; value: unknown } | { ok: false };
 
 const CANNOT: Converted = { ok: false };

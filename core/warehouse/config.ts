@@ -1,4 +1,5 @@
-// What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
+// What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with
+// the field.
 import { z } from 'zod';
 import { credentialProblems, CREDENTIALS, secretFieldOf, serviceAccountProblem } from './credentials.ts';
 import { PAYLOAD_COLUMNS } from './rows.ts';
@@ -241,9 +242,9 @@ const shapes = {
 } as const;
 
 /**
- * The schema of `config`, by the destination's `type`; its id names it in the API's description. It drops unknown members, which a
- * later release may have stored; the API refuses them. A new store is a schema here, its secret in credentials.ts, a file in
- * outbound/warehouses/ and its line in the registry there.
+ * The schema of `config`, by the destination's `type`; its id names it in the API's description. It drops unknown
+ * members, which a later release may have stored; the API refuses them. A new store is a schema here, its secret in
+ * credentials.ts, a file in outbound/warehouses/ and its line in the registry there.
  */
 export const warehouseConfigSchemas = {
   s3: whole('s3', shapes.s3).meta({ id: 'S3Config' }),

@@ -1,5 +1,5 @@
-// How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
-// (operator-access.ts). And what of it is secret.
+// How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives
+// to organizations (operator-access.ts). And what of it is secret.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { originOf } from '../http/http-url.ts';
@@ -26,7 +26,10 @@ const NEEDED: Readonly<Record<WarehouseType, Partial<Record<Mode, readonly strin
   azure_blob: { keys: ['accountKey'], sas: ['sasToken'] },
 };
 
-/** Members that are for some modes only. The operator says where its own identity goes, so a destination has no endpoint then. */
+/**
+ * Members that are for some modes only. The operator says where its own identity goes, so a destination has no endpoint
+ * then.
+ */
 const ONLY_WITH: Readonly<Record<string, readonly Mode[]>> = {
   accessKeyId: ['keys'],
   secretAccessKey: ['keys'],
@@ -37,7 +40,10 @@ const ONLY_WITH: Readonly<Record<string, readonly Mode[]>> = {
   endpoint: ['keys', 'sas'],
 };
 
-/** Names of buckets, as HOOKYARD_WAREHOUSE_IDENTITY has them. An account of Azure has containers, so a bucket is two names there. */
+/**
+ * Names of buckets, as HOOKYARD_WAREHOUSE_IDENTITY has them. An account of Azure has containers, so a bucket is two
+ * names there.
+ */
 export const BUCKET_NAMES: Readonly<Record<WarehouseType, RegExp>> = {
   s3: /[a-z0-9.-]+/,
   gcs: /[a-z0-9._-]+/,
@@ -52,7 +58,9 @@ export const usesIdentity = (config: Config): boolean => modeOf(config) === 'ide
 
 const fits = (member: string, mode: Mode): boolean => (ONLY_WITH[member] ?? [mode]).includes(mode);
 
-/** The members of a stored config that go with what it becomes: a change of `credentials` drops those of the way before. */
+/**
+ * The members of a stored config that go with what it becomes: a change of `credentials` drops those of the way before.
+ */
 export function fittingMembers(stored: Config, becomes: Config): Record<string, unknown> {
   const mode = modeOf(becomes);
   return Object.fromEntries(Object.entries(stored).filter(([member]) => fits(member, mode)));
@@ -107,7 +115,9 @@ export function leadsSecretElsewhere(type: WarehouseType, stored: Config, sent: 
   return !isSentAgain && hostOf(type, config) !== hostOf(type, stored);
 }
 
-/** Scheme, host and port of a store; without `endpoint` it is the provider's, by the account that is part of its name. */
+/**
+ * Scheme, host and port of a store; without `endpoint` it is the provider's, by the account that is part of its name.
+ */
 function hostOf(type: WarehouseType, { endpoint, accountId, accountName }: Config): string | null {
   if (typeof endpoint === 'string') return originOf(endpoint);
   return JSON.stringify([type, type === 'r2' ? accountId : type === 'azure_blob' && accountName]);
@@ -143,8 +153,8 @@ export function readServiceAccountKey(json: string): ServiceAccount {
 }
 
 /**
- * Reads the members of a service account key. Other kinds of Google credentials name files, programs and addresses to ask;
- * they are refused. Whether the private key is one is found out when it is used: a test upload says so.
+ * Reads the members of a service account key. Other kinds of Google credentials name files, programs and addresses to
+ * ask; they are refused. Whether the private key is one is found out when it is used: a test upload says so.
  */
 function parseServiceAccountKey(json: string): ServiceAccount {
   const parsed = serviceAccount.safeParse(parseJson(json));

@@ -191,7 +191,8 @@ function readColumn({ path, type, form, fallback }: Column, root: unknown): stri
   try {
     const found = path.find(root);
     if (found.length === 0) return fallback;
-    // A path that can find several values fills a json column with an array, even of one, so that its form is always the same.
+    // A path that can find several values fills a json column with an array, even of one, so that its form is always
+    // the same.
     if (!path.singular && type === 'json') return JSON.stringify(found);
     if (found.length > 1) return null;
     const converted = convert(found[0], type, form);
@@ -213,8 +214,8 @@ function readDefault(text: string, column: TypeOfRule): ReturnType<typeof conver
   }
 }
 
-// The columns of a Parquet file: the same in every file of a destination, whatever was sent. Rows reach the file as JSON on one line
-// (rows.ts), with a member for each column.
+// The columns of a Parquet file: the same in every file of a destination, whatever was sent. Rows reach the file as
+// JSON on one line (rows.ts), with a member for each column.
 
 export type ParquetType = 'string' | 'double' | 'boolean' | 'timestamp';
 /** Any of them may be null. */

@@ -1,5 +1,5 @@
-// The content of a batch's object whose rows are text, and what all formats have in common. The same events give the same bytes, so that
-// an upload can be repeated.
+// The content of a batch's object whose rows are text, and what all formats have in common. The same events give the
+// same bytes, so that an upload can be repeated.
 import { type Conversion, Conversions, type WarehouseEvent } from './rows.ts';
 
 /** Where the bytes of a file go, in their order; each call after the end of the one before. */
@@ -160,8 +160,8 @@ export function keyOfHalf(key: string, { id, at }: { id: string; at: Date | null
 const timeIn = (time: Date): string => time.toISOString().replace(/[-:.]/g, '');
 
 /**
- * Folder of test files. It is beside the prefix, not below it: a loader that reads everything below the prefix reads no test. Hive,
- * Spark and Athena ignore folders that start with an underscore, which helps where there is no prefix.
+ * Folder of test files. It is beside the prefix, not below it: a loader that reads everything below the prefix reads no
+ * test. Hive, Spark and Athena ignore folders that start with an underscore, which helps where there is no prefix.
  */
 const TEST_FOLDER = '_test';
 

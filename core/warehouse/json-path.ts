@@ -162,7 +162,8 @@ function regexFunction(whole: boolean) {
   };
 }
 
-// Numbers in filters of JSONPath by their exact values: the library compares doubles, and takes an ExactNumber for an empty object.
+// Numbers in filters of JSONPath by their exact values: the library compares doubles, and takes an ExactNumber for an
+// empty object.
 type Comparison = InstanceType<typeof expressions.InfixExpression>;
 type Context = Parameters<Comparison['evaluate']>[0];
 

@@ -1,13 +1,15 @@
-// The operator's own access to stores, and where organizations may write with it: the identity of this service in a cloud (a role, a managed
-// identity, workload identity), and R2 keys of the environment. Without a grant it is for nobody: anyone who could use it could write
-// wherever the service may.
+// The operator's own access to stores, and where organizations may write with it: the identity of this service in a
+// cloud (a role, a managed identity, workload identity), and R2 keys of the environment. Without a grant it is for
+// nobody: anyone who could use it could write wherever the service may.
 import type { Settings } from '../config/config.ts';
 import { currentSecret } from '../config/secret-files.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';
 import { BUCKET_NAMES, usesIdentity } from './credentials.ts';
 import { normalPrefix } from './file.ts';
 
-/** One entry of HOOKYARD_WAREHOUSE_IDENTITY: a bucket, or a folder of it, that the operator gives to an organization. */
+/**
+ * One entry of HOOKYARD_WAREHOUSE_IDENTITY: a bucket, or a folder of it, that the operator gives to an organization.
+ */
 export interface Grant {
   type: WarehouseType;
   /** A slug. */

@@ -21,9 +21,9 @@ export function rowText(event: WarehouseEvent, { mapping, payloadColumn }: RowFo
 }
 
 /**
- * The same columns of the same types in every row, whatever was sent: text, or null. Nothing of the sender is JSON of the file, so no
- * reader meets a number, a name or a depth that it cannot take. JSON.stringify writes what is no Unicode as an escape, in headers too,
- * where it becomes part of the text.
+ * The same columns of the same types in every row, whatever was sent: text, or null. Nothing of the sender is JSON of
+ * the file, so no reader meets a number, a name or a depth that it cannot take. JSON.stringify writes what is no
+ * Unicode as an escape, in headers too, where it becomes part of the text.
  */
 function envelope(event: WarehouseEvent): string {
   const { payload, encoding } = textPayload(event.body);
@@ -41,7 +41,10 @@ function envelope(event: WarehouseEvent): string {
   });
 }
 
-/** `{event_id, source, received_at, headers, payload}`, and `payload_encoding: "base64"` when the bytes received are no text. */
+/**
+ * `{event_id, source, received_at, headers, payload}`, and `payload_encoding: "base64"` when the bytes received are no
+ * text.
+ */
 function wholeEvent(event: WarehouseEvent): string {
   const payload = payloadText(event.body);
   const members = JSON.stringify({
@@ -81,7 +84,9 @@ export type WarehouseEvent = {
 /** A body as a column of text: `encoding` says what the text is. */
 export type TextPayload = { payload: string; encoding: 'json' | 'text' | 'base64' };
 
-/** A body that is text stays letter for letter, JSON without its byte order mark; one that is not UTF-8 becomes base64. */
+/**
+ * A body that is text stays letter for letter, JSON without its byte order mark; one that is not UTF-8 becomes base64.
+ */
 function textPayload(body: WarehouseEvent['body']): TextPayload {
   if (isBytes(body)) return { payload: body.toString('base64'), encoding: 'base64' };
   const text = body.toString();
@@ -118,8 +123,8 @@ export function payloadText(body: WarehouseEvent['body']): PayloadText {
 const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
 
 /**
- * JSON text without halves of surrogate pairs, which JSON can write and Unicode does not know: many readers refuse the whole
- * file for one. Each becomes U+FFFD. In text that came as UTF-8, or that JSON.stringify wrote, they are escapes.
+ * JSON text without halves of surrogate pairs, which JSON can write and Unicode does not know: many readers refuse the
+ * whole file for one. Each becomes U+FFFD. In text that came as UTF-8, or that JSON.stringify wrote, they are escapes.
  */
 export function wellFormed(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json;

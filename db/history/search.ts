@@ -30,7 +30,9 @@ import { deliveriesFrom } from '../sql/rules.ts';
 export const SEARCH_MS = 5000;
 /** How long a total may be counted on after the page was found, ms: payloads take longer to read than rows. */
 const COUNT_MS = 1000;
-/** Rows whose share of matches tells a total that cannot be counted, because more than MOST_COUNTED rows would be read. */
+/**
+ * Rows whose share of matches tells a total that cannot be counted, because more than MOST_COUNTED rows would be read.
+ */
 const SAMPLE = 10_000;
 /** Rows of a step, of a page and after a cursor. The first step is small: mostly it has all that is wanted. */
 const ROWS_PER_PAGE_STEP = 20_000;

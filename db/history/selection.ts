@@ -42,8 +42,8 @@ export const KINDS = {
 const FAILED_EVENTS = ['failed', 'partial'];
 
 /**
- * The statuses of a selection that has only what ended without being delivered, else null. An index has these rows, their statuses and
- * all columns that `where` may name but `routed` (db/schema/03-events.sql).
+ * The statuses of a selection that has only what ended without being delivered, else null. An index has these rows,
+ * their statuses and all columns that `where` may name but `routed` (db/schema/03-events.sql).
  */
 function undeliveredStatuses({ kind, where: { status } }: Selection): string[] | null {
   const statuses = status === undefined ? [] : [status].flat();
@@ -121,8 +121,8 @@ export class Parameters {
 }
 
 // Rows in the order of an index, of which nothing but the index is read: those of an organization, of one source
-// (events) or destination (deliveries), of those that were not delivered, and of events that were not routed. Lists without another
-// filter are read so; others go through these rows in steps (search.ts).
+// (events) or destination (deliveries), of those that were not delivered, and of events that were not routed. Lists
+// without another filter are read so; others go through these rows in steps (search.ts).
 
 const OWNER = {
   source_id: 'select organization_id from sources where id = $2',

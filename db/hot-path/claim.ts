@@ -39,10 +39,10 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // parts hop from organization to organization, and inside each from destination to destination (one probe each), so the
 // cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can
 // starve another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N
-// for each row that it takes (docs/operate/scaling.md). Callers go round-robin: each claim starts behind the last organization
-// that the one before has examined, and inside an organization behind its last destination, whether that had something
-// to start or not. A claim ends when enough is found, so nothing is fetched needlessly and the next one gets its turn.
-// It ends before the warehouses, whose ids come after all others: their deliveries are written in files
+// for each row that it takes (docs/operate/scaling.md). Callers go round-robin: each claim starts behind the last
+// organization that the one before has examined, and inside an organization behind its last destination, whether that
+// had something to start or not. A claim ends when enough is found, so nothing is fetched needlessly and the next one
+// gets its turn. It ends before the warehouses, whose ids come after all others: their deliveries are written in files
 // (db/warehouse/batches.ts). Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with
 // the whole array took longer than the rest of the statement. The circuits are few rows, looked up by key: for each
 // destination, which may be paused, and for the route of each claimed row; only primary deliveries are subject to its

@@ -78,8 +78,8 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
     try {
       return await client.query(...statement);
     } catch (error) {
-      // An error of the server leaves the connection as it is. But a session that began while the server took no writes may never
-      // write, and this worker would count as dead for good.
+      // An error of the server leaves the connection as it is. But a session that began while the server took no writes
+      // may never write, and this worker would count as dead for good.
       if (!isOfServer(error) || isReadOnlyServer(error)) connection.drop(client);
       throw error;
     }

@@ -5,9 +5,10 @@ import { MAY_RECOVER, resolvedLately, SUBJECT_KEY } from './subjects.ts';
 const CAUSE = 'FAILURE_THRESHOLD';
 
 /**
- * CTEs, `issued` the last, that open issues: each the last one of its route again if it was resolved lately, else a new one; or that
- * count into those that there are.
- * @param input a CTE with `route_id`, `organization_id`, `opened_at`, `sample_delivery_id`, and `issue_id` of those that have opened
+ * CTEs, `issued` the last, that open issues: each the last one of its route again if it was resolved lately, else a new
+ * one; or that count into those that there are.
+ * @param input a CTE with `route_id`, `organization_id`, `opened_at`, `sample_delivery_id`, and `issue_id` of those
+ * that have opened
  * @param written a CTE of the routes whose circuit was changed
  */
 export const openCircuitIssues = (input: string, written: string): string => `opened as (
@@ -38,7 +39,10 @@ export const openCircuitIssues = (input: string, written: string): string => `op
         sample_delivery_id = excluded.sample_delivery_id
 )`;
 
-/** A CTE `settled` that resolves the issues of circuits that are closed. @param input has `state` too, and `wake` of those that have changed it */
+/**
+ * A CTE `settled` that resolves the issues of circuits that are closed.
+ * @param input has `state` too, and `wake` of those that have changed it
+ */
 export const closeCircuitIssues = (input: string, written: string): string => `settled as (
   update issues x set state = 'resolved', resolved_at = now(), changed_at = now()
   from ${input} i join ${written} w using (route_id)

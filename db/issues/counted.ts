@@ -1,4 +1,5 @@
-// Counts failures and successes of this process in memory, and stores them about once a second (docs/guide/issues-and-alerts.md).
+// Counts failures and successes of this process in memory, and stores them about once a second
+// (docs/guide/issues-and-alerts.md).
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { IssueFailure, IssueSink, IssueSubject } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';
@@ -52,9 +53,9 @@ export class CountedIssues implements IssueSink {
     await this.#store().catch((error: unknown) => this.#deps.log.error({ cause: causeOf(error) }, 'issues were lost'));
   }
 
-  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have been stored is
-  // stored again, because a success that is lost would leave its issue open: so the failures of a second may count twice. What
-  // PostgreSQL refuses would be refused again, and is dropped.
+  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have
+  // been stored is stored again, because a success that is lost would leave its issue open: so the failures of a second
+  // may count twice. What PostgreSQL refuses would be refused again, and is dropped.
   async #store(): Promise<void> {
     const taken = this.#pending;
     const uncounted = taken.takeUncounted();

@@ -6,10 +6,12 @@ import { bounds } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const DAY_MS = 86_400_000;
-// Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left out.
+// Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left
+// out.
 const LONGEST_MS = 30 * DAY_MS;
 const PAGE = 500;
-// One look reads at most MAX_PAGES pages of failed deliveries, and for at most LOOK_MS; the next look continues below them.
+// One look reads at most MAX_PAGES pages of failed deliveries, and for at most LOOK_MS; the next look continues below
+// them.
 const MAX_PAGES = 40;
 const LOOK_MS = 2000;
 
@@ -19,8 +21,8 @@ interface Holding {
   condition: string;
 }
 
-// A transform fails before an attempt is made, a destination by its answer or without one. An open circuit holds back what waits,
-// which its closing releases; what failed meanwhile is retried.
+// A transform fails before an attempt is made, a destination by its answer or without one. An open circuit holds back
+// what waits, which its closing releases; what failed meanwhile is retried.
 const HOLDING: Partial<Record<IssueKind, Holding>> = {
   delivery_failing: { status: 'failed', condition: 'd.attempt_count > 0' },
   circuit_open: { status: 'failed', condition: 'true' },
@@ -39,8 +41,8 @@ export interface Held {
 }
 
 /**
- * Finds deliveries that failed since the issue opened, and have not been replayed; the newest first. One look does bounded work,
- * whatever their number; all of them are found by further looks.
+ * Finds deliveries that failed since the issue opened, and have not been replayed; the newest first. One look does
+ * bounded work, whatever their number; all of them are found by further looks.
  * @param most how many
  * @param before where the look before ended; null: from the newest on
  */

@@ -62,8 +62,9 @@ export async function findIssue(db: Queryable, organizationId: string, id: strin
   return rows[0] ?? null;
 }
 
-// What is set to the state that it has stays as it is. One that opens again has not recovered. Of the issues of one failure only the
-// last one opens again, here and where failures are counted (record-issues.ts, circuit-issues.ts): so the two meet at its row.
+// What is set to the state that it has stays as it is. One that opens again has not recovered. Of the issues of one
+// failure only the last one opens again, here and where failures are counted (record-issues.ts, circuit-issues.ts): so
+// the two meet at its row.
 const CHANGE = `
 update issues set state = $3, changed_at = case when state = $3 then changed_at else now() end,
   resolved_at = case when $3 <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,
@@ -77,7 +78,8 @@ where organization_id = $1 and id = $2 and not ($3 <> 'resolved' and state = 're
 returning ${COLUMNS}`;
 
 /**
- * Sets the state of an issue. @returns null when there is none, or when a resolved one is to open whose failure has another since
+ * Sets the state of an issue. @returns null when there is none, or when a resolved one is to open whose failure has
+ * another since
  * @throws a unique violation (`isUniqueViolation`) when that other one opens at the same moment
  */
 export async function changeIssue(

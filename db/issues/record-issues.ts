@@ -1,4 +1,5 @@
-// Stores what processes have counted: one statement about once a second, however much has failed; and resolves what has recovered.
+// Stores what processes have counted: one statement about once a second, however much has failed; and resolves what has
+// recovered.
 import type { CauseCount, SubjectCount } from '../../core/messages/issue-counts.ts';
 import { newId } from '../../core/text/ids.ts';
 import { type IssueSubject, MAX_CAUSES, MAX_ISSUES, OPENS_AFTER, OTHER_CAUSE } from '../../core/messages/issues.ts';
@@ -13,17 +14,19 @@ const isStreakOf = (streak: string, subject: string): string =>
     .map((column) => `${streak}.${column} = ${subject}.${column}`)
     .join(' and ');
 
-// A delivery has failed for good. What a process counts together, without a destination, is all final: that says nothing.
+// A delivery has failed for good. What a process counts together, without a destination, is all final: that says
+// nothing.
 const IS_EXHAUSTED = `is_final and kind = 'delivery_failing' and destination_id <> '' as is_exhausted`;
 
-// Failures open an issue when one is final, or enough came in a row: the last one of the same key if it was resolved lately, else a
-// new one. What is counted already continues, whatever the number. Issues of
-// what was deleted are not opened; those that slip through are resolved by housekeeping.
+// Failures open an issue when one is final, or enough came in a row: the last one of the same key if it was resolved
+// lately, else a new one. What is counted already continues, whatever the number. Issues of what was deleted are not
+// opened; those that slip through are resolved by housekeeping.
 //
-// Safe beside others of its kind: rows are written in the order of their key, and where two processes open the same issue, the index
-// issues_unresolved makes one of them count into the row of the other. Two that open issues at the same moment do not see each other's,
-// so there may be a few more than the bounds allow. A row of `subject` has either failures that come last (streak > 0), or has worked
-// after all of them, so no part changes a row that another part of the statement has changed.
+// Safe beside others of its kind: rows are written in the order of their key, and where two processes open the same
+// issue, the index issues_unresolved makes one of them count into the row of the other. Two that open issues at the
+// same moment do not see each other's, so there may be a few more than the bounds allow. A row of `subject` has either
+// failures that come last (streak > 0), or has worked after all of them, so no part changes a row that another part of
+// the statement has changed.
 const RECORD = `
 with subject as (
   select * from json_to_recordset($1::json) as s(organization_id text, kind text, source_id text, route_id text, destination_id text,
@@ -193,7 +196,8 @@ update issues set state = 'resolved', resolved_at = now(), changed_at = now() wh
 
 const SINCE_LONG = 'x.last_seen_at < now() - make_interval(secs => $1)';
 
-// Nothing is accepted while a limit is reached, so nothing says that its time has passed; nor does anything of what is counted together.
+// Nothing is accepted while a limit is reached, so nothing says that its time has passed; nor does anything of what is
+// counted together.
 const OVER = `
 x.source_id is null and x.route_id is null and x.destination_id is null and ${SINCE_LONG} and (
   x.kind <> 'quota_reached' or x.cause = 'eventsPerSecond' or x.cause = '${OTHER_CAUSE}'

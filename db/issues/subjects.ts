@@ -1,4 +1,5 @@
-// What an issue is about, in statements. Where a kind names no source, route or destination, parameters have an empty text.
+// What an issue is about, in statements. Where a kind names no source, route or destination, parameters have an empty
+// text.
 import { type IssueSubject, REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 
 /** The columns of a subject as they are compared: the key of the index `issues_unresolved`, but for the cause. */
@@ -10,7 +11,10 @@ export const isAbout = (issue: string, subject: string): string =>
    and coalesce(${issue}.source_id, '') = ${subject}.source_id and coalesce(${issue}.route_id, '') = ${subject}.route_id
    and coalesce(${issue}.destination_id, '') = ${subject}.destination_id`;
 
-/** The last issue of a subject and cause that was resolved so lately that a failure opens it again. @param failure one of a row of parameters */
+/**
+ * The last issue of a subject and cause that was resolved so lately that a failure opens it again.
+ * @param failure one of a row of parameters
+ */
 export const resolvedLately = (failure: string): string => `
   select i.id from issues i
   where ${isAbout('i', failure)} and i.cause = ${failure}.cause and i.state = 'resolved'

@@ -170,8 +170,8 @@ const COLUMNS: Record<Narrowing, string> = {
 };
 
 // $1 is the organization, $2 and $3 the time, $4 the step, $5 how many groups; the rest narrows. A deleted source takes
-// its events with it, and from then on nothing shows what came of them. Rows are added up to steps first: there are many more of them.
-// Sums are of doubles, which are exact up to 2^53 and several times as fast as those of bigint.
+// its events with it, and from then on nothing shows what came of them. Rows are added up to steps first: there are
+// many more of them. Sums are of doubles, which are exact up to 2^53 and several times as fast as those of bigint.
 function statement(counting: Counting, { metric, groupBy, where }: FigureQuestion): string {
   const { sums, weight, condition = 'true', whole = '0', part = whole } = counting;
   const narrowed = (Object.keys(where) as Narrowing[]).map((name, index) => `${COLUMNS[name]} = $${index + 6}`);
@@ -186,7 +186,8 @@ function statement(counting: Counting, { metric, groupBy, where }: FigureQuestio
     Object.entries(sums)
       .map(([name, column]) => `${write(name, column)} as "${name}"`)
       .join(', ');
-  // Histograms are not added up here, but where they are read: the whole time from its steps, else they would be sent twice.
+  // Histograms are not added up here, but where they are read: the whole time from its steps, else they would be sent
+  // twice.
   const [sumOfRows, added] =
     metric === 'latency'
       ? [(column: string) => `json_agg(${column})`, `select id, at, part, ${each((name) => `"${name}"`)} from steps`]

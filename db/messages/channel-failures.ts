@@ -12,7 +12,10 @@ interface ChannelKey {
   organizationId: string;
 }
 
-/** @param parameters organization, channel, id of a message; each used once @param set further columns of the channel */
+/**
+ * @param parameters organization, channel, id of a message; each used once
+ * @param set further columns of the channel
+ */
 const recovery = ([organizationId, id, messageId]: [string, string, string], set = '') => `
 with it as materialized (
   select c.id, c.organization_id, c.told_channel_id, ${messageId}::text as message_id
@@ -46,7 +49,9 @@ update alert_channels f set told_channel_id = m.channel_id from messages m
 where m.organization_id = $1 and m.id = $2
   and f.organization_id = $1 and f.id = m.failing_channel_id and f.failing_since is not null`;
 
-/** Notes which channel is notified that another one fails: before it is sent, because it may arrive without an answer. */
+/**
+ * Notes which channel is notified that another one fails: before it is sent, because it may arrive without an answer.
+ */
 export async function noteNotifying(db: Queryable, { organizationId, messageId }: MessageKey): Promise<void> {
   await db.query(NOTIFYING, [organizationId, messageId]);
 }
@@ -78,7 +83,11 @@ const NOTIFY = `
 insert into messages (id, organization_id, channel_id, kind, content, failing_channel_id, tried_channel_ids)
 values ($1, $2, $3, 'failing', $4::jsonb, $5, $6::text[])`;
 
-/** Has another channel notified that one fails. @param tried that could not be notified @returns the channel, if there is any */
+/**
+ * Has another channel notified that one fails.
+ * @param tried that could not be notified
+ * @returns the channel, if there is any
+ */
 export async function notifyOther(
   db: Queryable,
   failing: ChannelKey,

@@ -76,7 +76,10 @@ update messages m set due_at = now() + interval '3 hours'
 from json_to_recordset($1::json) as s("organizationId" text, "messageId" text)
 where m.organization_id = s."organizationId" and m.id = s."messageId" and m.sent_at is null`;
 
-/** The workflows of these messages have started: they are claimed again hours later, should the workflows have been lost. */
+/**
+ * The workflows of these messages have started: they are claimed again hours later, should the workflows have been
+ * lost.
+ */
 export async function noteStarted(db: Queryable, started: readonly MessageKey[]): Promise<void> {
   const keys = started.map(({ organizationId, messageId }) => ({ organizationId, messageId }));
   if (keys.length > 0) await db.query(STARTED, [jsonParameter(keys)]);

@@ -114,7 +114,10 @@ export function forgetUnnamed(
   });
 }
 
-/** How many never-asked addresses wait for an organization, counted up to `most`, and how many of the given would be new. */
+/**
+ * How many never-asked addresses wait for an organization, counted up to `most`, and how many of the given would be
+ * new.
+ */
 export async function waitingRecipients(
   db: Queryable,
   organizationId: string,

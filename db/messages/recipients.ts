@@ -99,7 +99,10 @@ export async function listRecipients(
   return [page.rows, all.rows[0]?.total ?? 0];
 }
 
-/** A recipient, and in how many seconds its owner may be asked again: an hour after the first mail, then twice as long each time. */
+/**
+ * A recipient, and in how many seconds its owner may be asked again: an hour after the first mail, then twice as long
+ * each time.
+ */
 export async function findRecipient(
   db: Queryable,
   organizationId: string,

@@ -88,7 +88,10 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
   });
 }
 
-/** Makes the transaction the only one that makes messages. In a statement of its own: the next one sees what the last holder has committed. */
+/**
+ * Makes the transaction the only one that makes messages. In a statement of its own: the next one sees what the last
+ * holder has committed.
+ */
 export async function lockRound(db: Queryable): Promise<boolean> {
   // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
   const { rows } = await db.query<{ locked: boolean }>(

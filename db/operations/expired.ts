@@ -98,7 +98,9 @@ export async function forgetIssues(db: Queryable): Promise<boolean> {
   return issues || streaks;
 }
 
-/** Counts a failure of a part of housekeeping, so that one that fails repeatedly is noticed (docs/operate/retention.md). */
+/**
+ * Counts a failure of a part of housekeeping, so that one that fails repeatedly is noticed (docs/operate/retention.md).
+ */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
   await db.query(
     `insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', $1, 1, now(), $2)

@@ -1,5 +1,6 @@
 // Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to
-// dropped rows: open deliveries, and deliveries that are younger than their event (activities/maintenance/background-steps.ts).
+// dropped rows: open deliveries, and deliveries that are younger than their event
+// (activities/maintenance/background-steps.ts).
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';

@@ -11,7 +11,8 @@ export interface Handshaken {
   shown: string | null;
 }
 
-// One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out: nobody waits for it.
+// One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out:
+// nobody waits for it.
 const RECORD = `
 insert into source_handshakes as h (source_id, organization_id, kind, answered_at, shown)
 select s.id, s.organization_id, n.kind, n.at, n.shown
@@ -51,8 +52,8 @@ export interface SentSecret {
 }
 
 /**
- * Remembers the secret that came with a handshake, and records that in the audit log. Of two that come at once the first wins: the
- * condition is checked again when the row is locked.
+ * Remembers the secret that came with a handshake, and records that in the audit log. Of two that come at once the
+ * first wins: the condition is checked again when the row is locked.
  * @returns whether it was stored; false when the source has one
  */
 export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {

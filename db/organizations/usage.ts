@@ -93,8 +93,8 @@ export async function dailyUse(
 // nearly full.
 
 // What a row `t` takes, bytes: the columns that tenants and their destinations can make large, and the rest with its
-// indexes (docs/operate/scaling.md). The size of a value that is stored outside of its row is told without reading it; the rows of
-// records are read.
+// indexes (docs/operate/scaling.md). The size of a value that is stored outside of its row is told without reading it;
+// the rows of records are read.
 const RECORD = '300 + pg_column_size(t.*)';
 const WEIGHTS = {
   events: '700 + pg_column_size(t.headers)',

@@ -67,9 +67,9 @@ create table api_keys (
 );
 create index api_keys_by_organization on api_keys (organization_id, id);
 
--- One-time codes of the console's sign-in links (docs/operate/security.md), as SHA-256. A code is exchanged for a key of the
--- organization. It is looked up before the tenant is known, so the column is not organization_id, which gives tenants
--- rights (db/schema/roles.ts).
+-- One-time codes of the console's sign-in links (docs/operate/security.md), as SHA-256. A code is exchanged for a key
+-- of the organization. It is looked up before the tenant is known, so the column is not organization_id, which gives
+-- tenants rights (db/schema/roles.ts).
 create table console_codes (
   code_hash bytea primary key, owner_id text collate "C" not null references organizations (id) on delete cascade,
   expires_at timestamptz(3) not null

@@ -14,8 +14,8 @@ create table events (
   -- the span that recorded it (W3C Trace Context), parent of its attempts; null: the sender's is handed on
   traceparent text,
   received_at timestamptz(3) not null, validated_at timestamptz(3) not null, queued_at timestamptz(3) not null,
-  -- The status of an event with failed deliveries, for an index. With an index of `status`, every update of a row would write all its
-  -- indexes. This column stays null while an event is delivered, so such updates stay heap-only (HOT).
+  -- The status of an event with failed deliveries, for an index. With an index of `status`, every update of a row would
+  -- write all its indexes. This column stays null while an event is delivered, so such updates stay heap-only (HOT).
   undelivered_status text collate "C" generated always as (case when status in ('failed', 'partial') then status end) stored
 ) partition by range (id);
 create index events_by_organization on events (organization_id, id);  -- the event list, newest first

@@ -53,9 +53,9 @@ create function add_latencies(one integer[],
   ) classes
 $$;
 
--- A sample of each source's last refused webhooks (docs/guide/refused-webhooks.md). API processes write it every few seconds
--- in one statement and keep no more than is shown (db/history/refusals.ts). No other index: retention finds what is old
--- by the id, which begins with the time.
+-- A sample of each source's last refused webhooks (docs/guide/refused-webhooks.md). API processes write it every few
+-- seconds in one statement and keep no more than is shown (db/history/refusals.ts). No other index: retention finds
+-- what is old by the id, which begins with the time.
 create table refused_webhooks (
   id text collate "C" primary key, organization_id text collate "C" not null,
   source_id text collate "C" not null references sources (id) on delete cascade, refused_at timestamptz(3) not null,

@@ -1,9 +1,9 @@
 -- Issues: failures that last (docs/guide/issues-and-alerts.md).
 
 -- One row per (kind, source, route, destination, cause), for the organization to see and to be alerted of. Processes
--- count failures in memory and write them about once a second in one statement (db/issues/record-issues.ts); circuits write
--- theirs with the change of the circuit. A failure after `resolved` opens a new row, or soon after it the last one
--- again. No foreign keys: the history of a route that was deleted stays until retention removes it.
+-- count failures in memory and write them about once a second in one statement (db/issues/record-issues.ts); circuits
+-- write theirs with the change of the circuit. A failure after `resolved` opens a new row, or soon after it the last
+-- one again. No foreign keys: the history of a route that was deleted stays until retention removes it.
 create table issues (
   id text collate "C" primary key, organization_id text collate "C" not null,
   kind text not null,  -- a word of core/messages/issues.ts

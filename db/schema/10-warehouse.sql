@@ -1,5 +1,5 @@
--- Files for warehouse destinations (docs/guide/warehouses.md). What waits for one stays in the outbox, which the relays read
--- below 'dst_wh_' only: cancelling, deleting, failing over and replaying find it where they find every delivery. A
+-- Files for warehouse destinations (docs/guide/warehouses.md). What waits for one stays in the outbox, which the relays
+-- read below 'dst_wh_' only: cancelling, deleting, failing over and replaying find it where they find every delivery. A
 -- file's deliveries leave the outbox when its membership is fixed, and say so in deliveries.batch_id.
 
 create table warehouse_batches (

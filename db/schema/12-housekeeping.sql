@@ -1,8 +1,8 @@
 -- What housekeeping and reconciliation keep of themselves, and the figures of the whole installation.
 
--- One row for each part of housekeeping that failed (docs/operate/temporal-ui.md), for each kind of disagreement with Temporal
--- that was repaired (docs/internals/path-of-a-webhook.md, "Reconcile"), and for the list of running workflows, which one
--- process at a time goes through.
+-- One row for each part of housekeeping that failed (docs/operate/temporal-ui.md), for each kind of disagreement with
+-- Temporal that was repaired (docs/internals/path-of-a-webhook.md, "Reconcile"), and for the list of running workflows,
+-- which one process at a time goes through.
 create table upkeep (
   kind text not null check (kind in ('failure', 'repair', 'listing')), part text not null,
   total bigint not null default 0, last_at timestamptz(3) not null, last_error text,

@@ -1,6 +1,6 @@
-// Batches of warehouse destinations: which deliveries wait, moving them into a batch, and the life cycle of the batch (migration
-// 0012). Each statement names the status it starts from, so that of two workers only one continues. They are planned for every
-// call, because batches differ in size: do not run them on the hot-path pool.
+// Batches of warehouse destinations: which deliveries wait, moving them into a batch, and the life cycle of the batch
+// (migration 0012). Each statement names the status it starts from, so that of two workers only one continues. They are
+// planned for every call, because batches differ in size: do not run them on the hot-path pool.
 import { errorText } from '../../core/text/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
@@ -101,8 +101,8 @@ export const BATCH_COLUMNS = `id, organization_id as "organizationId", destinati
   error_summary as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
 /**
- * The oldest batch of a destination that is frozen and has not ended. At most one is being uploaded; those before it were
- * uploaded, and their deliveries are being recorded.
+ * The oldest batch of a destination that is frozen and has not ended. At most one is being uploaded; those before it
+ * were uploaded, and their deliveries are being recorded.
  * @param except the id of a batch that is being processed
  */
 export async function findBatchUnderWay(
@@ -248,10 +248,11 @@ export async function forgetBatches(db: Queryable, days: number): Promise<void> 
   await forgetEnded(db, 'warehouse_batches', days);
 }
 
-// The order in which the files of a warehouse are frozen and written. Keys sort by the first, and loaders go by the second: a later file
-// must have a later time, and nobody may see it before one with an earlier time. So anyone who freezes or writes a file of a destination
-// takes the time after all others before it have committed. It is the time of the database's clock, or a ms after the latest of the
-// destination: a clock that was set back changes nothing, nor does another server after a failover.
+// The order in which the files of a warehouse are frozen and written. Keys sort by the first, and loaders go by the
+// second: a later file must have a later time, and nobody may see it before one with an earlier time. So anyone who
+// freezes or writes a file of a destination takes the time after all others before it have committed. It is the time of
+// the database's clock, or a ms after the latest of the destination: a clock that was set back changes nothing, nor
+// does another server after a failover.
 
 const nextOf = (column: 'frozen_at' | 'uploaded_at'): string => `
 select greatest(date_trunc('milliseconds', clock_timestamp()), max(${column}) + interval '1 millisecond') as time

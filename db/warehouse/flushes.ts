@@ -25,8 +25,8 @@ export const LEASE_SECONDS = 30;
 const WAITING = queuedDestinations('waiting', FIRST_WAREHOUSE);
 
 /**
- * Whether the workflow of a destination must be started, or signalled that the destination has changed. Versions are looked up one by
- * one: a join would read all destinations.
+ * Whether the workflow of a destination must be started, or signalled that the destination has changed. Versions are
+ * looked up one by one: a join would read all destinations.
  */
 export const UNSTARTED_FLUSH = `(
     exists (select from warehouse_flushes f
@@ -70,20 +70,21 @@ select c.destination_id as "destinationId", c.organization_id as "organizationId
 from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
 
 /**
- * Claims destinations whose workflow must be started or signalled: new ones, those whose record has changed, and those that were
- * not checked for a while. Organizations take turns.
+ * Claims destinations whose workflow must be started or signalled: new ones, those whose record has changed, and those
+ * that were not checked for a while. Organizations take turns.
  */
 export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
   return (await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS])).rows;
 }
 
-// The transaction that wrote a row of the outbox, with the part that `xmin` leaves out: it is the latest of that number.
+// The transaction that wrote a row of the outbox, with the part that `xmin` leaves out: it is the latest of that
+// number.
 const WRITTEN_BY = `
 (l.latest - (l.latest - o.xmin::text::bigint) % 4294967296)::text::xid8`;
 
-// Each check adds what has been committed since the last one: what the snapshot of that did not see. Ids would not tell, because
-// they are given before the commit. A row that was changed meanwhile counts again, so a look comes early, never late. As few wait as
-// one look goes through (core/warehouse/batching.ts), else a batch would be due.
+// Each check adds what has been committed since the last one: what the snapshot of that did not see. Ids would not
+// tell, because they are given before the commit. A row that was changed meanwhile counts again, so a look comes early,
+// never late. As few wait as one look goes through (core/warehouse/batching.ts), else a batch would be due.
 const COUNT = `
 with latest as (
   select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as latest

@@ -6,9 +6,10 @@ import { unqueue } from '../sql/rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm, inOrder } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
 
-// Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot deadlock. A
-// delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another worker has frozen a batch
-// of this destination meanwhile, the unique index on unfinished batches refuses the statement.
+// Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot
+// deadlock. A delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another
+// worker has frozen a batch of this destination meanwhile, the unique index on unfinished batches refuses the
+// statement.
 const FREEZE = `
 with taken as (
   update deliveries set batch_id = $2
@@ -77,11 +78,12 @@ export function freezeBatch(pool: Pool, batch: NewBatch): Promise<BatchUnderWay>
   });
 }
 
-// Moves half of the deliveries of a batch whose file would be too large to a new batch with its own object (warehouse_batches.half_of).
+// Moves half of the deliveries of a batch whose file would be too large to a new batch with its own object
+// (warehouse_batches.half_of).
 
-// One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be locked, and
-// only by its latest upload: an older upload moves nothing. Deliveries that ended meanwhile stay where they are. The new batch is
-// frozen now: it is uploaded after this one, and its key sorts behind.
+// One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be
+// locked, and only by its latest upload: an older upload moves nothing. Deliveries that ended meanwhile stay where they
+// are. The new batch is frozen now: it is uploaded after this one, and its key sorts behind.
 const HALVE = `
 with halved as (
   update warehouse_batches set status = 'frozen', events = $6, bytes = $7

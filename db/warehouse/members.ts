@@ -1,5 +1,5 @@
-// The deliveries of a batch: what its file is made of, and which of them have not ended. Planned for every call, as the statements on
-// batches (batches.ts), but for the one that reads events.
+// The deliveries of a batch: what its file is made of, and which of them have not ended. Planned for every call, as the
+// statements on batches (batches.ts), but for the one that reads events.
 import type { Queryable } from '../connections/pool.ts';
 import { countOutcomes } from '../hot-path/record-results.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
@@ -33,9 +33,9 @@ where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d
 order by e.received_at, d.event_id, d.id`;
 
 /**
- * The deliveries of a batch's file, in the order of its rows. A delivery that ended otherwise (its event was deleted, its
- * transform failed) has no row in this upload and in later ones. A delivered one has a row: an upload that was overtaken by a
- * newer one must not write less than that one.
+ * The deliveries of a batch's file, in the order of its rows. A delivery that ended otherwise (its event was deleted,
+ * its transform failed) has no row in this upload and in later ones. A delivered one has a row: an upload that was
+ * overtaken by a newer one must not write less than that one.
  */
 export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
   return (await db.query<BatchMember>(CONTENT, rangeOf(batch))).rows;
@@ -51,7 +51,8 @@ interface EventContent {
   bytes: Buffer | null;
 }
 
-// Text crosses as text: in hexadecimal it would be twice as long, and would have to be decoded. `lateral` with a limit is one probe each.
+// Text crosses as text: in hexadecimal it would be twice as long, and would have to be decoded. `lateral` with a limit
+// is one probe each.
 const EVENTS = `
 select e.id, e.headers::text as headers, case when p.is_text then convert_from(p.body, 'UTF8') end as text,
        case when not p.is_text then p.body end as bytes
@@ -97,11 +98,12 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
   return [batch.destinationId, batch.firstDeliveryId, batch.lastDeliveryId, batch.id];
 }
 
-// Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a row for each.
+// Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a
+// row for each.
 
-// Safe under concurrency as the recording of results (hot-path/record-results.ts): a delivery changes only while it is open, so that
-// recording the same again changes and counts nothing. It left the outbox when its file was frozen. Deliveries are found by
-// parameters alone, without a join (docs/internals/postgresql-18.md).
+// Safe under concurrency as the recording of results (hot-path/record-results.ts): a delivery changes only while it is
+// open, so that recording the same again changes and counts nothing. It left the outbox when its file was frozen.
+// Deliveries are found by parameters alone, without a join (docs/internals/postgresql-18.md).
 const recording = ({ events, deliveries, attempts }: Tables) => `
 with changed as (
   update ${deliveries} d

@@ -1,5 +1,6 @@
-// The programs of the embedded PostgreSQL, at a place where its user can run them: in the npm package, or, when that is below a
-// folder that only root may enter (root's home, a mktemp folder), in a copy that belongs to root and that every user may read.
+// The programs of the embedded PostgreSQL, at a place where its user can run them: in the npm package, or, when that is
+// below a folder that only root may enter (root's home, a mktemp folder), in a copy that belongs to root and that every
+// user may read.
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

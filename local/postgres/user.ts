@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root. When the stack is started by root (containers, small servers), PostgreSQL runs as the
-// system user `postgres`, which is made when it is missing, and which has no right of root's.
+// PostgreSQL refuses to run as root. When the stack is started by root (containers, small servers), PostgreSQL runs as
+// the system user `postgres`, which is made when it is missing, and which has no right of root's.
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';

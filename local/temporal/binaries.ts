@@ -1,5 +1,5 @@
-// Where the Temporal server, its SQL tool and its UI come from on this machine, in this order: the cache, the projects' release
-// archives (checksum verified), a Go build of the versions that temporal-config/ pins.
+// Where the Temporal server, its SQL tool and its UI come from on this machine, in this order: the cache, the projects'
+// release archives (checksum verified), a Go build of the versions that temporal-config/ pins.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

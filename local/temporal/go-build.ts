@@ -1,4 +1,5 @@
-// Builds programs from Go modules that pin them: those of Temporal (temporal-config/), and the object stores of the tests.
+// Builds programs from Go modules that pin them: those of Temporal (temporal-config/), and the object stores of the
+// tests.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

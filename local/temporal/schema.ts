@@ -1,6 +1,6 @@
-// The schemas of Temporal's two databases, through Temporal's own SQL tool (the schema files are inside the tool), and the indexes of its
-// visibility table. It has 74, and every start and end of a workflow writes all of them; Hookyard's queries and the Temporal UI use a
-// dozen. Without the others a delivery costs half as much there.
+// The schemas of Temporal's two databases, through Temporal's own SQL tool (the schema files are inside the tool), and
+// the indexes of its visibility table. It has 74, and every start and end of a workflow writes all of them; Hookyard's
+// queries and the Temporal UI use a dozen. Without the others a delivery costs half as much there.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
@@ -52,8 +52,8 @@ async function runTool(sqlTool: string, url: string, args: string[]): Promise<vo
 }
 
 /**
- * Besides those of columns in use: the primary key; lists by time; the UI's filters by id, type and status; and the division
- * of the namespace, by which schedules and other internal executions are told apart.
+ * Besides those of columns in use: the primary key; lists by time; the UI's filters by id, type and status; and the
+ * division of the namespace, by which schedules and other internal executions are told apart.
  */
 const KEPT = [
   'executions_visibility_pkey',

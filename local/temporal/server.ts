@@ -80,7 +80,9 @@ export function internalPorts(dataDir: string): number[] {
   return [...grpc, ...membership];
 }
 
-/** Ports of the services among themselves, kept between starts: a restarted server is found where its peers look for it. */
+/**
+ * Ports of the services among themselves, kept between starts: a restarted server is found where its peers look for it.
+ */
 async function claimInternalPorts(file: string): Promise<ServicePorts> {
   if (existsSync(file)) {
     const kept: ServicePorts = JSON.parse(readFileSync(file, 'utf8'));

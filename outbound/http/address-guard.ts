@@ -1,6 +1,6 @@
 // The address guard: which addresses an outbound request may connect to. The public internet is open. Private networks
-// are opened by the operator as a range, a host or a suffix; addresses of the machine itself, whatever their range is, of its link and of
-// cloud metadata services only by an entry that names exactly them.
+// are opened by the operator as a range, a host or a suffix; addresses of the machine itself, whatever their range is,
+// of its link and of cloud metadata services only by an entry that names exactly them.
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -117,7 +117,10 @@ export function refusalOf(
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
-/** The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local address. */
+/**
+ * The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local
+ * address.
+ */
 export function normalForm(address: string): string {
   const withoutZone = address.replace(/%.*$/, '');
   if (!ipaddr.isValid(withoutZone)) return withoutZone;
@@ -131,7 +134,8 @@ function nat64Target(address: Address): ipaddr.IPv4 | null {
   return new ipaddr.IPv4(address.toByteArray().slice(12));
 }
 
-// The addresses of this machine, whose programs often trust whoever is on it, or are kept from others by a firewall only.
+// The addresses of this machine, whose programs often trust whoever is on it, or are kept from others by a firewall
+// only.
 
 // Asking the system takes a tenth of a millisecond, and a connection asks several times.
 const FRESH_MS = 10_000;
@@ -139,7 +143,10 @@ const FRESH_MS = 10_000;
 let known: ReadonlySet<string> = new Set();
 let askedAt = Number.NEGATIVE_INFINITY;
 
-/** Loopback, unspecified addresses, which reach this machine too, and those of its interfaces. @param address in its normal form */
+/**
+ * Loopback, unspecified addresses, which reach this machine too, and those of its interfaces.
+ * @param address in its normal form
+ */
 export function isOfThisMachine(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const range = ipaddr.parse(address).range();

@@ -63,7 +63,10 @@ export interface Reach {
   own?: OwnServices;
   /** Resolves host names, by default through the system. */
   resolve?: Resolve;
-  /** Look-ups of those names, by turns of organizations; all that go out of a process share one. By default one of its own. */
+  /**
+   * Look-ups of those names, by turns of organizations; all that go out of a process share one. By default one of its
+   * own.
+   */
   lookUp?: LookUp;
   /** By default what the system says. */
   isOfThisMachine?: IsOfThisMachine;
@@ -147,8 +150,8 @@ function portOf({ port, protocol }: buildConnector.Options): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
-// The server chooses the prime of an exchange over a finite field, and OpenSSL computes with any of up to 10,000 bits. TLS 1.3 has
-// fixed ones, of which Node offers small ones only.
+// The server chooses the prime of an exchange over a finite field, and OpenSSL computes with any of up to 10,000 bits.
+// TLS 1.3 has fixed ones, of which Node offers small ones only.
 const CIPHERS = `${DEFAULT_CIPHERS}:!kDHE`;
 
 /** A connector that asks the judge three times. */
@@ -171,7 +174,8 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
       return;
     }
     if (connection) connection.beganAt = performance.now();
-    // undici returns the socket, although its types do not say so. Without it the times would be missing, and nothing else.
+    // undici returns the socket, although its types do not say so. Without it the times would be missing, and nothing
+    // else.
     const begin = (made: buildConnector.Callback): unknown =>
       lookedUpFor.run(organizationId, () => connect(target, made));
     const begun = begin((...outcome) => {
@@ -197,7 +201,9 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
 // The organization of a connection that is begun: the options of a socket's `lookup` have no room for it.
 const lookedUpFor = new AsyncLocalStorage<string>();
 
-/** A `lookup` for sockets that fails when any address of the name is refused, and otherwise gives just the checked ones. */
+/**
+ * A `lookup` for sockets that fails when any address of the name is refused, and otherwise gives just the checked ones.
+ */
 function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
   return (hostname, lookupOptions, callback) => {
     const given = (addresses: ResolvedAddress[]): void => {
@@ -218,8 +224,9 @@ function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
   };
 }
 
-// Look-ups of names that tenants chose. The system's resolver takes a thread for each, until a server answers or it gives up by itself;
-// libuv has few, which the names of PostgreSQL, Temporal and the mail server need too. So organizations share the threads, and take turns.
+// Look-ups of names that tenants chose. The system's resolver takes a thread for each, until a server answers or it
+// gives up by itself; libuv has few, which the names of PostgreSQL, Temporal and the mail server need too. So
+// organizations share the threads, and take turns.
 
 // The system's resolver gives up after 5 to 40 s.
 const WAIT_MS = 10_000;

@@ -44,7 +44,10 @@ export type OutboundInput = {
   nowMs: number;
   /** Of the span of this attempt; null: it is not recorded. */
   spanTraceparent?: string | null;
-  /** That is kept with the event: of its span, or of the trace that was made for it; null: the sender's continues, if there is one. */
+  /**
+   * That is kept with the event: of its span, or of the trace that was made for it; null: the sender's continues, if
+   * there is one.
+   */
   eventTraceparent?: string | null;
   /** Set for a delivery to a failover destination: the id of the destination it replaces, and why. */
   failover?: { originalDestination: string; failureReason: string };
@@ -99,7 +102,10 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What Hookyard says of the trace; null: nothing of its own. A trace that no attempt records is part of what was received. */
+/**
+ * What Hookyard says of the trace; null: nothing of its own. A trace that no attempt records is part of what was
+ * received.
+ */
 function ownTraceparent({ spanTraceparent, eventTraceparent, destination }: OutboundInput): string | null {
   if (spanTraceparent) return spanTraceparent;
   return eventTraceparent && isForwarded('traceparent', destination.forwardHeaders) ? eventTraceparent : null;

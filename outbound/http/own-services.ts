@@ -1,5 +1,5 @@
-// Hookyard's own services as addresses that no destination may reach: who speaks to Temporal or PostgreSQL acts on every
-// organization. An entry of HOOKYARD_DELIVERY_ALLOW does not open them.
+// Hookyard's own services as addresses that no destination may reach: who speaks to Temporal or PostgreSQL acts on
+// every organization. An entry of HOOKYARD_DELIVERY_ALLOW does not open them.
 import { isIP } from 'node:net';
 import type { HostAndPort } from '../../core/http/host-and-port.ts';
 import { classifyAddress, isOfThisMachine, normalForm, normalHost } from './address-guard.ts';
@@ -7,7 +7,8 @@ import type { Resolve } from './guarded-connect.ts';
 
 export type OwnServices = ReturnType<typeof createOwnServices>;
 
-// An address of the public internet serves many names on these ports (content delivery networks), so only the name counts there.
+// An address of the public internet serves many names on these ports (content delivery networks), so only the name
+// counts there.
 const SHARED_PORTS = [80, 443];
 
 /** @param resolve the resolver of host names @param now in ms */
@@ -53,7 +54,10 @@ export function createOwnServices(
       const isShared = SHARED_PORTS.includes(port) && classifyAddress(asked).tier === 'public';
       return !isShared && own.includes(asked);
     },
-    /** Whether one of them could be there: its name has never been resolved, and the address is not of the public internet. */
+    /**
+     * Whether one of them could be there: its name has never been resolved, and the address is not of the public
+     * internet.
+     */
     mayInclude(address: string, port: number): boolean {
       const isUnresolved = [...(byPort.get(port) ?? [])].some((host) => knownAddresses(host).length === 0);
       const asked = normalForm(address);
@@ -63,8 +67,8 @@ export function createOwnServices(
   };
 }
 
-// The addresses of a few names, as answers of the last hour have told them: a name with many addresses may get another part of
-// them, or another one, with each answer.
+// The addresses of a few names, as answers of the last hour have told them: a name with many addresses may get another
+// part of them, or another one, with each answer.
 
 // Addresses behind a name change rarely; those of a server that moved are known again after this time.
 const FRESH_MS = 30_000;

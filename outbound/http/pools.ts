@@ -96,10 +96,14 @@ export function createPools(options: {
   };
 }
 
-// What is known of the connection of a request: where it goes, whether others used it before, and how long its steps took. A client of
-// undici has one connection at a time (HTTP/1.1, no pipelining), so what a request is to know of its connection is kept with its client.
+// What is known of the connection of a request: where it goes, whether others used it before, and how long its steps
+// took. A client of undici has one connection at a time (HTTP/1.1, no pipelining), so what a request is to know of its
+// connection is kept with its client.
 
-/** A connection, from the moment at which it is begun. Times by `performance.now()`; null: not reached, or there is no such step. */
+/**
+ * A connection, from the moment at which it is begun. Times by `performance.now()`; null: not reached, or there is no
+ * such step.
+ */
 export interface Connection {
   beganAt: number;
   resolvedAt: number | null;
@@ -221,7 +225,10 @@ export class RequestWatch {
     };
   }
 
-  /** Whether the connection was made for this request. A request that was given up leaves its connection to the next one. */
+  /**
+   * Whether the connection was made for this request. A request that was given up leaves its connection to the next
+   * one.
+   */
   #isOwn({ beganAt }: Connection): boolean {
     return beganAt >= this.#startedAt;
   }

@@ -1,10 +1,14 @@
-// What can go wrong while a request is sent, as one sentence that an operator can act on, and whether it is tried again.
+// What can go wrong while a request is sent, as one sentence that an operator can act on, and whether it is tried
+// again.
 import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../../core/text/error-summary.ts';
 
 /** Why there is no response. `retryable` is false when the same request would fail the same way again. */
 export type SendError = DescribedError & { code: string; retryable: boolean };
 
-/** An error of our own, which is described already. Its message is the summary, so that nothing else leaves with it by mistake. */
+/**
+ * An error of our own, which is described already. Its message is the summary, so that nothing else leaves with it by
+ * mistake.
+ */
 export class OwnSendError extends Error {
   override readonly name: string = 'OwnSendError';
   readonly code: string;
@@ -77,7 +81,8 @@ export function errorClass(code: string): 'timeout' | 'connection' | 'dns' | 'tl
 // The codes of OpenSSL's certificate checks have no common form; those of Node's TLS do.
 const TLS_CODE = /^ERR_TLS_|^ERR_SSL_|^CERT_|_CERT|SELF_SIGNED|UNABLE_TO_|^EPROTO$|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
 
-// Its words name the hosts that the destination's certificate has; those of other codes are constants of OpenSSL and Node.
+// Its words name the hosts that the destination's certificate has; those of other codes are constants of OpenSSL and
+// Node.
 const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /** Describes an error of a request to `url`. */
@@ -87,7 +92,10 @@ export function describeError(error: unknown, url: string): SendError {
   return { code, ...describe(root, code, URL.parse(url)), retryable: !NOT_RETRYABLE.has(code) };
 }
 
-/** The most specific error: when several addresses were tried, undici and Node return one error that holds one per address. */
+/**
+ * The most specific error: when several addresses were tried, undici and Node return one error that holds one per
+ * address.
+ */
 function rootOf(error: unknown): Error {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
   if (error instanceof Error && codeOf(error) === 'UND_ERR_SOCKET' && error.cause instanceof Error) return error.cause;

@@ -66,7 +66,8 @@ const CONNECT_TIMEOUT_MS = 60_000;
 export function createSender(options: Reach & { publicUrl?: () => string; maxPools?: number }): Sender {
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  // Webhooks that come in again are a matter of their route (`allowOwnAddress`); nothing but ingest is reached this way.
+  // Webhooks that come in again are a matter of their route (`allowOwnAddress`); nothing but ingest is reached this
+  // way.
   const none = createOwnServices([], guard.resolve);
   const connectToIngest = guardedConnector({
     ...guard,
@@ -124,7 +125,8 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
 // A sender for one attempt, which must end before its activity.
 
 /**
- * A sender that begins nothing whose answer may come too late: the attempt would outlive its activity, and be made again meanwhile.
+ * A sender that begins nothing whose answer may come too late: the attempt would outlive its activity, and be made
+ * again meanwhile.
  * @param withinMs from now until the last answer
  */
 export function inTime(sender: Sender, withinMs: number): Sender {

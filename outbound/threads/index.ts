@@ -1,5 +1,6 @@
-// What is too much for the event loop, or not to be trusted on it, in threads: filters, schemas, field mappings, Parquet and transforms. One
-// pool does all of it, with one queue of organizations and one account of their processor time (pool.ts).
+// What is too much for the event loop, or not to be trusted on it, in threads: filters, schemas, field mappings,
+// Parquet and transforms. One pool does all of it, with one queue of organizations and one account of their processor
+// time (pool.ts).
 import type { TypedBody } from '../../core/forms/forms.ts';
 import { transformDuration, transformFailures } from '../../core/metrics/services.ts';
 import type { Log } from '../../core/process/log.ts';
@@ -42,7 +43,10 @@ export interface GatedWebhook extends Pick<GatesTask, 'key' | 'request' | 'keyPa
   body: Buffer;
 }
 
-/** All of them throw NoThreadError when no thread does it, and nothing is known of the work; NoTurnError when it is to come back later. */
+/**
+ * All of them throw NoThreadError when no thread does it, and nothing is known of the work; NoTurnError when it is to
+ * come back later.
+ */
 export type Threads = ReturnType<typeof createThreads>;
 
 /** Processor time that the transforms of an organization may use in a minute, ms; Infinity: no limit. */
@@ -192,7 +196,11 @@ export function createThreads({
         kind: 'rowGroup',
         task: () => ({ task: { kind: 'rowGroup', ...group }, handedOver: [group.lines.buffer] }),
       }),
-    /** Compiles the code of a transform without running it on an event. @returns what is wrong with it, or null @throws what `budgetOf` throws */
+    /**
+     * Compiles the code of a transform without running it on an event.
+     * @returns what is wrong with it, or null
+     * @throws what `budgetOf` throws
+     */
     async checkTransform(
       { type, code }: Pick<TransformCode, 'type' | 'code'>,
       organizationId: string,
@@ -200,7 +208,10 @@ export function createThreads({
       const result = await transform({ key: null, type, code, outputContentType: null }, null, organizationId);
       return result.ok ? null : result.problem;
     },
-    /** Runs a transform on an event; the same code and event give the same bytes, however often. @throws what `budgetOf` throws */
+    /**
+     * Runs a transform on an event; the same code and event give the same bytes, however often.
+     * @throws what `budgetOf` throws
+     */
     async runTransform(code: TransformCode, event: TransformEvent, organizationId: string): Promise<TransformResult> {
       const result = await transform(code, event, organizationId).catch((error: unknown) => {
         if (error instanceof NoThreadError) transformFailures.add({ cause: 'sandbox' });

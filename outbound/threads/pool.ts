@@ -1,6 +1,7 @@
-// Threads for the code and the payloads of tenants: filters, schemas, field mappings, rows of files and transforms. They are started when
-// there is something to do, with hard limits of time and memory. Organizations share them and take turns (core/fairness/fair-queue.ts).
-// There is one thread more than a single organization may use, so another one finds a thread however long the work of the first takes.
+// Threads for the code and the payloads of tenants: filters, schemas, field mappings, rows of files and transforms.
+// They are started when there is something to do, with hard limits of time and memory. Organizations share them and
+// take turns (core/fairness/fair-queue.ts). There is one thread more than a single organization may use, so another one
+// finds a thread however long the work of the first takes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -18,7 +19,8 @@ const FREE_WITHIN_MS = 100;
 const LATE_WAIT_MS = 5000;
 const MAX_REMEMBERED = 1000;
 
-// Parsed JSON takes up to fifty times its bytes. The memory of QuickJS is outside of these; its deep calls need the stack.
+// Parsed JSON takes up to fifty times its bytes. The memory of QuickJS is outside of these; its deep calls need the
+// stack.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 16 };
 
 /** The time that work in a thread may take, in ms. */
@@ -29,7 +31,8 @@ interface Deadline {
   wallMs: number;
 }
 
-// From when the work has begun, and well above the budgets that tasks keep to by themselves: only what no budget sees comes here.
+// From when the work has begun, and well above the budgets that tasks keep to by themselves: only what no budget sees
+// comes here.
 const DEADLINE: Deadline = { cpuMs: 20_000, wallMs: 60_000 };
 const DEADLINES: Partial<Record<TaskKind, Deadline>> = {
   transform: { cpuMs: LIMITS.terminateMs, wallMs: LIMITS.clockMs },
@@ -40,7 +43,10 @@ export interface Work<Kind extends TaskKind> {
   kind: Kind;
   /** Names what a thread needs to have for it, besides the task. */
   key?: string | null;
-  /** Processor time that the organization may use in a minute for work of such a budget, ms; by default it is not counted. */
+  /**
+   * Processor time that the organization may use in a minute for work of such a budget, ms; by default it is not
+   * counted.
+   */
   budget?: number;
   /**
    * The task, made when its turn has come. @param isKnown whether the thread should have what `key` names
@@ -187,9 +193,9 @@ export class ThreadPool {
   }
 
   /**
-   * Ends a thread that overran its deadline or died. Failure policy: once the work has begun that is the fault of the work, which
-   * would do it again; before, it is our own and nothing is said about the work. Only the work can fill the memory of a thread, also
-   * while it is read.
+   * Ends a thread that overran its deadline or died. Failure policy: once the work has begun that is the fault of the
+   * work, which would do it again; before, it is our own and nothing is said about the work. Only the work can fill the
+   * memory of a thread, also while it is read.
    * @param error undefined: the thread did not answer, or the pool ends
    */
   #end(slot: Slot, error?: Error): void {
@@ -275,8 +281,8 @@ const MAX_ORGANIZATIONS = 10_000;
 const LONGEST_WAIT_MS = 10 * MINUTE_MS;
 
 /**
- * Processor time that organizations may still take in this process: so much in a minute, and what they use beyond is earned again first.
- * Times are ms, by a monotonic clock.
+ * Processor time that organizations may still take in this process: so much in a minute, and what they use beyond is
+ * earned again first. Times are ms, by a monotonic clock.
  */
 class Budgets {
   /** What is left, below 0 what must be earned first, and when that was. */

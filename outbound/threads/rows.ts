@@ -15,7 +15,8 @@ const MOST_MS = 5000;
 const TURN_MS = 500;
 const TURN_LENGTH = 8 * 1024 * 1024;
 
-// Rules times bytes that are surely mapped in time when no rule searches; above it a deadline is worth its half millisecond.
+// Rules times bytes that are surely mapped in time when no rule searches; above it a deadline is worth its half
+// millisecond.
 const QUICK = 2_000_000;
 /** Rules that search: filters, and descent into every level. */
 const SEARCHES = /\?|\.\./;

@@ -16,7 +16,8 @@ export const javascript: TransformLanguage = {
   findMissing: findMissingName,
   numbers: 'mixed',
   compile(vm, code) {
-    // Read as a module first, which is strict and knows `export`. A script that only defines `transform` is read as such.
+    // Read as a module first, which is strict and knows `export`. A script that only defines `transform` is read as
+    // such.
     const asModule = vm.evalCode(code, FILE, { type: 'module' });
     if (asModule.error) return { ok: false, error: asModule.error };
     const exported = defaultExport(vm, asModule.value);
@@ -66,8 +67,8 @@ function noFunction(vm: QuickJSContext): CompileResult {
   return { ok: false, error: vm.newError({ name: NO_FUNCTION, message: text }) };
 }
 
-// Names of browsers and Node that JavaScript here does not have: code that uses one is refused when it is stored, where it would
-// otherwise fail with every event that comes to that line.
+// Names of browsers and Node that JavaScript here does not have: code that uses one is refused when it is stored, where
+// it would otherwise fail with every event that comes to that line.
 
 const HINTS: readonly [names: string, hint: string][] = [
   [
@@ -100,7 +101,9 @@ const MISSING: ReadonlyMap<string, string> = new Map(
   HINTS.flatMap(([names, hint]) => names.split(' ').map((name): [string, string] => [name, hint])),
 );
 
-/** The first use of a name that is missing. Code that declares the name anywhere, or asks for its type, is not judged. */
+/**
+ * The first use of a name that is missing. Code that declares the name anywhere, or asks for its type, is not judged.
+ */
 function findMissingName(code: string): TransformProblem | null {
   const uses = new Map<string, Identifier>();
   const excused = new Set<string>();
@@ -149,7 +152,9 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   AssignmentPattern: ['left'],
 };
 
-/** Without recursion, so that deep code costs no stack. QuickJS has compiled the code; what acorn cannot read has none. */
+/**
+ * Without recursion, so that deep code costs no stack. QuickJS has compiled the code; what acorn cannot read has none.
+ */
 function* identifiersOf(code: string): Generator<Found> {
   const rest: { node: AnyNode; binds: boolean }[] = [];
   const program = parsed(code);

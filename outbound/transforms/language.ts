@@ -1,5 +1,5 @@
-// What a transform language is. A new one is a name in core/config/transform-types.ts, a file like javascript.ts and a line in
-// run.ts; the conformance suite (test/conformance/transforms.test.ts) has a row for each.
+// What a transform language is. A new one is a name in core/config/transform-types.ts, a file like javascript.ts and a
+// line in run.ts; the conformance suite (test/conformance/transforms.test.ts) has a row for each.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import type { NumberForm } from './numbers.ts';
@@ -9,8 +9,8 @@ export interface TransformLanguage {
   /** Reads the language's library, a script that runs inside QuickJS; null when QuickJS itself is enough. */
   library: (() => string) | null;
   /**
-   * Whether every event gets its own context, because code of this language could leave state in it. Otherwise the context stays
-   * warm: loading a library costs 15 to 25 ms.
+   * Whether every event gets its own context, because code of this language could leave state in it. Otherwise the
+   * context stays warm: loading a library costs 15 to 25 ms.
    */
   freshContext: boolean;
   /** The parts of the platform that this code gets as globals; null: it gets none and does not ask the host. */
@@ -87,14 +87,17 @@ export interface TransformEvent {
 }
 
 /**
- * Why a transform gave no result. `code`: the code is wrong or threw; `time`, `memory`, `output`: a limit; `nothing`: it
- * gave null or undefined.
+ * Why a transform gave no result. `code`: the code is wrong or threw; `time`, `memory`, `output`: a limit; `nothing`:
+ * it gave null or undefined.
  */
 export type TransformFailure = 'code' | 'time' | 'memory' | 'output' | 'nothing';
 
 export interface TransformProblem {
   reason: TransformFailure;
-  /** A sentence for the author of the transform. It may quote the code or the event: never for a log, a mail or Temporal. */
+  /**
+   * A sentence for the author of the transform. It may quote the code or the event: never for a log, a mail or
+   * Temporal.
+   */
   message: string;
   /** In the code, from 1; null when it is not known. */
   line: number | null;

@@ -51,8 +51,8 @@ export const liquid: TransformLanguage = {
 
 /**
  * The library's module for browsers as a script. (Its script for browsers emulates generators, which makes rendering
- * several times slower.) One function of it, the static analysis of templates, trips over a fault in QuickJS's compiler;
- * nothing here calls it.
+ * several times slower.) One function of it, the static analysis of templates, trips over a fault in QuickJS's
+ * compiler; nothing here calls it.
  */
 function asScript(module: string): string {
   const changes: [what: RegExp, by: string][] = [

@@ -1,5 +1,5 @@
-// Numbers that a double does not hold, on their way through a transform (docs/guide/transforms.md, "Numbers"). QuickJS knows
-// doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
+// Numbers that a double does not hold, on their way through a transform (docs/guide/transforms.md, "Numbers"). QuickJS
+// knows doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
 import {
   decimalKey,
   ExactNumber,
@@ -69,8 +69,8 @@ function findDoubles(payload: unknown): Map<number, string> {
 }
 
 /**
- * Whether a number may stay this double, which then has the digits of the payload wherever it is printed. A whole double
- * may not: counts, versions and literals of the code are such ones.
+ * Whether a number may stay this double, which then has the digits of the payload wherever it is printed. A whole
+ * double may not: counts, versions and literals of the code are such ones.
  */
 const isFraction = (double: number): boolean => Number.isFinite(double) && !Number.isInteger(double);
 
@@ -107,9 +107,10 @@ function membersOf(container: object, doubles: ReadonlyMap<number, string>, dept
 }
 
 /**
- * A script that runs inside the sandbox, before the transform, when a payload has such numbers: gives `fill`, which puts
- * objects in their places (an empty text: there are none), and `print`, which JSON.stringify uses. The object of a number is the same wherever it stands,
- * so that `===` finds it. `isLoud`: going through its members is an error, where code would take it for an empty object.
+ * A script that runs inside the sandbox, before the transform, when a payload has such numbers: gives `fill`, which
+ * puts objects in their places (an empty text: there are none), and `print`, which JSON.stringify uses. The object of a
+ * number is the same wherever it stands, so that `===` finds it. `isLoud`: going through its members is an error, where
+ * code would take it for an empty object.
  */
 export const NUMBERS = `((isLoud) => {
   const { stringify, parse } = JSON, { isArray } = Array;

@@ -1,9 +1,9 @@
 // Scripts of our own that run inside the sandbox.
 
 /**
- * Runs first in every context, and makes a transform a pure function of its event, so that a retry gives the same bytes:
- * the clock stands still at the time of receipt, and random numbers follow from the event's id. Gives a function that sets
- * both. It is short because the parsing of it is paid for every event.
+ * Runs first in every context, and makes a transform a pure function of its event, so that a retry gives the same
+ * bytes: the clock stands still at the time of receipt, and random numbers follow from the event's id. Gives a function
+ * that sets both. It is short because the parsing of it is paid for every event.
  */
 export const CLOCK = `(() => {
   const { construct } = Reflect, RealDate = Date, define = Object.defineProperty;
@@ -39,7 +39,9 @@ export const SEAL = `for (const name of Reflect.ownKeys(globalThis)) {
 
 /** What reads results and errors. It lives in a context apart, so that a transform cannot change it. */
 export const HELPERS = `({
-  /** A letter for what a result is (nothing, text, JSON) and its JSON. print: shows numbers that a double does not hold. */
+  /**
+   * A letter for what a result is (nothing, text, JSON) and its JSON. print: shows numbers that a double does not hold.
+   */
   output(value, print) {
     if (value === undefined || value === null) return 'N';
     const text = JSON.stringify(value, print && ((_key, member) => print(member)));

@@ -1,5 +1,6 @@
 // One transform inside one QuickJS of its own: its own WebAssembly memory, so that neither a limit nor a fault of one
-// transform touches another. Nothing of the host is reachable from inside but one function that takes and gives texts and bytes.
+// transform touches another. Nothing of the host is reachable from inside but one function that takes and gives texts
+// and bytes.
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,

@@ -127,11 +127,12 @@ function headersOf(received: Record<string, string>, request: WebResource): Http
   return headers;
 }
 
-// A blob in blocks (Azure, "Put Block" and "Put Block List"). Blocks that nobody commits are dropped by the next commit to the blob, or
-// after a week.
+// A blob in blocks (Azure, "Put Block" and "Put Block List"). Blocks that nobody commits are dropped by the next commit
+// to the blob, or after a week.
 
 function azureParts(blob: BlockBlobClient, { contentType }: Pick<ObjectName, 'contentType'>): PartsUnderWay {
-  // Two uploads of one blob, one of a worker that seemed dead, must not commit blocks of each other. All ids have the same length.
+  // Two uploads of one blob, one of a worker that seemed dead, must not commit blocks of each other. All ids have the
+  // same length.
   const upload = randomUUID();
   const blocks: string[] = [];
 
@@ -153,9 +154,9 @@ function azureParts(blob: BlockBlobClient, { contentType }: Pick<ObjectName, 'co
   };
 }
 
-// The identity of this service in Azure: a managed identity, or a workload identity of Kubernetes, by Azure's own library. It asks its own
-// endpoints by its own transport, a link-local one among them; only for whom the operator allows it. Not the library's default
-// chain, which runs programs of developers.
+// The identity of this service in Azure: a managed identity, or a workload identity of Kubernetes, by Azure's own
+// library. It asks its own endpoints by its own transport, a link-local one among them; only for whom the operator
+// allows it. Not the library's default chain, which runs programs of developers.
 
 export async function azureIdentity(): Promise<TokenCredential> {
   const { ManagedIdentityCredential, WorkloadIdentityCredential } = await import('@azure/identity');

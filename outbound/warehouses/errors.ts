@@ -1,5 +1,6 @@
-// Errors of object stores as one sentence that says what to fix, the provider's words in its detail only. The providers' codes are from their references: S3 "Error
-// responses", R2 "Error codes", Azure "Blob service error codes", Google "JSON API status and error codes".
+// Errors of object stores as one sentence that says what to fix, the provider's words in its detail only. The
+// providers' codes are from their references: S3 "Error responses", R2 "Error codes", Azure "Blob service error codes",
+// Google "JSON API status and error codes".
 import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { TransportError } from './guarded-http.ts';
 import { IdentityError, type StoreProblem, StoreSettingsError } from './store.ts';

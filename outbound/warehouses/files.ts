@@ -21,7 +21,10 @@ import { ParquetFile } from './parquet-file.ts';
 import type { ObjectName, StoreProblem } from './store.ts';
 
 export interface OpenFile {
-  /** Rows stand in the order in which they are added. @throws FileTooLargeError; of Parquet NoThreadError; what the sink throws */
+  /**
+   * Rows stand in the order in which they are added.
+   * @throws FileTooLargeError; of Parquet NoThreadError; what the sink throws
+   */
   add(some: FileRows): Promise<void>;
   /** Writes the end of the file. @throws as `add` */
   finish(): Promise<FileContent>;
@@ -60,12 +63,13 @@ export function openFile(
   };
 }
 
-// Writes an object while its content is made: what is small is one request, as it was made; of what is larger, each part is sent and
-// forgotten. Either way the object appears, or replaces an existing one, at once and only when it is complete.
+// Writes an object while its content is made: what is small is one request, as it was made; of what is larger, each
+// part is sent and forgotten. Either way the object appears, or replaces an existing one, at once and only when it is
+// complete.
 
 /**
- * Of every part but the last. All stores take it: S3 wants 5 MiB at least, R2 the same size of all, Google a multiple of 256 KiB. With
- * batchBytes at its most, and a mapping that doubles it, a file has 16.
+ * Of every part but the last. All stores take it: S3 wants 5 MiB at least, R2 the same size of all, Google a multiple
+ * of 256 KiB. With batchBytes at its most, and a mapping that doubles it, a file has 16.
  */
 export const PART_BYTES = 16 * 1024 * 1024;
 
@@ -154,8 +158,9 @@ export class ObjectWriter implements FileSink {
   }
 }
 
-// Compresses the file of a batch, beside the event loop. One Node on one kind of processor gives the same bytes for the same file: Node
-// writes no time and no name into the header of gzip, and the compressor gets pieces that are the same each time.
+// Compresses the file of a batch, beside the event loop. One Node on one kind of processor gives the same bytes for the
+// same file: Node writes no time and no name into the header of gzip, and the compressor gets pieces that are the same
+// each time.
 
 /** A larger file is compressed piece by piece. */
 export const WHOLE_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
-// Google Cloud Storage. The SDK makes and reads requests; they are sent by the guarded transport, because the SDK connects by itself, uses
-// proxies of the environment and follows redirects.
+// Google Cloud Storage. The SDK makes and reads requests; they are sent by the guarded transport, because the SDK
+// connects by itself, uses proxies of the environment and follows redirects.
 import { createHash, randomUUID, sign } from 'node:crypto';
 import { stringify } from 'node:querystring';
 import type { ApiError as ApiErrorClass, Storage as StorageClass } from '@google-cloud/storage';
@@ -234,8 +234,8 @@ function isTrustedWithTokens({ protocol, hostname }: URL): boolean {
 }
 
 /**
- * A service account signs its tokens itself (AIP-4111, "Self-signed JWT", with scopes instead of an audience): one request less for each
- * hour, and no other address to ask.
+ * A service account signs its tokens itself (AIP-4111, "Self-signed JWT", with scopes instead of an audience): one
+ * request less for each hour, and no other address to ask.
  */
 function selfSignedTokens(account: ServiceAccount): Authorize {
   let token = '';
@@ -261,8 +261,8 @@ function signToken({ clientEmail, privateKey, privateKeyId }: ServiceAccount, no
 }
 
 /**
- * Tokens of the identity of this service, by Google's own library: it asks the metadata server, or what GOOGLE_APPLICATION_CREDENTIALS
- * names, by its own transport, and keeps a token until it ends.
+ * Tokens of the identity of this service, by Google's own library: it asks the metadata server, or what
+ * GOOGLE_APPLICATION_CREDENTIALS names, by its own transport, and keeps a token until it ends.
  */
 export async function identityTokens(projectId: string): Promise<Authorize> {
   const { GoogleAuth } = await import('google-auth-library');

@@ -1,5 +1,5 @@
-// The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them, through
-// the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
+// The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them,
+// through the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
 import { type DescribedError, named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { GrowingBytes } from '../http/answer-body.ts';
@@ -22,7 +22,10 @@ export type GuardedResponse = {
   body: Buffer;
 };
 
-/** There is no answer; `code`, `summary`, `message` (the detail) and `retryable` say why. SDKs hand it on as it is, or as the cause of an error of theirs. */
+/**
+ * There is no answer; `code`, `summary`, `message` (the detail) and `retryable` say why. SDKs hand it on as it is, or
+ * as the cause of an error of theirs.
+ */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly code: string;

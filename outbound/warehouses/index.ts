@@ -1,5 +1,5 @@
-// The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
-// deadline each, through the address guard.
+// The object stores of warehouse destinations: opened when first used, kept by destination and version, called under
+// one deadline each, through the address guard.
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { LRUCache } from 'lru-cache';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
@@ -67,7 +67,10 @@ export type Warehouses = {
   close(): Promise<void>;
 };
 
-/** An object that is sent in parts (store.ts); it holds its store until it is complete or `abort` has ended. Nothing rejects. */
+/**
+ * An object that is sent in parts (store.ts); it holds its store until it is complete or `abort` has ended. Nothing
+ * rejects.
+ */
 export interface ObjectParts {
   send(part: Buffer, timeoutMs: number): Promise<StoreResult<void>>;
   complete(last: Buffer, metadata: ObjectMetadata, timeoutMs: number): Promise<StoreResult<void>>;

@@ -1,5 +1,5 @@
-// Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes in a thread, which go
-// on at once. So of a file one group of rows is in memory, and what its end says of each group.
+// Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes
+// in a thread, which go on at once. So of a file one group of rows is in memory, and what its end says of each group.
 import {
   BETWEEN_ROWS,
   type FileContent,
@@ -11,7 +11,10 @@ import { Conversions } from '../../core/warehouse/rows.ts';
 import { type Threads, WorkEndedError } from '../threads/index.ts';
 import type { EncodedRowGroup, ParquetForm } from './parquet-rows.ts';
 
-/** Of a row group: what a thread encodes at a time, and a reader has to read for one row. A larger row is a group of its own. */
+/**
+ * Of a row group: what a thread encodes at a time, and a reader has to read for one row. A larger row is a group of its
+ * own.
+ */
 const MAX_GROUP_ROWS = 5000;
 const MAX_GROUP_BYTES = 8 * 1024 * 1024;
 

@@ -1,5 +1,5 @@
-// Encodes a Parquet file in parts: row groups one by one, each without the others, then what stands behind them. The same rows give
-// the same bytes. The format: https://parquet.apache.org/docs/file-format/.
+// Encodes a Parquet file in parts: row groups one by one, each without the others, then what stands behind them. The
+// same rows give the same bytes. The format: https://parquet.apache.org/docs/file-format/.
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { type DecimalForm, unscaled } from '../../core/text/exact-json.ts';
@@ -102,8 +102,8 @@ const BOUND_CHARACTERS = 64;
 const UNBOUNDED = '\u{10ffff}'.repeat(4);
 
 /**
- * The library cuts the least and the greatest text when it writes the end of the file: until then they would be kept whole, of every
- * row group of a file. A text without a short upper bound leaves its group without bounds.
+ * The library cuts the least and the greatest text when it writes the end of the file: until then they would be kept
+ * whole, of every row group of a file. A text without a short upper bound leaves its group without bounds.
  */
 function shortenBounds(statistics: ColumnStatistics): void {
   const { min_value, max_value } = statistics;

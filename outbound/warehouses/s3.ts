@@ -232,8 +232,8 @@ function queryOf(query: Record<string, string | string[] | null> | undefined): s
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-// A multipart upload to S3 ("Uploading and copying objects using multipart upload"). One that nobody completes or aborts, as after a kill,
-// stays in the bucket, unseen, until a lifecycle rule removes it.
+// A multipart upload to S3 ("Uploading and copying objects using multipart upload"). One that nobody completes or
+// aborts, as after a kill, stays in the bucket, unseen, until a lifecycle rule removes it.
 
 async function beginS3Parts(
   client: S3Client,
@@ -268,9 +268,10 @@ async function beginS3Parts(
   };
 }
 
-// Credentials of S3 without keys in the destination: the SDK's own chain (environment, profile, web identity, container, instance), and a
-// role that it assumes. The chain asks its own endpoints by the SDK's own transport, link-local ones among them, which the address guard
-// refuses to everything else: nothing of a destination says where to, and it runs only for whom the operator allows it.
+// Credentials of S3 without keys in the destination: the SDK's own chain (environment, profile, web identity,
+// container, instance), and a role that it assumes. The chain asks its own endpoints by the SDK's own transport,
+// link-local ones among them, which the address guard refuses to everything else: nothing of a destination says where
+// to, and it runs only for whom the operator allows it.
 
 type Provider = Extract<NonNullable<S3ClientConfig['credentials']>, (...args: never[]) => unknown>;
 
@@ -287,8 +288,8 @@ async function s3Identity(
   if (roleArn === undefined) return (...args) => asIdentity(() => own(...args));
   const { AssumeRoleCommand, STSClient } = await import('@aws-sdk/client-sts');
   const sts = new STSClient({ region, credentials: own, maxAttempts: 2 });
-  // An id that the service gives: a stranger who knows the role cannot have it assumed for an organization of theirs (AWS, "The confused
-  // deputy problem").
+  // An id that the service gives: a stranger who knows the role cannot have it assumed for an organization of theirs
+  // (AWS, "The confused deputy problem").
   const command = new AssumeRoleCommand({
     RoleArn: roleArn,
     ExternalId: user.organizationId,

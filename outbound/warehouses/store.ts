@@ -1,5 +1,5 @@
-// The interface of object store providers. A new provider is its config in core/warehouse/config.ts, a file that opens stores, a
-// line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
+// The interface of object store providers. A new provider is its config in core/warehouse/config.ts, a file that opens
+// stores, a line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
 import { dataKeyOf } from '../../core/warehouse/file.ts';
@@ -13,11 +13,16 @@ export type ObjectMetadata = Readonly<Record<string, string>>;
 
 export type StoredObject = ObjectName & { body: Buffer; metadata: ObjectMetadata };
 
-/** An object that is sent in parts, one after the other. It appears, or replaces an existing one, when it is complete. */
+/**
+ * An object that is sent in parts, one after the other. It appears, or replaces an existing one, when it is complete.
+ */
 export interface PartsUnderWay {
   /** All have the same size but the last. */
   send(part: Buffer, signal: AbortSignal): Promise<void>;
-  /** @param metadata what the store takes of it: S3, R2 and Google want to know it at the beginning, when nobody knows it */
+  /**
+   * @param metadata what the store takes of it: S3, R2 and Google want to know it at the beginning, when nobody knows
+   * it
+   */
   complete(last: Buffer, metadata: ObjectMetadata, signal: AbortSignal): Promise<void>;
   /** Removes what was sent, if the store does not do so by itself. */
   abort(signal: AbortSignal): Promise<void>;
@@ -58,7 +63,10 @@ export interface ObjectStore {
   put(object: StoredObject, signal: AbortSignal): Promise<void>;
   /** Begins an object that is too large for one request. */
   begin(object: ObjectName, signal: AbortSignal): Promise<PartsUnderWay>;
-  /** Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket apart here). */
+  /**
+   * Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket
+   * apart here).
+   */
   head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
   /** Explains an error of these. */
   describeError(error: unknown): StoreProblem;
@@ -77,7 +85,10 @@ export interface StoreUser {
   r2: OperatorR2;
 }
 
-/** The identity of this service gave no credentials. What its provider said may name things of the operator, so it is not shown. */
+/**
+ * The identity of this service gave no credentials. What its provider said may name things of the operator, so it is
+ * not shown.
+ */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   constructor(cause: unknown) {
@@ -104,7 +115,10 @@ export class StoreSettingsError extends Error {
   }
 }
 
-/** A store that writes and looks only where a target may with access of the operator. @param refusal the error elsewhere */
+/**
+ * A store that writes and looks only where a target may with access of the operator.
+ * @param refusal the error elsewhere
+ */
 export function withinGrants(
   store: ObjectStore,
   isGranted: (key: string) => boolean,

@@ -147,7 +147,10 @@ const comment = (text: string): string =>
         .map((line) => (line === '' ? '//' : `// ${line}`))
         .join('\n')}\n`;
 
-/** A type for each schema. Alternatives become one struct with the members of all: what not each of them has is a pointer. */
+/**
+ * A type for each schema. Alternatives become one struct with the members of all: what not each of them has is a
+ * pointer.
+ */
 class GoTypes {
   readonly #schemas: Record<string, Schema>;
   readonly #definitions = new Map<string, string>();
@@ -165,7 +168,10 @@ class GoTypes {
     return sorted.map(([, definition]) => definition).join('\n');
   }
 
-  /** The type of a value that is neither left out nor null. @param name of the type that is made where there is none for it */
+  /**
+   * The type of a value that is neither left out nor null.
+   * @param name of the type that is made where there is none for it
+   */
   typeOf(schema: Schema, name: string): string {
     if (schema.$ref) return this.#isAny(schema) ? 'any' : nameOf(schema);
     if (schema.const !== undefined) return typeof schema.const === 'boolean' ? 'bool' : 'string';

@@ -1,5 +1,5 @@
-// npm run prepare: makes the generated parts of the clients (write.ts). npm runs it after `npm ci` and `npm install`. Plain JavaScript,
-// because the machine's own Node (>= 20) may run it.
+// npm run prepare: makes the generated parts of the clients (write.ts). npm runs it after `npm ci` and `npm install`.
+// Plain JavaScript, because the machine's own Node (>= 20) may run it.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// The Python of the API's description: a TypedDict or an alias for each schema, a method for each operation. Answers stay the
-// dictionaries that the API sends; the types say what is in them.
+// The Python of the API's description: a TypedDict or an alias for each schema, a method for each operation. Answers
+// stay the dictionaries that the API sends; the types say what is in them.
 import {
   choicesOf,
   type Description,

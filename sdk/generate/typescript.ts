@@ -1,4 +1,5 @@
-// The TypeScript of the API's description: a type for each schema, a method for each operation, and where each operation is.
+// The TypeScript of the API's description: a type for each schema, a method for each operation, and where each
+// operation is.
 import { type Description, nameOf, type Operation, type Parameter, type Schema } from './description.ts';
 
 /** @returns the text of `client/api.ts` @throws Error for a schema of a kind that is not known here */

@@ -1,5 +1,5 @@
-// Makes what of the clients follows from docs/openapi.json. None of it is in git: npm run prepare runs this, and so does every start of
-// a checkout in which the description or a generator is newer (local/bootstrap.js).
+// Makes what of the clients follows from docs/openapi.json. None of it is in git: npm run prepare runs this, and so
+// does every start of a checkout in which the description or a generator is newer (local/bootstrap.js).
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cliOperations } from './cli.ts';

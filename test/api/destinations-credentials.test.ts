@@ -1,4 +1,5 @@
-// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other hosts.
+// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other
+// hosts.
 import { expect } from 'chai';
 import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';

@@ -141,8 +141,8 @@ class BusyClient {
   }
 
   /**
-   * Resolves when an answer said that the connection ends, or when it was ended at rest (this machine was busy) and no new one
-   * is accepted. @throws Error when a webhook that was sent was not answered, or not 200
+   * Resolves when an answer said that the connection ends, or when it was ended at rest (this machine was busy) and no
+   * new one is accepted. @throws Error when a webhook that was sent was not answered, or not 200
    */
   async run(): Promise<void> {
     for (;;) {

@@ -1,4 +1,5 @@
-// HOOKYARD_PLAN over the start of an API: the plan of the organization that is made, and what is said when there is one already.
+// HOOKYARD_PLAN over the start of an API: the plan of the organization that is made, and what is said when there is one
+// already.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';

@@ -1,5 +1,5 @@
-// Sources and events without their organization in the path: /api/sources and /api/events are the same operations, on the organization
-// of the key.
+// Sources and events without their organization in the path: /api/sources and /api/events are the same operations, on
+// the organization of the key.
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import {

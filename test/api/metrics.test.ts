@@ -1,4 +1,5 @@
-// GET /api/metrics: what is asked for, and how the answer looks. That its figures are those of the rows is shown by db/figures.test.ts.
+// GET /api/metrics: what is asked for, and how the answer looks. That its figures are those of the rows is shown by
+// db/figures.test.ts.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import {

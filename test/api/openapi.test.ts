@@ -1,5 +1,5 @@
-// The description of the API: every operation is in it, it is served, and its copy in docs/ is up to date. That it is true is
-// proved by every other test: the client in test/support compares each answer with it.
+// The description of the API: every operation is in it, it is served, and its copy in docs/ is up to date. That it is
+// true is proved by every other test: the client in test/support compares each answer with it.
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
-// What the Tab key completes, in the shells themselves; those that are not on this machine are left out, but with `REQUIRE_SHELLS` (.ci/run).
+// What the Tab key completes, in the shells themselves; those that are not on this machine are left out, but with
+// `REQUIRE_SHELLS` (.ci/run).
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

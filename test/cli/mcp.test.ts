@@ -1,4 +1,5 @@
-// hookyard mcp over stdio: an assistant finds out what failed and why, tries the cure, and sends again what the user agreed to.
+// hookyard mcp over stdio: an assistant finds out what failed and why, tries the cure, and sends again what the user
+// agreed to.
 import { expect } from 'chai';
 import { bounded } from '../../cli/mcp/bounded.ts';
 import { parseExact } from '../../core/text/exact-json.ts';

@@ -1,4 +1,5 @@
-// Migrations as a step of their own: hookyard migrate --check, and services that leave them to it (HOOKYARD_MIGRATE=off).
+// Migrations as a step of their own: hookyard migrate --check, and services that leave them to it
+// (HOOKYARD_MIGRATE=off).
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { SCHEMA } from '../../db/schema/migrate.ts';

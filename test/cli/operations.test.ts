@@ -1,4 +1,5 @@
-// Commands that are made of operations alone, and those of schemas and alert channels: what they are called, take and print.
+// Commands that are made of operations alone, and those of schemas and alert channels: what they are called, take and
+// print.
 import { expect } from 'chai';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';
 import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/messages/alert-receiver.ts';

@@ -1,4 +1,5 @@
-// hookyard send: what it signs is what sources of each kind accept. That of each provider is shown by test/conformance/providers.test.ts.
+// hookyard send: what it signs is what sources of each kind accept. That of each provider is shown by
+// test/conformance/providers.test.ts.
 import { expect } from 'chai';
 import { generateKeyPairSync } from 'node:crypto';
 import type { Source } from '../../client/index.ts';

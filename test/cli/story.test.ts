@@ -1,4 +1,5 @@
-// The whole story from the command line alone: set up, see a delivery fail, mend the receiver, replay, see it delivered.
+// The whole story from the command line alone: set up, see a delivery fail, mend the receiver, replay, see it
+// delivered.
 import { expect } from 'chai';
 import { useCommandLine } from '../support/programs/cli.ts';
 import { sharedService } from '../support/service.ts';

@@ -1,5 +1,5 @@
-// A stream of events read by the client: from the service, over a connection that is cut, and from a server that does what services and
-// proxies do when they do not work.
+// A stream of events read by the client: from the service, over a connection that is cut, and from a server that does
+// what services and proxies do when they do not work.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// What every scheme must do that an owner can describe: genuine webhooks are taken, and nothing else. The signer of each row is written
-// apart from the scheme (test/support/providers/described-signers.ts).
+// What every scheme must do that an owner can describe: genuine webhooks are taken, and nothing else. The signer of
+// each row is written apart from the scheme (test/support/providers/described-signers.ts).
 import { expect } from 'chai';
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {

@@ -1,4 +1,5 @@
-// What the packages of providers say of webhooks, beside what we say: genuine ones are taken by both, changed ones by none.
+// What the packages of providers say of webhooks, beside what we say: genuine ones are taken by both, changed ones by
+// none.
 import { expect } from 'chai';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';

@@ -1,4 +1,5 @@
-// The samples of every provider have what the registry says of its webhooks: their type, their id and what tells a repeat.
+// The samples of every provider have what the registry says of its webhooks: their type, their id and what tells a
+// repeat.
 import { expect } from 'chai';
 import { readPayload } from '../../core/forms/forms.ts';
 import { lookupPath } from '../../core/text/dotted-path.ts';

@@ -1,5 +1,5 @@
-// What every provider of the registry must do. The signer beside each is written from the provider's documentation, or is its own
-// library (test/support/providers/library-signers.ts).
+// What every provider of the registry must do. The signer beside each is written from the provider's documentation, or
+// is its own library (test/support/providers/library-signers.ts).
 import { expect } from 'chai';
 import { secretProblem, signAs } from '../../core/verification/index.ts';
 import { type Provider, providerNamed, providers } from '../../providers/index.ts';

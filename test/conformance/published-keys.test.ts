@@ -1,5 +1,5 @@
-// What every provider must do that publishes its keys: genuine webhooks are taken, and nothing else, with keys and certificates that are
-// made here and fetched from a real server in the place of the providers.
+// What every provider must do that publishes its keys: genuine webhooks are taken, and nothing else, with keys and
+// certificates that are made here and fetched from a real server in the place of the providers.
 import { expect } from 'chai';
 import { isSigned, secretProblem } from '../../core/verification/index.ts';
 import { signAs } from '../../core/verification/index.ts';

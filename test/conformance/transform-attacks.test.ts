@@ -23,7 +23,8 @@ const attacks: [string, TransformType, string, ...string[]][] = [
     js('const again = () => { Promise.resolve().then(again); }; again(); return 1;'),
     'time',
   ],
-  // Each promise waits for the next one: memory may end the chain before time does, and the function has returned by then.
+  // Each promise waits for the next one: memory may end the chain before time does, and the function has returned by
+  // then.
   [
     'microtasks that pile up',
     'javascript',

@@ -1,4 +1,5 @@
-// docs/guide/warehouse-recipes.md, for engines that are here: its statements run on files that come in two parts, a replay in the second.
+// docs/guide/warehouse-recipes.md, for engines that are here: its statements run on files that come in two parts, a
+// replay in the second.
 import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

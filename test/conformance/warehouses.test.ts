@@ -1,4 +1,5 @@
-// What every object store must do, run against real servers. A provider is a row in test/support/warehouse/warehouse-targets.ts.
+// What every object store must do, run against real servers. A provider is a row in
+// test/support/warehouse/warehouse-targets.ts.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

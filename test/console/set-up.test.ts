@@ -1,5 +1,5 @@
-// What a webhook meets on its way: routes, and the filters, transforms and schemas that they refer to. Each is made, tried on a real
-// event, corrected and deleted in the browser.
+// What a webhook meets on its way: routes, and the filters, transforms and schemas that they refer to. Each is made,
+// tried on a real event, corrected and deleted in the browser.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { breaker } from '../support/workflows/circuits.ts';

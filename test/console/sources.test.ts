@@ -1,4 +1,5 @@
-// Sources in the browser: made for a provider with its instructions, their secret rotated, what they refuse seen with its cause.
+// Sources in the browser: made for a provider with its instructions, their secret rotated, what they refuse seen with
+// its cause.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import {

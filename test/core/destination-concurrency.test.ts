@@ -1,4 +1,5 @@
-// How many attempts a worker may have under way at destinations: its share, and slots where there are fewer slots than workers.
+// How many attempts a worker may have under way at destinations: its share, and slots where there are fewer slots than
+// workers.
 import { expect } from 'chai';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 

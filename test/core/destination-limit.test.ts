@@ -22,7 +22,10 @@ function randomNumbers(): () => number {
   };
 }
 
-/** Sends as much as the limit allows. Latencies vary by 10 %. @returns what happened in each second of the simulated time */
+/**
+ * Sends as much as the limit allows. Latencies vary by 10 %.
+ * @returns what happened in each second of the simulated time
+ */
 function simulate(receiver: Receiver, seconds: number): Second[] {
   const limit = new DestinationLimit();
   const random = randomNumbers();

@@ -85,7 +85,8 @@ describe('forms in a line', () => {
 
 describe('forms in parts', () => {
   it('are read as undici reads them', async () => {
-    // It takes a byte order mark off a text, knows no escapes with a backslash, and takes a file without a name for a text.
+    // It takes a byte order mark off a text, knows no escapes with a backslash, and takes a file without a name for a
+    // text.
     const text = fc.string({ unit: 'binary' }).filter((each) => !each.startsWith('\ufeff'));
     // A `%` may be one of theirs for what cannot stand in a name.
     const name = fc.string().filter((each) => !/[\\%]/.test(each));

@@ -1,5 +1,5 @@
-// The lane `adaptive` by the clock: 28 workflows a second, of which one organization may have twenty, and four slots for those whose
-// attempts have not begun.
+// The lane `adaptive` by the clock: 28 workflows a second, of which one organization may have twenty, and four slots
+// for those whose attempts have not begun.
 import { expect } from 'chai';
 import { LaneRule } from '../../core/delivery/lane-rule.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';

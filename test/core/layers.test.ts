@@ -38,7 +38,8 @@ function reachedFrom(files: string[]): { file: string; packages: string[] }[] {
   return Array.from(reached, ([file, packages]) => ({ file, packages }));
 }
 
-// Neither reads clocks nor reaches out. Interceptors of OpenTelemetry would change histories: traces are told by activities.
+// Neither reads clocks nor reaches out. Interceptors of OpenTelemetry would change histories: traces are told by
+// activities.
 const MAY_RUN_IN_WORKFLOWS = ['@temporalio/workflow', '@temporalio/common'];
 
 function isAllowed(folder: string, target: string, isType: boolean): boolean {

@@ -20,7 +20,9 @@ interface Case {
   kind: MailKind;
   drafts: Draft[];
   last?: Date | 'under way';
-  /** The count of the mail and its latest delivery; or in how many seconds it may go, null: not before another delivery. */
+  /**
+   * The count of the mail and its latest delivery; or in how many seconds it may go, null: not before another delivery.
+   */
   expected: [number, string] | number | null;
 }
 

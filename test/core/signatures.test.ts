@@ -1,5 +1,5 @@
-// What single signature schemes do besides the rules for all (test/support/providers/sender-rules.ts), their settings, and the signing of
-// deliveries.
+// What single signature schemes do besides the rules for all (test/support/providers/sender-rules.ts), their settings,
+// and the signing of deliveries.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
-// Where the metrics of Temporal's SDK go: served where a worker serves its own, else sent where the variables of OpenTelemetry say.
+// Where the metrics of Temporal's SDK go: served where a worker serves its own, else sent where the variables of
+// OpenTelemetry say.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { OtelVariables } from '../../telemetry/otel-variables.ts';

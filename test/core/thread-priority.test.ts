@@ -7,7 +7,8 @@ import { testThreads } from '../support/threads.ts';
 function niceness(): Map<number, number> {
   const counts = new Map<number, number>();
   for (const id of readdirSync('/proc/self/task')) {
-    // The name, in parentheses, may have spaces; niceness is the 19th member, and the 17th behind the name (proc_pid_stat(5)).
+    // The name, in parentheses, may have spaces; niceness is the 19th member, and the 17th behind the name
+    // (proc_pid_stat(5)).
     const [, rest = ''] = /\) (.*)/.exec(readFileSync(`/proc/self/task/${id}/stat`, 'utf8')) ?? [];
     const nice = Number(rest.split(' ')[16]);
     counts.set(nice, (counts.get(nice) ?? 0) + 1);

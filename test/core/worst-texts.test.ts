@@ -1,5 +1,6 @@
-// Texts of strangers and tenants, written for whatever reads them: long runs of the characters that its patterns and loops look for. What
-// takes longer than in proportion to the length would hold a process with one webhook. Random input (test/security/fuzz.test.ts) does not find that.
+// Texts of strangers and tenants, written for whatever reads them: long runs of the characters that its patterns and
+// loops look for. What takes longer than in proportion to the length would hold a process with one webhook. Random
+// input (test/security/fuzz.test.ts) does not find that.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { nearestOf } from '../../api/request/ignored.ts';

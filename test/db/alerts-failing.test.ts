@@ -19,7 +19,8 @@ describe('alerts that do not arrive', () => {
     const { organizationId, messageId } = message;
     return { organizationId, messageId };
   };
-  // Longer than channels that fail are left alone: a time is rounded to its millisecond, so one that is just over may be still to come.
+  // Longer than channels that fail are left alone: a time is rounded to its millisecond, so one that is just over may
+  // be still to come.
   const passTheWait = () =>
     pool.query(`update alert_channels set failed_at = now() - interval '16 minutes' where failed_at is not null`);
   const setEnabled = (id: string, enabled: boolean) =>

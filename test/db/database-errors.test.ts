@@ -1,4 +1,5 @@
-// What errors of the database mean, as they really arrive: from PostgreSQL itself, and in the forms of Node and node-postgres.
+// What errors of the database mean, as they really arrive: from PostgreSQL itself, and in the forms of Node and
+// node-postgres.
 import { expect } from 'chai';
 import {
   isConnectionLost,

@@ -38,7 +38,10 @@ describe('the pages of a replay and the backlog', () => {
     return rows[0]?.waits_for ?? null;
   }
 
-  /** Seconds from the start of the first until its next page, from there to that of the second, and to the end of what is planned. */
+  /**
+   * Seconds from the start of the first until its next page, from there to that of the second, and to the end of what
+   * is planned.
+   */
   async function planned(first: EventReplayKey, second: EventReplayKey) {
     const { rows } = await db.pool.query<{ rests: number; behind: number; takes: number }>(
       `select extract(epoch from a.page_at - a.started_at)::float8 as rests, extract(epoch from b.page_at - a.page_at)::float8 as behind,

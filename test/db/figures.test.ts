@@ -1,4 +1,5 @@
-// The figures of organizations against the rows that they count: every metric, grouping and step, before and after they are rolled up.
+// The figures of organizations against the rows that they count: every metric, grouping and step, before and after they
+// are rolled up.
 import { expect } from 'chai';
 import { type Steps, stepsOf } from '../../core/metrics/figure-steps.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
@@ -27,7 +28,10 @@ const GROUPINGS: Record<Exclude<Metric, 'refused'>, (Grouping | null)[]> = {
   latency: ['destination'],
 };
 
-/** As the API cuts them: of the last day in 5 minutes, of a week in hours, of all in days; and in steps that divide no day. */
+/**
+ * As the API cuts them: of the last day in 5 minutes, of a week in hours, of all in days; and in steps that divide no
+ * day.
+ */
 function timesOf(nowMs: number): Steps[] {
   const to = new Date(nowMs + MINUTE);
   return [
@@ -46,7 +50,10 @@ function timesOf(nowMs: number): Steps[] {
 describe('Figures of organizations', () => {
   const { pool } = useHistoryDatabase(DAYS);
 
-  /** All that can become of deliveries, at some age; what ends without an attempt ends now. @returns what filters refused */
+  /**
+   * All that can become of deliveries, at some age; what ends without an attempt ends now.
+   * @returns what filters refused
+   */
   async function happen(owner: HistoryOwner, route: HistoryOwner['routes'][number], ageMs: number): Promise<Refusal[]> {
     const { organizationId } = owner;
     const receivedAt = new Date(Date.now() - ageMs);
@@ -175,7 +182,8 @@ describe('Figures of organizations', () => {
     const before = await count('rollups');
     await rollUpAll(pool);
     await exact();
-    // Of the merged hours there are the rows of before; the others are of an hour and of five minutes in which nothing had happened.
+    // Of the merged hours there are the rows of before; the others are of an hour and of five minutes in which nothing
+    // had happened.
     expect(await count('rollups', `step = 86400`)).to.be.below(before);
   });
 

@@ -1,5 +1,5 @@
-// The lists against a plain recount: totals and pages must be what the rows say, in every snapshot, while everything that
-// changes rows continues.
+// The lists against a plain recount: totals and pages must be what the rows say, in every snapshot, while everything
+// that changes rows continues.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { maintain } from '../../activities/maintenance/index.ts';

@@ -1,4 +1,5 @@
-// The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
+// The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets
+// are merged.
 import { expect } from 'chai';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';

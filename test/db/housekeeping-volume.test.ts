@@ -40,7 +40,10 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`
     await database?.close();
   });
 
-  /** Until nothing is left to do. On a busy machine, any statement may take longer than its time; the next round makes up for it. */
+  /**
+   * Until nothing is left to do. On a busy machine, any statement may take longer than its time; the next round makes
+   * up for it.
+   */
   async function keepHouse(changes: Partial<typeof settings> = {}): Promise<void> {
     const deps = {
       pool: hurried,

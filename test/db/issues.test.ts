@@ -225,7 +225,8 @@ describe('issues in PostgreSQL', () => {
         const { rows } = await db.query<{ read: number }>(
           `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'issues'`,
         );
-        // What was there once, and a few for each new one; one look at all that was there for each would be 200 times 800.
+        // What was there once, and a few for each new one; one look at all that was there for each would be 200 times
+        // 800.
         expect(rows[0]?.read).to.be.within(step / 2, 30_000);
       });
     }

@@ -1,5 +1,5 @@
-// Statements that change several deliveries or events and have to wait for one of them: none of their changes may be lost,
-// under the plan that PostgreSQL keeps for any values (docs/internals/postgresql-18.md).
+// Statements that change several deliveries or events and have to wait for one of them: none of their changes may be
+// lost, under the plan that PostgreSQL keeps for any values (docs/internals/postgresql-18.md).
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
@@ -205,7 +205,8 @@ describe('changes that had to wait', () => {
     }
   }
 
-  // PostgreSQL ended with all its connections, when what a row is checked again by looked into a partitioned table for that row.
+  // PostgreSQL ended with all its connections, when what a row is checked again by looked into a partitioned table for
+  // that row.
   for (const [status, isLeft] of [
     ['pending', true],
     ['cancelled', false],
@@ -236,8 +237,8 @@ describe('changes that had to wait', () => {
 });
 
 /**
- * Makes PostgreSQL believe that each day has very many rows, and forget the joins that read all that the bounds leave: so it looks
- * up one row after the other, which is where it prunes twice.
+ * Makes PostgreSQL believe that each day has very many rows, and forget the joins that read all that the bounds leave:
+ * so it looks up one row after the other, which is where it prunes twice.
  */
 async function planAsIfLarge(pool: Pool, name: string): Promise<void> {
   await pool.query(`update pg_class set reltuples = 1e8, relpages = 1 where relname ~ '^(events|deliveries)_\\d+$'`);

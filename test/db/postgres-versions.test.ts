@@ -1,5 +1,6 @@
-// Hookyard on PostgreSQL of other versions than the embedded one, on a server that is set up as for people: texts in the order of a
-// language, times and dates as they are written in a country. Roles and rights as docs/operate/postgresql.md says.
+// Hookyard on PostgreSQL of other versions than the embedded one, on a server that is set up as for people: texts in
+// the order of a language, times and dates as they are written in a country. Roles and rights as
+// docs/operate/postgresql.md says.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
+// What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time
+// to be woken.
 import { expect } from 'chai';
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { idFloor, newId } from '../../core/text/ids.ts';

@@ -55,7 +55,8 @@ describe('the targets of a replay', () => {
     const { organizationId } = owner;
     const route = firstRoute(owner);
     const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
-    // As autovacuum does at any time. PostgreSQL then expects few deliveries of any event, and would read all of the day's.
+    // As autovacuum does at any time. PostgreSQL then expects few deliveries of any event, and would read all of the
+    // day's.
     await pool.query('analyze deliveries');
     const copies = await copyDelivery(pool, event.deliveries[0]?.id ?? '', EARLIER_READ + 1000);
     const { text, values } = targetsStatement({ organizationId, eventIds: [event.id] });

@@ -1,4 +1,5 @@
-// Drafts of mails and the mails made of them, where order and concurrency matter. test/core/route-mails.test.ts has the rules.
+// Drafts of mails and the mails made of them, where order and concurrency matter. test/core/route-mails.test.ts has the
+// rules.
 import { expect } from 'chai';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -1,5 +1,5 @@
-// Statements on connections that a pooler gives to others between two transactions: each has its settings and its organization, and
-// leaves nothing behind. A real PgBouncer with fewer sessions than there are connections.
+// Statements on connections that a pooler gives to others between two transactions: each has its settings and its
+// organization, and leaves nothing behind. A real PgBouncer with fewer sessions than there are connections.
 import { expect } from 'chai';
 import pg from 'pg';
 import { readSettings } from '../../core/config/config.ts';

@@ -1,5 +1,6 @@
-// An upgrade from the previous release: its schema gets the migrations of this version and is then the schema of a new installation, and
-// this version's workflows replay its histories. Until that release is tagged, and in a clone without tags, it starts from the files here.
+// An upgrade from the previous release: its schema gets the migrations of this version and is then the schema of a new
+// installation, and this version's workflows replay its histories. Until that release is tagged, and in a clone without
+// tags, it starts from the files here.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

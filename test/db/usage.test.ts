@@ -1,4 +1,5 @@
-// The usage of organizations, day by day, against the rows it counts: each row counts once, whatever happens to it later.
+// The usage of organizations, day by day, against the rows it counts: each row counts once, whatever happens to it
+// later.
 import { expect } from 'chai';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { dailyUse, loadUse } from '../../db/organizations/usage.ts';

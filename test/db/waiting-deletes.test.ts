@@ -1,5 +1,5 @@
-// Rows leave the outbox and the held deliveries by their keys: what else waits is not read, also by a statement that was planned while
-// nothing waited.
+// Rows leave the outbox and the held deliveries by their keys: what else waits is not read, also by a statement that
+// was planned while nothing waited.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';

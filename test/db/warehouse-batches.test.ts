@@ -1,4 +1,5 @@
-// Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate database.
+// Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate
+// database.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';

@@ -1,5 +1,5 @@
-// The order in which files of a warehouse are frozen and written, in a separate database: a loader that has seen a file never misses
-// one that was written later, whatever clocks say and anyone who commits first.
+// The order in which files of a warehouse are frozen and written, in a separate database: a loader that has seen a file
+// never misses one that was written later, whatever clocks say and anyone who commits first.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { isWrittenCursor, listWrittenBatches } from '../../db/history/warehouse-batches.ts';

@@ -1,5 +1,5 @@
-// What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes. And how its events
-// are read.
+// What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes. And
+// how its events are read.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
@@ -34,7 +34,10 @@ describe('the deliveries of a file in PostgreSQL', () => {
     members: { deliveryId: string; eventId: string }[];
   }
 
-  /** Two events with one delivery and one with two, of a route that tells of successes; the first deliveries are in a file. */
+  /**
+   * Two events with one delivery and one with two, of a route that tells of successes; the first deliveries are in a
+   * file.
+   */
   async function world(receivedAt: Date): Promise<World> {
     const owner = await makeOwner(pool, 1, 2);
     const route = firstRoute(owner);

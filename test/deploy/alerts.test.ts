@@ -1,4 +1,5 @@
-// The alerts of deploy/observability/: Prometheus takes them, each fires and stays silent as its unit tests say, and has a runbook.
+// The alerts of deploy/observability/: Prometheus takes them, each fires and stays silent as its unit tests say, and
+// has a runbook.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
-// The dashboards of deploy/observability/: well-formed, and after a real run every expression gives something in a real Prometheus.
+// The dashboards of deploy/observability/: well-formed, and after a real run every expression gives something in a real
+// Prometheus.
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -142,8 +143,8 @@ interface Traffic {
 }
 
 /**
- * Webhooks that are transformed, delivered, retried, held, made to wait for their turn, written into files and refused, and an alert
- * channel that is told, until it is stopped.
+ * Webhooks that are transformed, delivered, retried, held, made to wait for their turn, written into files and refused,
+ * and an alert channel that is told, until it is stopped.
  */
 async function startTraffic(testInstance: OwnHookyard, receiver: Receiver, store: TakingStore): Promise<Traffic> {
   const records = new Records(testInstance);

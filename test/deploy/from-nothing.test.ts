@@ -1,4 +1,5 @@
-// The commands of docs/operate/production.md, "From nothing", as they stand there, on a PostgreSQL of their own: roles, migrations, processes, checks.
+// The commands of docs/operate/production.md, "From nothing", as they stand there, on a PostgreSQL of their own: roles,
+// migrations, processes, checks.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +15,10 @@ import { stackAddresses } from '../support/stack.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 
-/** Leaves the test out when a command is not on this machine, and says so. @throws Error instead with `REQUIRE_PSQL` (.ci/run) */
+/**
+ * Leaves the test out when a command is not on this machine, and says so.
+ * @throws Error instead with `REQUIRE_PSQL` (.ci/run)
+ */
 function requireCommands(context: Mocha.Context): void {
   if (!['psql', 'curl', 'openssl'].some((command) => spawnSync(command, ['--version']).error)) return;
   const how =

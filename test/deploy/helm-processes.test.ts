@@ -1,4 +1,5 @@
-// What the chart starts with all its values, as processes instead of containers: the commands, settings, files and probes that it renders, on real servers.
+// What the chart starts with all its values, as processes instead of containers: the commands, settings, files and
+// probes that it renders, on real servers.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -78,7 +79,10 @@ describe('The processes of the Helm chart', function () {
   const folderOf = ({ name }: Container) => join(folder, name);
   const of = (kind: string, ending: string) => podOf(manifest(manifests, kind, ending));
 
-  /** The container as a process: with its settings and nothing else, and a file system that it may only read, but for /tmp. */
+  /**
+   * The container as a process: with its settings and nothing else, and a file system that it may only read, but for
+   * /tmp.
+   */
   function start(container: Container) {
     const [program, ...args] = [...container.command, ...(container.args ?? [])];
     expect(program).to.equal('node');

@@ -1,4 +1,5 @@
-// What the Dockerfile runs while it builds the image, and what the image is asked for its health, without a container engine.
+// What the Dockerfile runs while it builds the image, and what the image is asked for its health, without a container
+// engine.
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,5 +1,5 @@
-// The lane `adaptive`, which is the default: deliveries are workflows while the workers have room, else the relay makes the first
-// attempts itself.
+// The lane `adaptive`, which is the default: deliveries are workflows while the workers have room, else the relay makes
+// the first attempts itself.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
 import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';

@@ -110,7 +110,10 @@ describe('Alerts', () => {
     ways.set(of.id, way);
     return way;
   }
-  /** An issue of an existing route, as processes write it (db/issues/record-issues.ts); nothing fails there, and nothing works. */
+  /**
+   * An issue of an existing route, as processes write it (db/issues/record-issues.ts); nothing fails there, and nothing
+   * works.
+   */
   async function issue(of: TestOrganization, kind = 'delivery_failing'): Promise<string> {
     const id = newId('iss');
     const { routeId, destinationId } = await wayOf(of);

@@ -1,5 +1,5 @@
-// A namespace of Temporal that lacks the search attributes and has no room for them: deliveries continue without, the processes say so,
-// and when the attributes are there, later workflows carry them without a restart.
+// A namespace of Temporal that lacks the search attributes and has no room for them: deliveries continue without, the
+// processes say so, and when the attributes are there, later workflows carry them without a restart.
 import { randomBytes } from 'node:crypto';
 import { Connection, type WorkflowExecutionDescription } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';

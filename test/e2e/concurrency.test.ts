@@ -1,4 +1,5 @@
-// How many attempts a destination gets at a time: by its maximum, by what it copes with, with retries and over several workers.
+// How many attempts a destination gets at a time: by its maximum, by what it copes with, with retries and over several
+// workers.
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

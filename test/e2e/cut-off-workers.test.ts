@@ -1,4 +1,5 @@
-// A worker that is cut off from Temporal in the middle of an attempt: Temporal takes the attempt for lost and asks for it again.
+// A worker that is cut off from Temporal in the middle of an attempt: Temporal takes the attempt for lost and asks for
+// it again.
 import { expect } from 'chai';
 import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';

@@ -1,5 +1,5 @@
-// Text that others wrote and that PostgreSQL or Temporal cannot hold: NUL, halves of surrogate pairs, and far too much of it. It
-// is shown as far as that goes, and keeps nothing from continuing.
+// Text that others wrote and that PostgreSQL or Temporal cannot hold: NUL, halves of surrogate pairs, and far too much
+// of it. It is shown as far as that goes, and keeps nothing from continuing.
 import { expect } from 'chai';
 import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
 import { inExpressLane, onceMore } from '../support/records.ts';

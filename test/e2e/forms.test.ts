@@ -1,5 +1,5 @@
-// Webhooks that are forms, from the provider to all that reads them: filters, schemas, idempotency keys and transforms see their fields;
-// the event and what is sent on stay the bytes that came.
+// Webhooks that are forms, from the provider to all that reads them: filters, schemas, idempotency keys and transforms
+// see their fields; the event and what is sent on stay the bytes that came.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { hashPayload } from '../../core/text/payload.ts';
@@ -13,7 +13,8 @@ const FORM = 'application/x-www-form-urlencoded';
 const MESSAGE = 'ToCountry=US&MessageSid=SM1&Body=Hello+%26+goodbye&To=%2B18005551212&From=%2B14158675309&Empty=';
 const fromEmma = { field: 'payload.From', operator: 'equals', value: '+14158675309' };
 
-// As SendGrid's inbound parse sends a mail: https://www.twilio.com/docs/sendgrid/for-developers/parsing-email/setting-up-the-inbound-parse-webhook
+// As SendGrid's inbound parse sends a mail:
+// https://www.twilio.com/docs/sendgrid/for-developers/parsing-email/setting-up-the-inbound-parse-webhook
 function inboundMail(): { type: string; body: Promise<Buffer> } {
   const mail = new FormData();
   mail.append('from', 'Emma <emma@example.com>');

@@ -1,4 +1,5 @@
-// Heartbeats of attempts under way: Temporal makes an attempt again whose heartbeats it misses, so they come much more often than it asks.
+// Heartbeats of attempts under way: Temporal makes an attempt again whose heartbeats it misses, so they come much more
+// often than it asks.
 import { expect } from 'chai';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
-// What an API and a worker ask of PostgreSQL while nothing happens: a look now and then, and a sign that the worker is alive. Counted
-// are transactions, which do not depend on the machine.
+// What an API and a worker ask of PostgreSQL while nothing happens: a look now and then, and a sign that the worker is
+// alive. Counted are transactions, which do not depend on the machine.
 import { expect } from 'chai';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

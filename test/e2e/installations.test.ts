@@ -1,5 +1,6 @@
-// Two installations in one namespace of Temporal, of which one is a copy of the other: every organization, record and delivery has
-// the same id in both. A prefix of one of them keeps their names apart, and each looks at its own workflows only.
+// Two installations in one namespace of Temporal, of which one is a copy of the other: every organization, record and
+// delivery has the same id in both. A prefix of one of them keeps their names apart, and each looks at its own
+// workflows only.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';

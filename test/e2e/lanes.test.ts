@@ -1,4 +1,5 @@
-// The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is left.
+// The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is
+// left.
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

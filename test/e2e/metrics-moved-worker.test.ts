@@ -1,5 +1,5 @@
-// The metrics of a worker, and the figures of the whole installation, move when what they measure happens: each row is a action on real
-// processes, and the series of the worker that grow by it. What metrics.test.ts counts is not here.
+// The metrics of a worker, and the figures of the whole installation, move when what they measure happens: each row is
+// a action on real processes, and the series of the worker that grow by it. What metrics.test.ts counts is not here.
 import { expect } from 'chai';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { freePorts } from '../../local/ports.ts';

@@ -1,4 +1,5 @@
-// The metrics of real processes after real webhooks: what they count, what their labels may hold, and the probes of a worker.
+// The metrics of real processes after real webhooks: what they count, what their labels may hold, and the probes of a
+// worker.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

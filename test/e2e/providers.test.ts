@@ -1,4 +1,5 @@
-// Sources with a provider over the real ingest: its webhooks are taken and delivered, its handshakes answered, everything else refused.
+// Sources with a provider over the real ingest: its webhooks are taken and delivered, its handshakes answered,
+// everything else refused.
 import { expect } from 'chai';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { providerNamed, type Provider } from '../../providers/index.ts';

@@ -1,5 +1,6 @@
-// Sources of providers that publish their keys, over the real ingest and with a real server in the place of the providers: their webhooks
-// are taken, everything else refused, and nothing is acknowledged that could not be verified. And handshakes that leave something to do.
+// Sources of providers that publish their keys, over the real ingest and with a real server in the place of the
+// providers: their webhooks are taken, everything else refused, and nothing is acknowledged that could not be verified.
+// And handshakes that leave something to do.
 import { expect } from 'chai';
 import { createClient, type Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';

@@ -42,7 +42,10 @@ describe('the rate limit of a destination', () => {
     };
   }
 
-  /** None begins before its slot; on a busy machine any may begin late. @param since no slot was before it, ms since 1970 */
+  /**
+   * None begins before its slot; on a busy machine any may begin late.
+   * @param since no slot was before it, ms since 1970
+   */
   function expectPaced(times: number[], since: number): void {
     for (const [slot, at] of times.entries()) expect(at - since).to.be.at.least(slot * INTERVAL_MS - EARLY_MS);
   }

@@ -1,5 +1,5 @@
-// Retention on running processes: payloads end after 2 days and events after 6. What ends is gone everywhere, what is kept works as
-// before, and nothing acknowledged vanishes without having ended visibly.
+// Retention on running processes: payloads end after 2 days and events after 6. What ends is gone everywhere, what is
+// kept works as before, and nothing acknowledged vanishes without having ended visibly.
 import { expect } from 'chai';
 import { applyRetention, firstKeptDays } from '../../activities/maintenance/index.ts';
 import { createLog } from '../../core/process/log.ts';

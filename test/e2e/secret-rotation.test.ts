@@ -1,4 +1,5 @@
-// Rotation of shared secrets, in both directions: while the other side changes over, both secrets are valid; afterwards one is.
+// Rotation of shared secrets, in both directions: while the other side changes over, both secrets are valid; afterwards
+// one is.
 import { expect } from 'chai';
 import { createHmac, randomBytes } from 'node:crypto';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';

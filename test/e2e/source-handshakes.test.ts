@@ -1,4 +1,5 @@
-// Checks of an address by GET, HEAD or an unsigned POST, over the real ingest: answered as the owner of the source says, or as Slack asks.
+// Checks of an address by GET, HEAD or an unsigned POST, over the real ingest: answered as the owner of the source
+// says, or as Slack asks.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';

@@ -1,10 +1,13 @@
-// A stranger who may send a webhook must not steer the servers behind a destination by its headers, or speak for the proxies in
-// front of them. What providers send arrives all the same.
+// A stranger who may send a webhook must not steer the servers behind a destination by its headers, or speak for the
+// proxies in front of them. What providers send arrives all the same.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-/** Some that would change what a server behind takes the request for, or whom it is from. All: test/core/forwarded-headers.test.ts. */
+/**
+ * Some that would change what a server behind takes the request for, or whom it is from. All:
+ * test/core/forwarded-headers.test.ts.
+ */
 const STEERING: Record<string, string> = {
   'x-http-method-override': 'DELETE',
   'x-forwarded-host': 'evil.example',

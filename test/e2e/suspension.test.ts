@@ -1,5 +1,5 @@
-// A suspended organization: its webhooks and changes are refused and its deliveries wait, wherever they have come to. Nothing is lost
-// by it, and others do not notice.
+// A suspended organization: its webhooks and changes are refused and its deliveries wait, wherever they have come to.
+// Nothing is lost by it, and others do not notice.
 import { expect } from 'chai';
 import { storeMany } from '../support/database/many-events.ts';
 import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/names.ts';
@@ -40,7 +40,10 @@ describe('a suspended organization', () => {
   const suspend = () => change(suspendOrganization, 'organizations are suspended');
   const resume = () => change(resumeOrganization, 'no longer suspended');
 
-  /** Deliveries of others go through all stages meanwhile, one after the other, so relays and workers had time for everything. */
+  /**
+   * Deliveries of others go through all stages meanwhile, one after the other, so relays and workers had time for
+   * everything.
+   */
   async function othersDeliver(count = 10): Promise<void> {
     const pipe = await others.pipe(receiver.endpoint().url);
     for (let n = 0; n < count; n += 1) await others.deliveryWith('delivered', await others.accepted(pipe.source, '{}'));

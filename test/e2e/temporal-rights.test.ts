@@ -1,5 +1,5 @@
-// The rights that Temporal asks for (docs/operate/temporal.md), on a server with an authorizer: a writer of the namespace may do all but
-// make the namespace and its search attributes.
+// The rights that Temporal asks for (docs/operate/temporal.md), on a server with an authorizer: a writer of the
+// namespace may do all but make the namespace and its search attributes.
 import { Client, type Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';

@@ -1,5 +1,6 @@
-// Two databases on one Temporal server, each with a namespace: what docs/operate/scaling.md builds on. Everything that Temporal keeps by a
-// fixed id or finds by a query (schedules, housekeeping, the comparison with PostgreSQL) must stay with its database.
+// Two databases on one Temporal server, each with a namespace: what docs/operate/scaling.md builds on. Everything that
+// Temporal keeps by a fixed id or finds by a query (schedules, housekeeping, the comparison with PostgreSQL) must stay
+// with its database.
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/database/housekeeping.ts';

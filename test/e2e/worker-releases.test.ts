@@ -1,5 +1,5 @@
-// Two releases of workers side by side (HOOKYARD_WORKER_VERSIONING): the new one takes over while webhooks come in and deliveries wait,
-// the old one finishes what it has, and nothing is lost, doubled or left lying.
+// Two releases of workers side by side (HOOKYARD_WORKER_VERSIONING): the new one takes over while webhooks come in and
+// deliveries wait, the old one finishes what it has, and nothing is lost, doubled or left lying.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { onceMore } from '../support/records.ts';

@@ -1,5 +1,5 @@
-// PostgreSQL is restored from a backup that was taken under load, while Temporal is newer, or empty: what was acknowledged before the
-// backup is delivered, or visible until it is (docs/operate/recovery.md).
+// PostgreSQL is restored from a backup that was taken under load, while Temporal is newer, or empty: what was
+// acknowledged before the backup is delivered, or visible until it is (docs/operate/recovery.md).
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Two APIs behind a real haproxy that never repeats a request: neither an outage of Temporal nor a rollout loses a webhook.
-// `BALANCER_SECONDS=120 npm test -- test/faults/balancer.test.ts` makes the outage that long, rolls out under 900 webhooks with
-// the default drain, and prints what was counted.
+// Two APIs behind a real haproxy that never repeats a request: neither an outage of Temporal nor a rollout loses a
+// webhook. `BALANCER_SECONDS=120 npm test -- test/faults/balancer.test.ts` makes the outage that long, rolls out under
+// 900 webhooks with the default drain, and prints what was counted.
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
-// Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst moment.
+// Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst
+// moment.
 import { expect } from 'chai';
 import pMap from 'p-map';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
@@ -85,8 +86,9 @@ describe('circuits under load and faults', function () {
       .slice(attempts)
       .map(({ headers }) => place.get(String(headers['x-hookyard-event-id'])) ?? Number.NaN);
     expect(new Set(arrived).size, 'every event once').to.equal(OUTAGE_EVENTS);
-    // Released in order, at most a second's worth on its way at the same time: those may overtake each other, and one that
-    // meets a slow moment of the machine more than that. In an order by chance half of them would be 88 places or more away.
+    // Released in order, at most a second's worth on its way at the same time: those may overtake each other, and one
+    // that meets a slow moment of the machine more than that. In an order by chance half of them would be 88 places or
+    // more away.
     const displaced = arrived.map((index, arrival) => Math.abs(index - arrival)).sort((a, b) => a - b);
     expect(displaced[Math.floor(OUTAGE_EVENTS * 0.95)]).to.be.lessThan(80);
     await until('the workflow to end', async () => (await handle.describe()).status.name === 'COMPLETED');

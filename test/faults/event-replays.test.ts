@@ -7,7 +7,8 @@ import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-// A killed worker's page is noticed after 15 s without a heartbeat; then come the pages that are left. The rest is for slow machines.
+// A killed worker's page is noticed after 15 s without a heartbeat; then come the pages that are left. The rest is for
+// slow machines.
 const RECOVERY_MS = 180_000;
 
 interface ReplayView {

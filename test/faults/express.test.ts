@@ -1,5 +1,5 @@
-// The express lane when a relay dies at any step: what it acknowledged to nobody else is found in the database, and at most
-// the attempts in flight are repeated.
+// The express lane when a relay dies at any step: what it acknowledged to nobody else is found in the database, and at
+// most the attempts in flight are repeated.
 import { expect } from 'chai';
 import { useHookyard } from '../support/use-hookyard.ts';
 import type { Ledger } from '../support/workflows/ledger.ts';
@@ -14,7 +14,8 @@ const RECOVERY_MS = 180_000;
 const MOST_UNANSWERED = 50;
 // The limit of a destination grows to no more.
 const EXPRESS = { HOOKYARD_LANE: 'express', tuning: { maxInFlightPerDestination: MOST_UNANSWERED } };
-// What one relay has under way of one destination: its limit, and 50 that are answered and not recorded (worker/relay/in-flight.ts).
+// What one relay has under way of one destination: its limit, and 50 that are answered and not recorded
+// (worker/relay/in-flight.ts).
 const MOST_UNRECORDED = MOST_UNANSWERED + 50;
 
 describe('express lane under faults', function () {

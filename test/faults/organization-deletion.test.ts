@@ -1,5 +1,5 @@
-// Deleting an organization: everything of it goes in the background, also when a worker is killed on the way, in PostgreSQL and in
-// Temporal; and nothing of others.
+// Deleting an organization: everything of it goes in the background, also when a worker is killed on the way, in
+// PostgreSQL and in Temporal; and nothing of others.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
 import { storeMany } from '../support/database/many-events.ts';
@@ -67,7 +67,10 @@ describe('deleting an organization', function () {
     return ids;
   }
 
-  /** Deliveries that were made, have failed and wait for a replay, wait for a retry, and are held; a replay; every kind of record. */
+  /**
+   * Deliveries that were made, have failed and wait for a replay, wait for a retry, and are held; a replay; every kind
+   * of record.
+   */
   async function fill(organization: TestOrganization, word: string): Promise<TenantRecords> {
     const [hookyard, records] = recordsOf(organization);
     const retry = { destination: { retryPolicy: onceMore(1, 3_600_000) } };

@@ -1,5 +1,5 @@
-// More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it has
-// acknowledged, delivers the oldest first, and opens again by itself.
+// More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it
+// has acknowledged, delivers the oldest first, and opens again by itself.
 import { expect } from 'chai';
 import type { Ledger } from '../support/workflows/ledger.ts';
 import type { Answer } from '../support/receiver.ts';
@@ -25,8 +25,9 @@ describe('more webhooks than deliveries', function () {
   beforeEach('every test starts a worker when it wants one', () => testInstance.onlyWorkers());
 
   /**
-   * Sends until something is refused: so slowly that the process looks several times before one destination has what is left
-   * for others. What is stored while a count runs may count twice until the next one: only a count refuses for good.
+   * Sends until something is refused: so slowly that the process looks several times before one destination has what is
+   * left for others. What is stored while a count runs may count twice until the next one: only a count refuses for
+   * good.
    * @returns the refusal
    */
   async function fill(ledger: Ledger): Promise<Posted> {

@@ -6,8 +6,8 @@ import type { RouteView, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-// A dead relay's lease ends after 6 s, a lost workflow is started again 10 s after it should have acted. The rest is for slow
-// machines.
+// A dead relay's lease ends after 6 s, a lost workflow is started again 10 s after it should have acted. The rest is
+// for slow machines.
 const RECOVERY_MS = 180_000;
 const EVENTS = 30;
 

@@ -1,5 +1,5 @@
-// Hookyard behind a real PgBouncer, in both modes that it works in: under load, while PgBouncer is killed and started again, and when
-// a worker dies.
+// Hookyard behind a real PgBouncer, in both modes that it works in: under load, while PgBouncer is killed and started
+// again, and when a worker dies.
 import { expect } from 'chai';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';

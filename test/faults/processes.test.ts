@@ -6,8 +6,8 @@ import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-// After a kill, with a worker running, everything acknowledged is delivered: a lost attempt is noticed after 15 s (heartbeat) or
-// 10 s (workflow task), a dead relay's lease ends after 6 s. The rest is for slow machines.
+// After a kill, with a worker running, everything acknowledged is delivered: a lost attempt is noticed after 15 s
+// (heartbeat) or 10 s (workflow task), a dead relay's lease ends after 6 s. The rest is for slow machines.
 const RECOVERY_MS = 180_000;
 // What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
 const WORKFLOW = { HOOKYARD_LANE: 'workflow' };

@@ -1,5 +1,6 @@
-// The server of PostgreSQL is lost for good under load, and its synchronous standby takes its place: nothing that was acknowledged is
-// lost, and the processes continue without a restart (docs/operate/recovery.md). Temporal's databases are on another server.
+// The server of PostgreSQL is lost for good under load, and its synchronous standby takes its place: nothing that was
+// acknowledged is lost, and the processes continue without a restart (docs/operate/recovery.md). Temporal's databases
+// are on another server.
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

@@ -1,5 +1,5 @@
-// A database that can be read and not written for a while, as after a failover to a standby: ingest says so, and no attempt is sent again
-// because its result could not be recorded.
+// A database that can be read and not written for a while, as after a failover to a standby: ingest says so, and no
+// attempt is sent again because its result could not be recorded.
 import { expect } from 'chai';
 import { onceMore } from '../support/records.ts';
 import type { Endpoint } from '../support/receiver.ts';

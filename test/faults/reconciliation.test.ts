@@ -1,6 +1,6 @@
-// PostgreSQL and Temporal disagree, each case planted on real servers: the reconciliation finds and repairs it. It runs every two
-// minutes; here it is run when the disagreement is there, and may take REPAIRED_MS. Of workflows
-// without work, and of circuits: reconciliation-workflows.test.ts.
+// PostgreSQL and Temporal disagree, each case planted on real servers: the reconciliation finds and repairs it. It runs
+// every two minutes; here it is run when the disagreement is there, and may take REPAIRED_MS. Of workflows without
+// work, and of circuits: reconciliation-workflows.test.ts.
 import { expect } from 'chai';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { arrivals, disagreements, WORKFLOW } from '../support/workflows/disagreements.ts';
@@ -66,7 +66,10 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     await repairedUntil('delivered', delivery.id);
   });
 
-  /** A retry that has queued for its turn among those of its organization, which is no longer suspended; its turn was lost. */
+  /**
+   * A retry that has queued for its turn among those of its organization, which is no longer suspended; its turn was
+   * lost.
+   */
   async function turnLost() {
     const { pool, organizationId } = testInstance;
     const { endpoint, delivery } = await waitingForRetry([500, 200]);

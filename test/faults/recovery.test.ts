@@ -44,8 +44,8 @@ describe('recovery of relays', function () {
     const second = await testInstance.startWorker();
     await shared(first, second);
     expect(await leftovers(), 'of the shards that were given up').to.be.within(1, 29);
-    // The new one claims: what is posted now arrives, by both. To another destination: the first worker has more than its half of what
-    // this one may have under way.
+    // The new one claims: what is posted now arrives, by both. To another destination: the first worker has more than
+    // its half of what this one may have under way.
     const later = await line();
     await Promise.all(Array.from({ length: 20 }, () => later.ledger.post()));
     await until('new ones to arrive, too', () => later.endpoint.requests.length >= 20);

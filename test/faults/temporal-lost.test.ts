@@ -1,5 +1,5 @@
-// Temporal's databases are dropped and recreated, empty, while there is undelivered work of every kind. PostgreSQL has all of it,
-// and Hookyard recovers by itself.
+// Temporal's databases are dropped and recreated, empty, while there is undelivered work of every kind. PostgreSQL has
+// all of it, and Hookyard recovers by itself.
 import { expect } from 'chai';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..');
-// After Temporal is back: a worker notices within 30 s that its schedules are gone and makes them, which runs the reconciliation;
-// replays and circuits are checked at most a minute after their last activity.
+// After Temporal is back: a worker notices within 30 s that its schedules are gone and makes them, which runs the
+// reconciliation; replays and circuits are checked at most a minute after their last activity.
 const RECOVERY_MS = 240_000;
 const HOUR_MS = 3_600_000;
 

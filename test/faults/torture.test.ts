@@ -1,4 +1,5 @@
-// A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for longer.
+// A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for
+// longer.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
-// Warehouses while stores are away, credentials are wrong and workers are killed: every event is in exactly one object, once.
+// Warehouses while stores are away, credentials are wrong and workers are killed: every event is in exactly one object,
+// once.
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
@@ -13,7 +14,8 @@ import { useHookyard } from '../support/use-hookyard.ts';
 
 const provider = firstProvider();
 
-// A killed worker's activity is noticed after 15 s without a heartbeat, a lost workflow after a lease of 30 s. The rest is for slow machines.
+// A killed worker's activity is noticed after 15 s without a heartbeat, a lost workflow after a lease of 30 s. The rest
+// is for slow machines.
 const RECOVERY_MS = 180_000;
 /** A batch ends when it has so many events, however long a slow machine takes to send them. */
 const fullAt = (batchSize: number) => ({ batchSize, batchWindowSeconds: 300 });

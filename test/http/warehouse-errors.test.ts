@@ -1,4 +1,5 @@
-// What providers answer in cases that no emulator produces: status and body as their references show them, read by the SDKs.
+// What providers answer in cases that no emulator produces: status and body as their references show them, read by the
+// SDKs.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
-// A clone below a folder that only its user may enter: root's home, a mktemp folder, a home of mode 0700. As root, PostgreSQL runs
-// as another user there, who may not enter it; for an ordinary user it is a folder like any other.
+// A clone below a folder that only its user may enter: root's home, a mktemp folder, a home of mode 0700. As root,
+// PostgreSQL runs as another user there, who may not enter it; for an ordinary user it is a folder like any other.
 import {
   chmodSync,
   chownSync,

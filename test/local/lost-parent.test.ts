@@ -1,4 +1,5 @@
-// Processes end when anyone who started them is gone, also while they start: a killed test run or `npm start` leaves none.
+// Processes end when anyone who started them is gone, also while they start: a killed test run or `npm start` leaves
+// none.
 import { expect } from 'chai';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
-// The clock of a machine is set by an hour, while everything is under way. The API and one worker have that clock; the other worker,
-// PostgreSQL and Temporal keep the right one. That is harder than a step of all of them: the clocks disagree for as long as it
-// lasts, so whatever one party writes and another compares would show. Nothing here depends on the time of day.
+// The clock of a machine is set by an hour, while everything is under way. The API and one worker have that clock; the
+// other worker, PostgreSQL and Temporal keep the right one. That is harder than a step of all of them: the clocks
+// disagree for as long as it lasts, so whatever one party writes and another compares would show. Nothing here depends
+// on the time of day.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { newId } from '../../core/text/ids.ts';
@@ -35,7 +36,10 @@ describe('a clock that is set while everything is under way', function () {
   const clock = new ProcessClock();
   /** The processes that have it. */
   let clocked: Service[] = [];
-  /** One pipe for each lane, for all times; every event of theirs is delivered once, and once more where it was replayed. */
+  /**
+   * One pipe for each lane, for all times; every event of theirs is delivered once, and once more where it was
+   * replayed.
+   */
   const steady: Pipe[] = [];
   const sent = new Map<Pipe, string[]>();
   const replayed = new Map<Pipe, number>();

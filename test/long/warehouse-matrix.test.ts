@@ -1,4 +1,5 @@
-// Which program reads the files of which store in which form (npm run test:long); docs/guide/warehouses.md says which do not.
+// Which program reads the files of which store in which form (npm run test:long); docs/guide/warehouses.md says which
+// do not.
 import { expect } from 'chai';
 import { isDeepStrictEqual } from 'node:util';
 import type { WarehouseType } from '../../core/warehouse/config.ts';

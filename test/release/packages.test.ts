@@ -1,5 +1,5 @@
-// npm run release:dry: what release/build.ts made, installed into empty folders as users install it, without this checkout. One
-// hookyard-server runs for all of them.
+// npm run release:dry: what release/build.ts made, installed into empty folders as users install it, without this
+// checkout. One hookyard-server runs for all of them.
 import { type ChildProcess, execFile, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,8 @@ describe('the release', function () {
         ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_|npm_|NODE_(?!EXTRA_CA_CERTS$))/.test(name),
       ),
     ),
-    // Without the programs of this checkout, but with its Node before that of the system, which may be older than the command line takes.
+    // Without the programs of this checkout, but with its Node before that of the system, which may be older than the
+    // command line takes.
     PATH: [
       join(project, 'node_modules', 'node', 'bin'),
       ...(process.env.PATH ?? '').split(delimiter).filter((path) => !path.includes('node_modules')),

@@ -1,4 +1,5 @@
-// A registry of npm packages on this machine: has the given packages, and sends everything else on to the usual registry.
+// A registry of npm packages on this machine: has the given packages, and sends everything else on to the usual
+// registry.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

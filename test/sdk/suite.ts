@@ -1,5 +1,5 @@
-// What every SDK must do: a webhook from source to receiver, lists of more than a page, repeats, errors, and the verification of what
-// Hookyard sends. Each has a program that does it (test/support/programs/sdk/).
+// What every SDK must do: a webhook from source to receiver, lists of more than a page, repeats, errors, and the
+// verification of what Hookyard sends. Each has a program that does it (test/support/programs/sdk/).
 import { expect } from 'chai';
 import type { Answer, Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';

@@ -1,4 +1,5 @@
-// The audit log asked for one record: found by an index, also behind the policy that binds a tenant to its organization.
+// The audit log asked for one record: found by an index, also behind the policy that binds a tenant to its
+// organization.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { listAuditRecords } from '../../db/organizations/audit.ts';

@@ -1,4 +1,5 @@
-// Bodies that are small on the wire and large in memory, against the running API. Those that are many: crowded-bodies.test.ts.
+// Bodies that are small on the wire and large in memory, against the running API. Those that are many:
+// crowded-bodies.test.ts.
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { BodyMemory, bufferedBytes } from '../../api/http/receive-body.ts';

@@ -1,4 +1,5 @@
-// Who a request comes from: only the operator's own proxies are believed, and what they say is kept with the event and counted.
+// Who a request comes from: only the operator's own proxies are believed, and what they say is kept with the event and
+// counted.
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

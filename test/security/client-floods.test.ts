@@ -1,5 +1,5 @@
-// One client address that floods: with bodies that never end, with requests, with connections. The others are served, and
-// operators get in.
+// One client address that floods: with bodies that never end, with requests, with connections. The others are served,
+// and operators get in.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';

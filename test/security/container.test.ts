@@ -1,5 +1,5 @@
-// The container image and the composition, read as text (building them takes a container engine), and what they rely on: that both
-// roles run where they may write nothing.
+// The container image and the composition, read as text (building them takes a container engine), and what they rely
+// on: that both roles run where they may write nothing.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -148,7 +148,8 @@ describe('both roles, where nothing may be written', () => {
     testInstance = await startHookyard(undefined, {
       HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
       HOOKYARD_DATA_DIR: '/proc/no-such-folder',
-      // Node's permission model: reading, threads and native modules, but no writing (Node documentation, "Permissions").
+      // Node's permission model: reading, threads and native modules, but no writing (Node documentation,
+      // "Permissions").
       NODE_OPTIONS: '--permission --allow-fs-read=* --allow-worker --allow-addons --allow-wasi',
     });
     await testInstance.startWorker();

@@ -1,5 +1,5 @@
-// The role of the services reads and writes rows. It cannot change the schema, whatever statement an attacker brings it to run; and
-// all that Hookyard does works with it.
+// The role of the services reads and writes rows. It cannot change the schema, whatever statement an attacker brings it
+// to run; and all that Hookyard does works with it.
 import { expect } from 'chai';
 import pg from 'pg';
 import { migrate } from '../../db/schema/migrate.ts';

@@ -1,4 +1,5 @@
-// TLS to PostgreSQL: every connection of both roles is encrypted and knows the server by the certificate of its authority.
+// TLS to PostgreSQL: every connection of both roles is encrypted and knows the server by the certificate of its
+// authority.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Filters that are as much work as an organization can write, on webhooks as large as anyone can send: the event loop is held by none
-// of them, so others are served meanwhile, and what becomes of the webhook is visible.
+// Filters that are as much work as an organization can write, on webhooks as large as anyone can send: the event loop
+// is held by none of them, so others are served meanwhile, and what becomes of the webhook is visible.
 import { expect } from 'chai';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
 import { letters, slowPattern, sourceWithRoutes, startAttacked } from '../support/attacks/budget-attacks.ts';

@@ -1,4 +1,5 @@
-// Hostile input at sources of every provider of the registry, in their handshakes, and at paths below a source: as in fuzz.test.ts.
+// Hostile input at sources of every provider of the registry, in their handshakes, and at paths below a source: as in
+// fuzz.test.ts.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { providerNamed, providers } from '../../providers/index.ts';

@@ -1,5 +1,5 @@
-// Hostile input on its way through a worker: transforms in every language, filters, headers and paths that travel on. The worker lives,
-// its event loop is never held for long, and every delivery ends.
+// Hostile input on its way through a worker: transforms in every language, filters, headers and paths that travel on.
+// The worker lives, its event loop is never held for long, and every delivery ends.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { TRANSFORM_TYPES } from '../../core/config/transform-types.ts';

@@ -1,5 +1,5 @@
-// Nobody gets a header into a request or an answer that he has no say in: not through values with line breaks, not through
-// names, addresses, transforms or mails, and not through spellings that a receiver takes for another header.
+// Nobody gets a header into a request or an answer that he has no say in: not through values with line breaks, not
+// through names, addresses, transforms or mails, and not through spellings that a receiver takes for another header.
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';

@@ -1,5 +1,5 @@
-// What a stranger learns of ingest addresses: nothing of sources with a token, or concealed ones. And captured requests that are
-// sent again.
+// What a stranger learns of ingest addresses: nothing of sources with a token, or concealed ones. And captured requests
+// that are sent again.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';

@@ -1,4 +1,5 @@
-// A route that leads back to its own source: one webhook must not become endlessly many, no matter who made the loop and by which way.
+// A route that leads back to its own source: one webhook must not become endlessly many, no matter who made the loop
+// and by which way.
 import { expect } from 'chai';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,10 @@ import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-/** Passes requests on as they are, like a load balancer, so that Hookyard is reached at an address of which it may not know. */
+/**
+ * Passes requests on as they are, like a load balancer, so that Hookyard is reached at an address of which it may not
+ * know.
+ */
 async function startRelay(target: () => string) {
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url = '/' } = incoming;

@@ -1,4 +1,5 @@
-// Field mappings that search long in payloads: in the API (test uploads) and the worker (files), others are served meanwhile.
+// Field mappings that search long in payloads: in the API (test uploads) and the worker (files), others are served
+// meanwhile.
 import { expect } from 'chai';
 import { letters, slowRules } from '../support/attacks/budget-attacks.ts';
 import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';

@@ -1,5 +1,5 @@
-// How late the webhooks of an organization are beside another one that has hundreds waiting: counted in the attacker's deliveries that
-// are made before, so that a busy machine changes nothing.
+// How late the webhooks of an organization are beside another one that has hundreds waiting: counted in the attacker's
+// deliveries that are made before, so that a busy machine changes nothing.
 import { expect } from 'chai';
 import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/attacks/neighbours.ts';
 import type { SourceView } from '../support/records.ts';

@@ -9,7 +9,8 @@ import { until } from '../support/until.ts';
 const SLOW = 500;
 // More than the activities that a worker runs at a time (worker/worker-parts.ts).
 const RETRIES = 520;
-// A destination that does not answer gets four at a time (core/delivery/destination-concurrency.ts), so they go to many.
+// A destination that does not answer gets four at a time (core/delivery/destination-concurrency.ts), so they go to
+// many.
 const RETRIES_OF_EACH = 4;
 const OTHERS = 10;
 

@@ -1,4 +1,5 @@
-// Replays count in the backlog, so they are refused like webhooks: one organization cannot close ingest for others with them.
+// Replays count in the backlog, so they are refused like webhooks: one organization cannot close ingest for others with
+// them.
 import { expect } from 'chai';
 import { type LimitChanges, setLimits } from '../../db/organizations/organizations.ts';
 import { newId } from '../../core/text/ids.ts';

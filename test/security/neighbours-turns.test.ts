@@ -1,5 +1,5 @@
-// An organization whose deliveries fail by the dozen asks Temporal for no more than its turns (core/fairness/workflow-permits.ts) while
-// another one has something to deliver.
+// An organization whose deliveries fail by the dozen asks Temporal for no more than its turns
+// (core/fairness/workflow-permits.ts) while another one has something to deliver.
 
 import { availableParallelism } from 'node:os';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
-// Everything that connects to an address somebody else chose, as tests call it: one row a caller. All of them go through the
-// address guard (docs/operate/security.md, "Network out").
+// Everything that connects to an address somebody else chose, as tests call it: one row a caller. All of them go
+// through the address guard (docs/operate/security.md, "Network out").
 import { createSender } from '../../outbound/http/sender.ts';
 import { type Resolve, systemResolve } from '../../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';

@@ -1,5 +1,5 @@
-// Limits of organizations: the one at its limit is refused, by name and with Retry-After, and the other is served. Those of
-// webhooks; of everything else: quotas-management.test.ts.
+// Limits of organizations: the one at its limit is refused, by name and with Retry-After, and the other is served.
+// Those of webhooks; of everything else: quotas-management.test.ts.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

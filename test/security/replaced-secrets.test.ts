@@ -1,5 +1,5 @@
-// Secrets in files that are replaced while the processes run: the key of Temporal, the password of the mail server, the operator's key and
-// his keys of R2.
+// Secrets in files that are replaced while the processes run: the key of Temporal, the password of the mail server, the
+// operator's key and his keys of R2.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';

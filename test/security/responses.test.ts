@@ -74,7 +74,8 @@ for (const caller of callers) {
       });
     }
 
-    // With a prime of 8,192 bits, which the server chooses, one such handshake holds the event loop for half a second and more.
+    // With a prime of 8,192 bits, which the server chooses, one such handshake holds the event loop for half a second
+    // and more.
     it('come through no key exchange over a finite field', async () => {
       const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const cert = certificateOf(pair, 'localhost', { fromMs: Date.now() - 86_400_000, toMs: Date.now() + 86_400_000 });

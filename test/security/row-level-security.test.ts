@@ -1,5 +1,5 @@
-// The second lock between organizations: a statement of the management API that forgot its condition sees and changes the rows of
-// the organization of its request, and nothing else; in every table of the catalogue.
+// The second lock between organizations: a statement of the management API that forgot its condition sees and changes
+// the rows of the organization of its request, and nothing else; in every table of the catalogue.
 import { expect } from 'chai';
 import pg from 'pg';
 import { readSettings } from '../../core/config/config.ts';
@@ -41,7 +41,8 @@ describe('row-level security', () => {
     services = createPool(url, options);
     const tenantRole = await findTenantRole(services);
     expect(tenantRole).to.equal(TENANT_ROLE);
-    // As api/service/service-database.ts makes them; one connection each, so that every request gets the one of the request before.
+    // As api/service/service-database.ts makes them; one connection each, so that every request gets the one of the
+    // request before.
     management = createPool(url, { ...options, tenantRole });
     orm = createOrm(url, 1, { tenantRole });
     tables = (await allTables(database.pool)).filter(isOfTenants);

@@ -1,5 +1,5 @@
-// A key can do what its scopes say and nothing else: every operation of the description, with a key that has every scope but the one
-// that it needs, and with a key that has only this one.
+// A key can do what its scopes say and nothing else: every operation of the description, with a key that has every
+// scope but the one that it needs, and with a key that has only this one.
 import { expect } from 'chai';
 import { apiDocument } from '../../api/openapi/document.ts';
 import { SCOPES } from '../../core/config/access.ts';

@@ -1,6 +1,6 @@
-// Secrets stay where they belong. After a full run (test/support/attacks/secret-run.ts) everything that it left is searched, each secret in
-// every form it could have: the logs of all processes at their most talkative, what Temporal knows, what the API and the command line
-// said, mails, and every row of the database.
+// Secrets stay where they belong. After a full run (test/support/attacks/secret-run.ts) everything that it left is
+// searched, each secret in every form it could have: the logs of all processes at their most talkative, what Temporal
+// knows, what the API and the command line said, mails, and every row of the database.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
-// Anyone who sees one signed webhook can try secrets on it at home, as fast as a machine hashes: a short secret falls. Senders have what
-// somebody once typed, so it is accepted, and its owner is warned.
+// Anyone who sees one signed webhook can try secrets on it at home, as fast as a machine hashes: a short secret falls.
+// Senders have what somebody once typed, so it is accepted, and its owner is warned.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';

@@ -1,5 +1,5 @@
-// A stranger guesses keys, or only wants to keep the service busy: wrong credentials are refused without work beyond a limit, they
-// fill no table and no memory, and nobody else at that address is locked out.
+// A stranger guesses keys, or only wants to keep the service busy: wrong credentials are refused without work beyond a
+// limit, they fill no table and no memory, and nobody else at that address is locked out.
 import { expect } from 'chai';
 import { createLog } from '../../core/process/log.ts';
 import { newToken } from '../../core/config/api-token.ts';

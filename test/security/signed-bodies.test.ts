@@ -1,5 +1,5 @@
-// Large bodies whose signatures take long to check, by whatever the owner of the source has described. What is tried and where is in
-// test/conformance/described.test.ts.
+// Large bodies whose signatures take long to check, by whatever the owner of the source has described. What is tried
+// and where is in test/conformance/described.test.ts.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';

@@ -1,5 +1,6 @@
 // Requests whose end two servers could see in different places, sent to the running API: each is refused once and its
-// connection closed, and what it hides is never carried out. What is right HTTP, though unusual, is read by the standard.
+// connection closed, and what it hides is never carried out. What is right HTTP, though unusual, is read by the
+// standard.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';

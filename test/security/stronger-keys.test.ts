@@ -1,4 +1,5 @@
-// A key is never the way to a stronger one: it neither makes nor revokes one with more scopes, from more addresses or for longer.
+// A key is never the way to a stronger one: it neither makes nor revokes one with more scopes, from more addresses or
+// for longer.
 import { expect } from 'chai';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { sendFrom } from '../support/requests/from-address.ts';

@@ -1,4 +1,5 @@
-// HOOKYARD_TEMPORAL_CODEC: what Temporal keeps of workflows is encrypted, and it can be switched on and off while some are open.
+// HOOKYARD_TEMPORAL_CODEC: what Temporal keeps of workflows is encrypted, and it can be switched on and off while some
+// are open.
 import { randomBytes } from 'node:crypto';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -78,7 +79,8 @@ describe('the codec of Temporal payloads', () => {
   const historyOf = async (workflowId: string) =>
     JSON.parse(historyToJSON(await testInstance.temporal.workflow.getHandle(workflowId).fetchHistory())) as unknown;
   const payloads = async (workflowId: string) => payloadsOf(await historyOf(workflowId));
-  // The SDK's core writes its own notes on local activities itself: number, name, time. What follows shows that no id is in them.
+  // The SDK's core writes its own notes on local activities itself: number, name, time. What follows shows that no id
+  // is in them.
   const isOfCore = ({ encoding, data }: FoundPayload) => encoding === 'json/plain' && /^\{"seq":\d+,/.test(data);
   const isContent = (payload: FoundPayload) => payload.encoding !== 'binary/null' && !isOfCore(payload);
   const encodings = async (workflowId: string) =>

@@ -1,5 +1,5 @@
-// Organizations never see each other: every operation of the description, asked for with another organization's ids in its path,
-// its query and its body. The other's rows stay as they are, and nothing of it is in any answer.
+// Organizations never see each other: every operation of the description, asked for with another organization's ids in
+// its path, its query and its body. The other's rows stay as they are, and nothing of it is in any answer.
 import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { type Answer, createClient } from '../support/api-client.ts';

@@ -1,5 +1,5 @@
-// The code of one organization must not take the threads from another's, however many transforms it has and however slow they are.
-// Deliveries: test/e2e/transform-budget.test.ts.
+// The code of one organization must not take the threads from another's, however many transforms it has and however
+// slow they are. Deliveries: test/e2e/transform-budget.test.ts.
 import { expect } from 'chai';
 import { NoTurnError, type Threads } from '../../outbound/threads/index.ts';
 import { expectError } from '../support/api-client.ts';
@@ -46,7 +46,8 @@ describe('turns of transforms', () => {
     for (const threads of [1, 2]) {
       it(`go round the organizations: one job is next behind 60 transforms of another, on ${threads} threads`, () =>
         withTransforms(threads, Number.POSITIVE_INFINITY, async (transforms) => {
-          // All threads have started, and a job of the greedy one is long beside what a thread may wait for a processor.
+          // All threads have started, and a job of the greedy one is long beside what a thread may wait for a
+          // processor.
           const warm = (organization: string) => run(transforms, organization, 'warm', QUICK);
           await Promise.all([...Array.from({ length: threads }, () => warm('greedy')), warm('modest')]);
           const ended: string[] = [];

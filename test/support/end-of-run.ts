@@ -1,4 +1,5 @@
-// A test whose set-up failed may leave a server or a connection open. That must not keep the run, and anyone who waits for it, for ever.
+// A test whose set-up failed may leave a server or a connection open. That must not keep the run, and anyone who waits
+// for it, for ever.
 const GRACE_MS = 30_000;
 
 export const mochaHooks = {

@@ -80,7 +80,8 @@ export type CommonSettings = ProcessSettings | ((databaseUrl: string) => Process
  * Processes, database and Temporal namespace of its own; starts the API and no worker.
  * @param servers by default those of the stack that all test files share
  * @param settings of all its processes
- * @param existing what is there already and is used instead of new ones; the database goes with this Hookyard all the same
+ * @param existing what is there already and is used instead of new ones; the database goes with this Hookyard all the
+ * same
  */
 export async function startHookyard(
   servers: Servers = stackAddresses(),
@@ -114,7 +115,8 @@ export async function startHookyard(
     started.push(service);
     return service;
   };
-  // A worker would make the namespace too. It takes two seconds until Temporal knows a new one, in which the API starts.
+  // A worker would make the namespace too. It takes two seconds until Temporal knows a new one, in which the API
+  // starts.
   const [api] = await Promise.all([start('api'), existing.namespace ?? ensureNamespace(connection, namespace)]);
   const testInstance: OwnHookyard = {
     api,

@@ -1,5 +1,5 @@
-// What `npm test` runs: parts, each one run of mocha on a stack of its own. Every test file is in one of them, but for those in
-// test/long, which run when they are named.
+// What `npm test` runs: parts, each one run of mocha on a stack of its own. Every test file is in one of them, but for
+// those in test/long, which run when they are named.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';

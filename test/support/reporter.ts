@@ -1,11 +1,12 @@
-// What mocha reports to test/run.ts: how many tests passed and which files failed, in the file that TEST_REPORT names. With `--times` it
-// also shows at the end how long each file took, the slowest first, and how much of a processor it and the processes that it started and
-// ended used, where /proc tells. Both include what a file does in its hooks.
+// What mocha reports to test/run.ts: how many tests passed and which files failed, in the file that TEST_REPORT names.
+// With `--times` it also shows at the end how long each file took, the slowest first, and how much of a processor it
+// and the processes that it started and ended used, where /proc tells. Both include what a file does in its hooks.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import mocha, { type MochaOptions, type Runner, type Suite, type Test } from 'mocha';
 
-// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: user and system time, and those of children that were waited for.
+// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: user and system time, and those of children that were
+// waited for.
 const CPU_FIELDS = [11, 12, 13, 14];
 const TICKS_PER_SECOND = 100;
 

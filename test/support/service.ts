@@ -16,7 +16,10 @@ const STOP_DEADLINE_MS = 30_000;
 
 export type RoleName = 'api' | 'worker';
 
-/** What a process is started with: variables of its environment, and limits that are no settings (core/config/tuning.ts). */
+/**
+ * What a process is started with: variables of its environment, and limits that are no settings
+ * (core/config/tuning.ts).
+ */
 export interface ProcessSettings {
   [variable: Uppercase<string>]: string;
   tuning?: Partial<Tuning>;

@@ -1,5 +1,5 @@
-// The stacks of many parts: one is started, gets its roles, schemas and migrations, and is stopped; the others start on copies of its
-// data folder. What each would do again is a third of what its start costs.
+// The stacks of many parts: one is started, gets its roles, schemas and migrations, and is stopped; the others start on
+// copies of its data folder. What each would do again is a third of what its start costs.
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// The stack the tests run against. `npm test` starts it and sets DATABASE_URL, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE; faults are
-// asked for here. All test files share the stack: a test that stops a part starts it again in a `finally` or an after hook.
+// The stack the tests run against. `npm test` starts it and sets DATABASE_URL, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE;
+// faults are asked for here. All test files share the stack: a test that stops a part starts it again in a `finally` or
+// an after hook.
 import type { Action, Part, StackAnswer, StackRequest } from './stack-requests.ts';
 
 /** Where the servers are. @throws Error when the tests were not started with `npm test` */
@@ -11,7 +12,10 @@ export function stackAddresses(): { databaseUrl: string; temporalAddress: string
   return { databaseUrl: DATABASE_URL, temporalAddress: TEMPORAL_ADDRESS, namespace: TEMPORAL_NAMESPACE };
 }
 
-/** The same database as the role of Hookyard's processes, which cannot change its schema. Its tables must have been made. */
+/**
+ * The same database as the role of Hookyard's processes, which cannot change its schema. Its tables must have been
+ * made.
+ */
 export function asServices(databaseUrl: string): string {
   const { username, password } = new URL(process.env.RUNTIME_DATABASE_URL ?? databaseUrl);
   return Object.assign(new URL(databaseUrl), { username, password }).href;

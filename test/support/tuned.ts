@@ -1,4 +1,5 @@
-// A process with other limits than those of core/config/tuning.ts: node test/support/tuned.ts <api or worker> <limits as JSON>
+// A process with other limits than those of core/config/tuning.ts: node test/support/tuned.ts <api or worker> <limits
+// as JSON>
 import { TUNING, type Tuning } from '../../core/config/tuning.ts';
 
 const [role, limits = '{}'] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // Waiting for a condition with a deadline: tests never sleep for a guessed time.
 import { setTimeout as delay } from 'node:timers/promises';
 
-// A look costs time of the processor, which what is waited for needs, too: who has waited for long looks less often, and is late by
-// an eighth of the wait at most.
+// A look costs time of the processor, which what is waited for needs, too: who has waited for long looks less often,
+// and is late by an eighth of the wait at most.
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 const PART_OF_WAIT = 1 / 8;

@@ -36,9 +36,9 @@ export interface OwnOptions {
 
 /**
  * Starts a Hookyard before the tests of this `describe`, and ends it after them.
- * @param own processes, database and namespace of its own, for tests that kill processes or choose settings: what runs at the end of a test
- * is left to the next, which says what it needs (`onlyWorkers`). By default it is the one that such files share, with an
- * organization of its own
+ * @param own processes, database and namespace of its own, for tests that kill processes or choose settings: what runs
+ * at the end of a test is left to the next, which says what it needs (`onlyWorkers`). By default it is the one that
+ * such files share, with an organization of its own
  */
 export function useHookyard(): Suite<Hookyard>;
 export function useHookyard(own: OwnOptions): Suite<OwnHookyard>;
@@ -130,7 +130,10 @@ export const usePool = (
     (pool) => pool.end(),
   );
 
-/** Makes something before the tests of this `describe`, and ends it after them. @param mostMs how long it may take to make */
+/**
+ * Makes something before the tests of this `describe`, and ends it after them.
+ * @param mostMs how long it may take to make
+ */
 function useMade<Made extends object>(
   what: string,
   make: () => Promise<Made>,

@@ -1,5 +1,5 @@
-// PostgreSQL with a standby that every commit waits for. When the standby takes the place of a server that died, the address of the
-// first server leads to it, as a floating address does.
+// PostgreSQL with a standby that every commit waits for. When the standby takes the place of a server that died, the
+// address of the first server leads to it, as a floating address does.
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Service } from '../../local/process.ts';

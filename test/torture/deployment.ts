@@ -1,6 +1,6 @@
-// Which release each process runs. An upgrade moves them to the next one, worker by worker and then API by API, so that two releases
-// run side by side meanwhile, as docs/operate/upgrading.md has it with worker versioning. All of them are this version, each under a name of its
-// own.
+// Which release each process runs. An upgrade moves them to the next one, worker by worker and then API by API, so that
+// two releases run side by side meanwhile, as docs/operate/upgrading.md has it with worker versioning. All of them are
+// this version, each under a name of its own.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Part } from './parts.ts';
 

@@ -1,5 +1,5 @@
-// Hookyard as it is tortured: PostgreSQL, Temporal, two API and some worker processes, all on free ports of this machine; and what was
-// asked for beside them.
+// Hookyard as it is tortured: PostgreSQL, Temporal, two API and some worker processes, all on free ports of this
+// machine; and what was asked for beside them.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';

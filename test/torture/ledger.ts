@@ -1,4 +1,5 @@
-// What was promised: every webhook that was sent, and the answer 200 to it. The run is judged against this and nothing else.
+// What was promised: every webhook that was sent, and the answer 200 to it. The run is judged against this and nothing
+// else.
 import type { Pipe } from './pipes.ts';
 
 export interface Webhook {

@@ -1,6 +1,7 @@
-// npm run torture [-- --minutes 60 --events 10000 --faults 200 --seed 1 --lane both --rate 10 --workers 2]: kills, freezes and cuts anything
-// at any moment, and shows that every acknowledged event is delivered or visibly failed. With --hours 2 it does so for so long, at a low
-// rate, behind and beside what large installations have (--with). docs/internals/torture.md says what is done.
+// npm run torture [-- --minutes 60 --events 10000 --faults 200 --seed 1 --lane both --rate 10 --workers 2]: kills,
+// freezes and cuts anything at any moment, and shows that every acknowledged event is delivered or visibly failed. With
+// --hours 2 it does so for so long, at a low rate, behind and beside what large installations have (--with).
+// docs/internals/torture.md says what is done.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../../core/process/end-request.ts';

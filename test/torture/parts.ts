@@ -1,5 +1,5 @@
-// The processes that are tortured: each can be killed, frozen and started again, and one that ends by itself is started again
-// as a supervisor would do it, and counted.
+// The processes that are tortured: each can be killed, frozen and started again, and one that ends by itself is started
+// again as a supervisor would do it, and counted.
 import { setTimeout as pause } from 'node:timers/promises';
 import { oneLine } from '../../local/errors.ts';
 import type { Service } from '../../local/process.ts';

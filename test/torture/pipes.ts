@@ -1,4 +1,5 @@
-// The routes that are tortured: one source, route and destination for each kind and lane, each with a receiver of its own.
+// The routes that are tortured: one source, route and destination for each kind and lane, each with a receiver of its
+// own.
 import type { ManagementCall } from '../../bench/support/call.ts';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';
 import { numberOf } from './ledger.ts';

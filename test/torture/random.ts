@@ -1,4 +1,5 @@
-// Numbers that follow from a seed, so that a run can be repeated: the same seed plans the same faults and fails the same requests.
+// Numbers that follow from a seed, so that a run can be repeated: the same seed plans the same faults and fails the
+// same requests.
 
 export interface Random {
   /** At least 0, below 1. */
@@ -10,7 +11,10 @@ export interface Random {
   shuffled<T>(from: readonly T[]): T[];
 }
 
-/** mulberry32 (Tommy Ettinger): 32 bits of state, good enough to choose what to break. @param seed an integer below 2^32 */
+/**
+ * mulberry32 (Tommy Ettinger): 32 bits of state, good enough to choose what to break.
+ * @param seed an integer below 2^32
+ */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

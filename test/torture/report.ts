@@ -45,7 +45,10 @@ function slowest(records: FaultRecord[]): string {
   return seconds(Math.max(...records.map(({ recoveredMs }) => recoveredMs ?? 0)));
 }
 
-/** Of each process the life that lasted longest, because a restart begins with little. Without /proc there is nothing to tell. */
+/**
+ * Of each process the life that lasted longest, because a restart begins with little. Without /proc there is nothing to
+ * tell.
+ */
 function memoryTable({ lives }: Usage): string[] {
   const rows = [...lives].toSorted().map(([name, all]) => {
     const [longest] = all.toSorted((a, b) => b.until - b.since - (a.until - a.since));

@@ -15,7 +15,10 @@ export interface FaultRecord {
   startedAt: number;
   /** When it was lifted: a process that was ended is being started again from here on. */
   endedAt: number;
-  /** From its end to the first webhook sent after it that was acknowledged, and to the first that arrived; null: not in time. */
+  /**
+   * From its end to the first webhook sent after it that was acknowledged, and to the first that arrived; null: not in
+   * time.
+   */
   recoveredMs: number | null;
   /** Why it could not be done or undone as meant. */
   problem: string | null;

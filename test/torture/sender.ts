@@ -1,5 +1,5 @@
-// The load: webhooks at a steady rate, from a sender that behaves like a real one. It repeats what is not acknowledged, at the
-// other API, until it is.
+// The load: webhooks at a steady rate, from a sender that behaves like a real one. It repeats what is not acknowledged,
+// at the other API, until it is.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { Ledger, Webhook } from './ledger.ts';

@@ -1,4 +1,5 @@
-// What stands between the sender and the APIs, and between the processes and PostgreSQL, as docs/operate/install.md and docs/operate/postgresql.md have it.
+// What stands between the sender and the APIs, and between the processes and PostgreSQL, as docs/operate/install.md and
+// docs/operate/postgresql.md have it.
 import type { Service } from '../../local/process.ts';
 import { startBalancer, whyNoHaproxy } from '../support/servers/haproxy.ts';
 import { startPgBouncer, whyNoPgBouncer } from '../support/servers/pgbouncer.ts';

@@ -146,7 +146,10 @@ async function judgeAll(
   }
 }
 
-/** What a sender would not have repeated, what was not acknowledged at all, and faults from which the flow did not recover. */
+/**
+ * What a sender would not have repeated, what was not acknowledged at all, and faults from which the flow did not
+ * recover.
+ */
 function refusedForGood(ledger: Ledger, records: FaultRecord[]): Problem[] {
   const refused = [...ledger.refusals.keys()].filter((status) => /^4/.test(status));
   const open = ledger.webhooks.filter((webhook) => webhook.eventId === null).map((webhook) => webhook.idempotencyKey);

@@ -1,4 +1,5 @@
-// First attempts that the relay makes itself, on a real outbox: what becomes of a row when the attempt or what follows it fails.
+// First attempts that the relay makes itself, on a real outbox: what becomes of a row when the attempt or what follows
+// it fails.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ownWords } from '../../core/text/error-summary.ts';

@@ -1,4 +1,5 @@
-// Loading what attempts need, in groups: what PostgreSQL refuses of one delivery is not laid on the others of its group.
+// Loading what attempts need, in groups: what PostgreSQL refuses of one delivery is not laid on the others of its
+// group.
 import { expect } from 'chai';
 import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
@@ -42,7 +43,8 @@ describe('loading deliveries together', () => {
         attempt: 1,
         retryDelay: null,
       }));
-      // Reading this row divides by zero (SQLSTATE 22012). Attempts name the partition of the day, whose policies are its own.
+      // Reading this row divides by zero (SQLSTATE 22012). Attempts name the partition of the day, whose policies are
+      // its own.
       const today = partitionName('deliveries', Math.floor(Date.now() / DAY_MS));
       await database.pool.query(
         `alter table ${today} enable row level security;

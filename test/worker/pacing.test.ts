@@ -1,4 +1,5 @@
-// How relays pace the starts of deliveries to a destination with a rate limit, straight on PostgreSQL: their attempts run in any worker.
+// How relays pace the starts of deliveries to a destination with a rate limit, straight on PostgreSQL: their attempts
+// run in any worker.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';

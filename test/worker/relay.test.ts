@@ -1,4 +1,5 @@
-// A relay in this process, on a real outbox: what becomes of rows that it can neither hold nor start. The attempts are the tests' own.
+// A relay in this process, on a real outbox: what becomes of rows that it can neither hold nor start. The attempts are
+// the tests' own.
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
 import { pino } from 'pino';

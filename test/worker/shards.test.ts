@@ -1,5 +1,5 @@
-// Workers that come and go, or live and renew late after an outage of the database or a pause of everything: what they have in flight stays
-// theirs, because others would make the same attempts again.
+// Workers that come and go, or live and renew late after an outage of the database or a pause of everything: what they
+// have in flight stays theirs, because others would make the same attempts again.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newId, shardOf } from '../../core/text/ids.ts';

@@ -1,4 +1,5 @@
-// Errors on their way to Temporal, whose messages somebody else wrote: no message ends the worker, or is too long to be taken.
+// Errors on their way to Temporal, whose messages somebody else wrote: no message ends the worker, or is too long to be
+// taken.
 import { WorkflowFailedError } from '@temporalio/client';
 import { expect } from 'chai';
 import { named } from '../../core/text/error-summary.ts';

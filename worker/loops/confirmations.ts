@@ -28,7 +28,9 @@ export interface ConfirmationDeps {
   log: Log;
 }
 
-/** Failure policy: a mail that cannot be sent is tried again after five minutes; one that is refused for good is not. */
+/**
+ * Failure policy: a mail that cannot be sent is tried again after five minutes; one that is refused for good is not.
+ */
 export function dueConfirmations(deps: ConfirmationDeps): DuePart {
   const ending = Promise.withResolvers<void>();
   const isOn = () => deps.recipientRule() === 'confirmed';
@@ -52,7 +54,10 @@ export function dueConfirmations(deps: ConfirmationDeps): DuePart {
   };
 }
 
-/** Removes now and then addresses that nobody names any more. However long that takes, nobody who is to be asked waits for it. */
+/**
+ * Removes now and then addresses that nobody names any more. However long that takes, nobody who is to be asked waits
+ * for it.
+ */
 function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop {
   const rest = { ms: FORGET_EVERY_MS };
   let last = '';
@@ -73,7 +78,9 @@ function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop 
   });
 }
 
-/** Organization by organization: where the check fails, as with very many routes, the claims come back; others go on. */
+/**
+ * Organization by organization: where the check fails, as with very many routes, the claims come back; others go on.
+ */
 async function askNamed(deps: ConfirmationDeps, organizationId: string, claims: Claim[]): Promise<void> {
   const first = claims.filter((each) => each.first);
   try {

@@ -130,8 +130,8 @@ export function dueMessages({ client, pool }: DueWorkflowDeps, everyMs: () => nu
     kinds: ['alerts', 'messages'],
     everyMs,
     async round() {
-      // One after the other, because one transaction at a time makes messages. What is there is started also when nothing new can be
-      // made, and neither kind waits for the other to work again.
+      // One after the other, because one transaction at a time makes messages. What is there is started also when
+      // nothing new can be made, and neither kind waits for the other to work again.
       const [mails] = await Promise.allSettled([createRouteMails(pool)]);
       const [alerts] = await Promise.allSettled([announce()]);
       const claimed = await startMessages(client, pool);

@@ -1,6 +1,7 @@
-// What waits in the database for a worker besides deliveries: one look finds what is due (db/operations/due.ts), and runs the parts that have
-// work. Between looks it rests until the next of them is due, but for a second at most while this process delivers or is notified, and
-// for ten seconds when all is quiet. Whatever makes something due that would not be seen in time notifies (wake_workers).
+// What waits in the database for a worker besides deliveries: one look finds what is due (db/operations/due.ts), and
+// runs the parts that have work. Between looks it rests until the next of them is due, but for a second at most while
+// this process delivers or is notified, and for ten seconds when all is quiet. Whatever makes something due that would
+// not be seen in time notifies (wake_workers).
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
@@ -50,9 +51,9 @@ interface DueWorkDeps {
 export type DueWork = ReturnType<typeof lookAtDue> extends Promise<infer Made> ? Made : never;
 
 /**
- * Resolves after the first look; without parts it only keeps `now` up to date.
- * Failure policy: a failed first look is thrown. Later, while the database or Temporal is away, what is due waits, what was known
- * stays, and claims of which nothing came expire.
+ * Resolves after the first look; without parts it only keeps `now` up to date. Failure policy: a failed first look is
+ * thrown. Later, while the database or Temporal is away, what is due waits, what was known stays, and claims of which
+ * nothing came expire.
  */
 export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWorkDeps) {
   const parts: RunningPart[] = [];

@@ -1,9 +1,10 @@
-// The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
-// workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
-// After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
+// The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and
+// starts a workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or
+// has a workflow. After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
 //
-// A workflow is started in its organization's turn (core/fairness/workflow-permits.ts). Until then the delivery waits here, with its slot and its
-// row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal stays free for others.
+// A workflow is started in its organization's turn (core/fairness/workflow-permits.ts). Until then the delivery waits
+// here, with its slot and its row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal
+// stays free for others.
 
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
@@ -27,8 +28,9 @@ const MOST_REMEMBERED = 10_000;
 export interface ExpressDeps {
   pool: Pool;
   /**
-   * Makes and records one attempt; while the database is unavailable, the result is kept in memory. `unrecorded`: the database
-   * refuses the result; the workflow handles that. @throws when our own infrastructure is unavailable and nothing was sent
+   * Makes and records one attempt; while the database is unavailable, the result is kept in memory. `unrecorded`: the
+   * database refuses the result; the workflow handles that. @throws when our own infrastructure is unavailable and
+   * nothing was sent
    */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** Waits for its organization's turn at Temporal. @returns false when the relay ends */
@@ -73,8 +75,8 @@ export function createExpress(deps: ExpressDeps): Express {
   }
 
   /**
-   * Retries while the database is down, which affects all deliveries. Problems of a single delivery (its credentials cannot be
-   * decrypted, its code fails) are left to its workflow, which retries with backoff and holds no slot here.
+   * Retries while the database is down, which affects all deliveries. Problems of a single delivery (its credentials
+   * cannot be decrypted, its code fails) are left to its workflow, which retries with backoff and holds no slot here.
    */
   async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
     const { deliveryId } = row;
@@ -107,8 +109,8 @@ export function createExpress(deps: ExpressDeps): Express {
   }
 
   /**
-   * The workflow continues from the result of the first attempt. The row is removed once Temporal has the workflow. At the end of this
-   * relay it stays for the next one.
+   * The workflow continues from the result of the first attempt. The row is removed once Temporal has the workflow. At
+   * the end of this relay it stays for the next one.
    */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     if (!(await deps.inTurn(row))) return;

@@ -1,5 +1,5 @@
-// Which deliveries the relay starts next: organizations with work take turns, and in each its destinations, claim by claim, within
-// the in-flight limits.
+// Which deliveries the relay starts next: organizations with work take turns, and in each its destinations, claim by
+// claim, within the in-flight limits.
 import { relayClaim } from '../../core/metrics/deliveries.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type Claimed, claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
@@ -8,8 +8,8 @@ import type { Held } from './shards.ts';
 
 // Bound what a claim costs. With more of them it takes several claims to examine everything.
 const MAX_ORGANIZATIONS_PER_CLAIM = 50;
-// Claims come one after the other: with hundreds of destinations at which nothing may be started, one takes 20 to 50 ms on a busy
-// machine, for which the deliveries of other organizations wait.
+// Claims come one after the other: with hundreds of destinations at which nothing may be started, one takes 20 to 50 ms
+// on a busy machine, for which the deliveries of other organizations wait.
 const MAX_DESTINATIONS_PER_ORGANIZATION = 40;
 // Rows of one destination in a claim. One that copes with more gets them by the next claims, which follow soon.
 const MOST_PER_DESTINATION = 50;
@@ -140,8 +140,9 @@ interface Start {
 }
 
 /**
- * Where claims continue, and whether they have examined everything since something changed. They go from organization to organization,
- * and inside each from destination to destination; with many of them one claim gets only a part of the way.
+ * Where claims continue, and whether they have examined everything since something changed. They go from organization
+ * to organization, and inside each from destination to destination; with many of them one claim gets only a part of the
+ * way.
  */
 export class ClaimCursor {
   readonly #mostOrganizations: number;
@@ -149,7 +150,10 @@ export class ClaimCursor {
   #organization = '';
   /** Of organizations that were not examined to the end: the last examined destination. */
   readonly #destinations = new Map<string, string>();
-  /** Where claims stood among the organizations when something changed; null: they have examined each since, at least a part of it. */
+  /**
+   * Where claims stood among the organizations when something changed; null: they have examined each since, at least a
+   * part of it.
+   */
   #start: Start | null = { after: '', hasWrapped: false };
   /** Those of which a part was not examined since. */
   #open = new Map<string, Start>();

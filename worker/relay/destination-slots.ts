@@ -1,6 +1,6 @@
-// How destinations are divided among workers: how many workers there are, which maximum a full destination has now, and the slots of
-// those with a maximum below the number of workers (core/delivery/destination-concurrency.ts). A small statement every two seconds while something
-// is delivered, else every ten; and four a second while slots are used.
+// How destinations are divided among workers: how many workers there are, which maximum a full destination has now, and
+// the slots of those with a maximum below the number of workers (core/delivery/destination-concurrency.ts). A small
+// statement every two seconds while something is delivered, else every ten; and four a second while slots are used.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -23,8 +23,8 @@ export interface SlotKeeper {
 }
 
 /**
- * Failure policy: while the database is away, the last number of workers and the last maxima stay valid, and nothing begins that needs
- * a slot.
+ * Failure policy: while the database is away, the last number of workers and the last maxima stay valid, and nothing
+ * begins that needs a slot.
  * @param owner the name of this worker as a relay
  * @param onRoom called when a destination has room again
  */
@@ -39,7 +39,10 @@ export function keepDestinationSlots(
   let usedAt = Number.NEGATIVE_INFINITY;
   let confirmedAt = Number.NEGATIVE_INFINITY;
 
-  /** Others may have raised the maximum of a destination that is full: nothing of it is claimed, and so its maximum not read. */
+  /**
+   * Others may have raised the maximum of a destination that is full: nothing of it is claimed, and so its maximum not
+   * read.
+   */
   async function look(): Promise<void> {
     concurrency.workers = await liveWorkers(pool, owner);
     const full = concurrency.full();

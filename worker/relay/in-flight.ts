@@ -1,18 +1,20 @@
-// Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
-// slots.
+// Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the
+// free slots.
 //
-// Organizations share the slots first, by the rule of core/fairness/fair-queue.ts: a delivery counts for its organization until its result is
-// recorded, also while it waits for its organization's turn at Temporal. A destination's unanswered attempts may then not exceed half of
-// what its organization may still take, nor what it copes with (core/delivery/destination-concurrency.ts, which retries count for too). Answered
-// attempts that are being recorded do not count there, else a quick destination would wait for commits. With them a destination has at
-// most 50 more than its limit in flight; this is how many a killed relay may have to send again.
+// Organizations share the slots first, by the rule of core/fairness/fair-queue.ts: a delivery counts for its
+// organization until its result is recorded, also while it waits for its organization's turn at Temporal. A
+// destination's unanswered attempts may then not exceed half of what its organization may still take, nor what it copes
+// with (core/delivery/destination-concurrency.ts, which retries count for too). Answered attempts that are being
+// recorded do not count there, else a quick destination would wait for commits. With them a destination has at most 50
+// more than its limit in flight; this is how many a killed relay may have to send again.
 //
-// So slow destinations leave room for others, however many there are: the more slots are taken, the fewer each may take, and the
-// last ones go to organizations and destinations that have none. With a fixed limit alone, total / limit slow destinations would
-// block all others. And all slow ones together get half of the slots, so that the others never share what they leave.
+// So slow destinations leave room for others, however many there are: the more slots are taken, the fewer each may
+// take, and the last ones go to organizations and destinations that have none. With a fixed limit alone, total / limit
+// slow destinations would block all others. And all slow ones together get half of the slots, so that the others never
+// share what they leave.
 //
-// What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
-// any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
+// What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered`
+// may come at any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
@@ -22,16 +24,20 @@ interface Entry {
   startedAt: number;
   /** Whether its destination has answered; then it no longer counts there. */
   answered: boolean;
-  /** Set when it is started as a workflow, whose attempt takes one of the slots for activities: called when that is over. */
+  /**
+   * Set when it is started as a workflow, whose attempt takes one of the slots for activities: called when that is
+   * over.
+   */
   endWorkflow: (() => void) | null;
   /** When to check next whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
 
-// A result that is recorded in this process removes its entry at once. Remaining entries run elsewhere (another worker took the
-// workflow) or are stuck, so they are checked after a while.
+// A result that is recorded in this process removes its entry at once. Remaining entries run elsewhere (another worker
+// took the workflow) or are stuck, so they are checked after a while.
 const FIRST_CHECK_MS = 5000;
-// Any worker may make a retry that was signalled, and it leaves the outbox then: so these are looked for earlier, at times that double.
+// Any worker may make a retry that was signalled, and it leaves the outbox then: so these are looked for earlier, at
+// times that double.
 const FIRST_LOOK_MS = 300;
 const CHECK_AGAIN_MS = 30_000;
 // How many a destination may have in flight beyond its limit, answered and not recorded.
@@ -126,8 +132,8 @@ export class InFlight {
   }
 
   /**
-   * Whether others wait for this delivery to be recorded: all slots, or all of its organization's or its destination's, are
-   * taken.
+   * Whether others wait for this delivery to be recorded: all slots, or all of its organization's or its destination's,
+   * are taken.
    */
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
@@ -208,7 +214,8 @@ export class InFlight {
 
   /**
    * Its destination has answered, or never will.
-   * @returns whether the destination had no slot left before, or when the last claim began: its limit may have grown since
+   * @returns whether the destination had no slot left before, or when the last claim began: its limit may have grown
+   * since
    */
   answered(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
@@ -237,8 +244,8 @@ export class InFlight {
   }
 
   /**
-   * Entries that are due for a check, with their age in ms; each is due again after a while. `isEarly`: a result is not overdue yet,
-   * and only those that have left the outbox are done.
+   * Entries that are due for a check, with their age in ms; each is due again after a while. `isEarly`: a result is not
+   * overdue yet, and only those that have left the outbox are done.
    */
   takeOverdue(): { row: OutboxRow; forMs: number; isEarly: boolean }[] {
     const now = this.#now();

@@ -1,4 +1,5 @@
-// Which lane a delivery takes: what its route or the service names, or the rule of the lane `adaptive` (core/delivery/lane-rule.ts).
+// Which lane a delivery takes: what its route or the service names, or the rule of the lane `adaptive`
+// (core/delivery/lane-rule.ts).
 import { availableParallelism } from 'node:os';
 import type { Lane, LaneSetting } from '../../core/delivery/delivery.ts';
 import { LaneRule, type ReasonForRelay, WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
@@ -17,14 +18,20 @@ export interface LaneChoiceDeps {
 
 export interface Choice {
   lane: Lane;
-  /** Whether the relay may make the attempt instead of a workflow. Then no other delivery needs to wait for this one's workflow. */
+  /**
+   * Whether the relay may make the attempt instead of a workflow. Then no other delivery needs to wait for this one's
+   * workflow.
+   */
   adapts: boolean;
 }
 
 type Belongings = Pick<OutboxRow, 'deliveryId' | 'organizationId'>;
 
 export interface LaneChoice {
-  /** The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one organization. */
+  /**
+   * The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one
+   * organization.
+   */
   current(): Lane;
   /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
   comes(row: Belongings, named: LaneSetting | null): void;
@@ -34,7 +41,10 @@ export interface LaneChoice {
    * @param hasSlot whether its organization has room among the workflows in flight
    */
   choose(row: Belongings, named: LaneSetting | null, hasSlot: boolean): Choice;
-  /** The first attempt of a workflow begins, or never will, or may begin in another process. Nothing happens when it is told again. */
+  /**
+   * The first attempt of a workflow begins, or never will, or may begin in another process. Nothing happens when it is
+   * told again.
+   */
   begun(deliveryId: string): void;
   /** Temporal has refused the start of a workflow that adapts, or cannot be reached. */
   refused(): void;
@@ -73,7 +83,8 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     held.delete(deliveryId);
   }
 
-  // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as there is room for.
+  // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as there is
+  // room for.
   const adaptsTo = (wanted: LaneSetting): boolean =>
     wanted === 'adaptive' || (wanted === 'workflow' && setting !== 'workflow');
 

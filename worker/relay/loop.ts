@@ -1,15 +1,18 @@
 // When the relay claims: a loop with named states.
 //
-// Ingest notifies at most once in 250 ms (api/ingest/event-writer.ts): what it commits in that time is claimed by relays that are active, and
-// go on claiming for longer than that. So a relay rests only after claims that began 500 ms after the last news, and have examined everything.
+// Ingest notifies at most once in 250 ms (api/ingest/event-writer.ts): what it commits in that time is claimed by
+// relays that are active, and go on claiming for longer than that. So a relay rests only after claims that began 500 ms
+// after the last news, and have examined everything.
 
-// Between claims, so one that is active claims what comes as a group; longer by 1 ms for each other worker, because all share PostgreSQL.
+// Between claims, so one that is active claims what comes as a group; longer by 1 ms for each other worker, because all
+// share PostgreSQL.
 const CLAIM_MS = 15;
 // The same after a claim that was too small for a destination: what it has sent by then makes room for as many.
 const NEXT_CLAIM_MS = 5;
 // Longer than ingest is silent after a notification.
 const QUIET_MS = 500;
-// Rest of a relay that is notified of what comes: a notification gets lost when an API process is killed right after its commit.
+// Rest of a relay that is notified of what comes: a notification gets lost when an API process is killed right after
+// its commit.
 const NOTIFIED_MS = 10_000;
 const POLL_MS = 100;
 // Rest after an error of the database or of Temporal.
@@ -18,8 +21,9 @@ const ERROR_MS = 1000;
 const LOOK_MS = 1000;
 
 /**
- * `starting`: it owns no shards yet, or none any more. `active`: it claims again and again. `idle`: there is nothing to start until it is
- * notified. `full`: it has no slot for another delivery. `backing off`: its last round failed. `draining`: it claims nothing any more.
+ * `starting`: it owns no shards yet, or none any more. `active`: it claims again and again. `idle`: there is nothing to
+ * start until it is notified. `full`: it has no slot for another delivery. `backing off`: its last round failed.
+ * `draining`: it claims nothing any more.
  */
 export type RelayState = 'starting' | 'active' | 'idle' | 'full' | 'backing off' | 'draining';
 

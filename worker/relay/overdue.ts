@@ -1,5 +1,5 @@
-// Deliveries that the relay has started or signalled and that have no result yet, and those that continue from recorded attempts because
-// their workflow was lost, or has ended and the database does not know it (restored from a backup).
+// Deliveries that the relay has started or signalled and that have no result yet, and those that continue from recorded
+// attempts because their workflow was lost, or has ended and the database does not know it (restored from a backup).
 import type { Client } from '@temporalio/client';
 import { ATTEMPT_TIMEOUT_MS, type ResumedDelivery } from '../../core/delivery/delivery.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
@@ -31,12 +31,12 @@ export interface OverdueDeps {
 type Overdue = ReturnType<InFlight['takeOverdue']>[number];
 
 /**
- * Checks deliveries whose result is overdue. One that left the outbox is done (another worker recorded it). One that Temporal
- * does not know is started again. One whose workflow was terminated in the Temporal UI would wait for ever, so it is ended
- * visibly. One whose workflow has run for longer than an attempt can take has a problem of its own (its credentials cannot be
- * decrypted, for example): its workflow retries without holding a slot here, and the reconciliation repairs it if the workflow
- * is lost. One that was signalled its turn is signalled again.
- * Failure policy: while Temporal is away, what may have a workflow keeps its slot, and the relay continues with others.
+ * Checks deliveries whose result is overdue. One that left the outbox is done (another worker recorded it). One that
+ * Temporal does not know is started again. One whose workflow was terminated in the Temporal UI would wait for ever, so
+ * it is ended visibly. One whose workflow has run for longer than an attempt can take has a problem of its own (its
+ * credentials cannot be decrypted, for example): its workflow retries without holding a slot here, and the
+ * reconciliation repairs it if the workflow is lost. One that was signalled its turn is signalled again. Failure
+ * policy: while Temporal is away, what may have a workflow keeps its slot, and the relay continues with others.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const { inFlight } = deps;
@@ -57,7 +57,10 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   }
 }
 
-/** Checks one that is still in the outbox. @returns false when Temporal or the database did not answer: it keeps its slot */
+/**
+ * Checks one that is still in the outbox.
+ * @returns false when Temporal or the database did not answer: it keeps its slot
+ */
 async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume | null): Promise<boolean> {
   const { deliveryId } = row;
   try {
@@ -87,9 +90,9 @@ async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | nul
 }
 
 /**
- * Signals a workflow that waits, in the outbox, for its turn: for its destination's rate limit or a slot there (activities/attempt/limits.ts),
- * among the retries of its organization (activities/attempt/retry-slots.ts), or until that is resumed. A delivery without a workflow is repaired and
- * claimed again.
+ * Signals a workflow that waits, in the outbox, for its turn: for its destination's rate limit or a slot there
+ * (activities/attempt/limits.ts), among the retries of its organization (activities/attempt/retry-slots.ts), or until
+ * that is resumed. A delivery without a workflow is repaired and claimed again.
  * @returns whether to check the delivery again if no result comes
  * @throws when Temporal or the database is unreachable
  */
@@ -102,8 +105,8 @@ export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
 }
 
 /**
- * Signals again when no result has come: the workflow may be late, or wait for something else after the database was restored
- * from a backup. @returns and @throws as the first signal
+ * Signals again when no result has come: the workflow may be late, or wait for something else after the database was
+ * restored from a backup. @returns and @throws as the first signal
  */
 function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   return unlessRefused(deps, row, async () => {
@@ -134,8 +137,8 @@ async function unlessRefused(
 }
 
 /**
- * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows without an
- * attempt are missing: they start like new ones.
+ * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows
+ * without an attempt are missing: they start like new ones.
  */
 async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
@@ -152,7 +155,8 @@ async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow
 }
 
 /**
- * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is no longer open.
+ * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is no
+ * longer open.
  * @param start starts the workflow; false when it was started before
  */
 async function resumeDelivery(

@@ -1,6 +1,6 @@
-// Paces the starts of deliveries to rate-limited destinations: a delivery is started shortly before its slot. Deliveries without
-// a slot stay in the outbox, where they do not block other destinations. The slot itself is reserved by the attempt, right before
-// it sends (activities/attempt/limits.ts), so a slow start does not violate the limit.
+// Paces the starts of deliveries to rate-limited destinations: a delivery is started shortly before its slot.
+// Deliveries without a slot stay in the outbox, where they do not block other destinations. The slot itself is reserved
+// by the attempt, right before it sends (activities/attempt/limits.ts), so a slow start does not violate the limit.
 import { LRUCache } from 'lru-cache';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -44,8 +44,8 @@ export function createPacing(pool: Pool): Pacing {
   }
 
   /**
-   * Attempts of other workers take slots, too: they may have been started here, because workflows run anywhere. Should they be others, this
-   * one starts as many too early, which then wait with a slot of their own.
+   * Attempts of other workers take slots, too: they may have been started here, because workflows run anywhere. Should
+   * they be others, this one starts as many too early, which then wait with a slot of their own.
    */
   function hearOfOthers(destinationId: string, perMinute: number, slot: Slot): void {
     const before = looks.get(destinationId);

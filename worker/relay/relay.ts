@@ -1,5 +1,6 @@
-// The relay: from the outbox to workflows. Each round (round.ts) claims the deliveries that this process may start, and starts them; they
-// count as in flight until their first result is recorded. loop.ts decides when rounds run; this file puts the parts together.
+// The relay: from the outbox to workflows. Each round (round.ts) claims the deliveries that this process may start, and
+// starts them; they count as in flight until their first result is recorded. loop.ts decides when rounds run; this file
+// puts the parts together.
 
 import { throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -43,7 +44,9 @@ export interface Relay {
   wake(): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
-  /** Call it when a destination without a slot has one again, because a retry has left it, or this worker has a slot. */
+  /**
+   * Call it when a destination without a slot has one again, because a retry has left it, or this worker has a slot.
+   */
   onRoom(): void;
   /** Whether it holds a slot for a delivery at its destination. */
   hasPermit(deliveryId: string): boolean;

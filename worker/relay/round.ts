@@ -1,8 +1,8 @@
-// One round of the relay, stage by stage: claim -> block -> limit -> pace -> resume, start. Each stage takes rows of the outbox and
-// returns those for the next stage.
+// One round of the relay, stage by stage: claim -> block -> limit -> pace -> resume, start. Each stage takes rows of
+// the outbox and returns those for the next stage.
 //
-// Rows in flight are not claimed again, so a round waits for nothing that may take long: blocked deliveries, starts and signals run in the
-// background.
+// Rows in flight are not claimed again, so a round waits for nothing that may take long: blocked deliveries, starts and
+// signals run in the background.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
 import { electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
@@ -83,7 +83,10 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   }
 }
 
-/** Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination. @returns the others */
+/**
+ * Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination.
+ * @returns the others
+ */
 function block(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
@@ -97,8 +100,9 @@ function block(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
 }
 
 /**
- * What stays in the outbox is started: as the probe of its circuit, or because it is no longer blocked. Or it has ended, which its
- * start finds out; left alone, it would be claimed again and again for as long as its route is blocked.
+ * What stays in the outbox is started: as the probe of its circuit, or because it is no longer blocked. Or it has
+ * ended, which its start finds out; left alone, it would be claimed again and again for as long as its route is
+ * blocked.
  */
 async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
   let left: OutboxRow[] = [];
@@ -130,8 +134,8 @@ function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
 }
 
 /**
- * Starts the workflows of deliveries that continue from recorded attempts. These wait for their next attempt themselves, so they
- * need neither a rate-limit slot now nor the express lane.
+ * Starts the workflows of deliveries that continue from recorded attempts. These wait for their next attempt
+ * themselves, so they need neither a rate-limit slot now nor the express lane.
  */
 function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], policyOf: PolicyOf): void {
   for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
@@ -153,7 +157,8 @@ function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: P
   background.run(settleAll(fresh.map((row) => starts.start(row, policyOf(row)))));
 }
 
-// Dead entries of the index stand in front of those of waiting rows, and every claim reads them. Autovacuum comes once a minute at most.
+// Dead entries of the index stand in front of those of waiting rows, and every claim reads them. Autovacuum comes once
+// a minute at most.
 const VACUUM_AFTER = 10_000;
 
 export interface Vacuum {
@@ -176,10 +181,10 @@ export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
 }
 
 /**
- * Holds new deliveries, or hands them to a failover destination if it is the circuit that blocks them. They get no workflow, so a long outage
- * costs rows instead of histories. When a circuit is half-open and
- * nothing that counts in it is held, the oldest of them that has not ended is made the probe.
- * Failure policy: what stays locked stays in the outbox, and a later round tries it again.
+ * Holds new deliveries, or hands them to a failover destination if it is the circuit that blocks them. They get no
+ * workflow, so a long outage costs rows instead of histories. When a circuit is half-open and nothing that counts in it
+ * is held, the oldest of them that has not ended is made the probe. Failure policy: what stays locked stays in the
+ * outbox, and a later round tries it again.
  * @param blocked of one organization: what it keeps locked holds up nobody else
  * @returns those to be started: the probe, what is no longer blocked, and what has ended
  */

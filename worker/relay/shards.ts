@@ -43,9 +43,9 @@ export interface ShardsDeps {
 }
 
 /**
- * The beats of a worker, and the shards that it owns. They begin with the constructor.
- * Failure policy: while the database is away nothing is claimed. When it is back the worker goes on with the shards that it had, and takes
- * those of workers that do not come back.
+ * The beats of a worker, and the shards that it owns. They begin with the constructor. Failure policy: while the
+ * database is away nothing is claimed. When it is back the worker goes on with the shards that it had, and takes those
+ * of workers that do not come back.
  */
 export class Shards {
   readonly #deps: ShardsDeps;

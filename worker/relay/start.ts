@@ -1,4 +1,5 @@
-// How a claimed delivery starts: its workflow is started or woken, or the relay makes the first attempt itself (express lane).
+// How a claimed delivery starts: its workflow is started or woken, or the relay makes the first attempt itself (express
+// lane).
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../../activities/parking.ts';
@@ -52,8 +53,8 @@ export interface StartsDeps {
 export class Starts {
   readonly #deps: StartsDeps;
   readonly #express: Express;
-  // Temporal may have a workflow whose start failed, or get it while the start is under way: until then the overdue check does not
-  // know it, and the relay must not make the attempt beside it.
+  // Temporal may have a workflow whose start failed, or get it while the start is under way: until then the overdue
+  // check does not know it, and the relay must not make the attempt beside it.
   readonly #starting = new Set<string>();
   readonly #failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
 
@@ -77,7 +78,8 @@ export class Starts {
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
     const choice = this.#choose(row, policy);
     if (choice === undefined) return this.#deps.background.run(this.#restBeforeNextTry(row));
-    // However slow its destination: an attempt under way needs a socket and a slot, and slots are limited (in-flight.ts).
+    // However slow its destination: an attempt under way needs a socket and a slot, and slots are limited
+    // (in-flight.ts).
     if (choice.lane === 'express') this.#express.run(row, policy);
     // While Temporal does not answer, the relay continues with the other lane.
     else if (choice.adapts) this.#deps.background.run(this.#startWatched(row, policy, choice));
@@ -97,7 +99,10 @@ export class Starts {
     }
   }
 
-  /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
+  /**
+   * Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never
+   * rejects.
+   */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
       const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
@@ -107,7 +112,10 @@ export class Starts {
     }
   }
 
-  /** Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its workflow. */
+  /**
+   * Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its
+   * workflow.
+   */
   isRunning(deliveryId: string): boolean {
     return this.#express.isRunning(deliveryId) || this.#starting.has(deliveryId);
   }
@@ -159,7 +167,8 @@ export class Starts {
         this.#deps.lanes.refused();
         return await this.#restAfter(error, row);
       }
-      // There is no other lane that the relay could continue with. Does not wake the relay: it is about to rest because of this error.
+      // There is no other lane that the relay could continue with. Does not wake the relay: it is about to rest because
+      // of this error.
       if (this.#deps.inFlight.holds(row)) this.#deps.inFlight.delete(deliveryId);
       throw error;
     } finally {
@@ -168,8 +177,8 @@ export class Starts {
   }
 
   /**
-   * Another worker has started its workflow, and no longer holds the delivery: it has died. If it was making the attempt as a local
-   * activity, Temporal would notice that ten seconds after its begin.
+   * Another worker has started its workflow, and no longer holds the delivery: it has died. If it was making the
+   * attempt as a local activity, Temporal would notice that ten seconds after its begin.
    */
   async #isInterrupted(deliveryId: string): Promise<boolean> {
     const known = await lookUp(this.#deps.client, deliveryId);

@@ -1,5 +1,5 @@
-// Starts the workflow of one delivery, with its destination's policy and the names for its summary. These are cached for a second: a
-// workflow uses the policy at its start, plus or minus that second.
+// Starts the workflow of one delivery, with its destination's policy and the names for its summary. These are cached
+// for a second: a workflow uses the policy at its start, plus or minus that second.
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../../core/temporal/operator-markdown.ts';
@@ -24,8 +24,8 @@ import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 
 /**
- * `here`: its first task came back with the answer (eager start). `elsewhere`: any worker may get it. `before`: it was started
- * before, and nothing has changed.
+ * `here`: its first task came back with the answer (eager start). `elsewhere`: any worker may get it. `before`: it was
+ * started before, and nothing has changed.
  */
 export type Started = 'here' | 'elsewhere' | 'before';
 
@@ -72,7 +72,8 @@ export async function startDelivery(
       ...(row.routeId === null ? [] : [{ key: routeIdAttribute, value: row.routeId }]),
       { key: destinationIdAttribute, value: row.destinationId },
       { key: eventIdAttribute, value: row.eventId },
-      // Set at the start, so that parked deliveries are counted at once: under load the workflow itself runs much later.
+      // Set at the start, so that parked deliveries are counted at once: under load the workflow itself runs much
+      // later.
       ...(isParked(options) ? [{ key: deliveryStatusAttribute, value: 'failed' }] : []),
     ]),
   };
@@ -119,7 +120,8 @@ export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<
       const key = keyOf(row);
       const known = cached.get(key);
       if (known) policies.set(key, known);
-      // A delivery that waits may have a limit that is younger than the policy: it must not be signalled because of one without.
+      // A delivery that waits may have a limit that is younger than the policy: it must not be signalled because of one
+      // without.
       if (!known || (row.resume === 'waiting' && known.rateLimitPerMinute === null)) missing.set(key, row);
     }
     if (missing.size > 0) {

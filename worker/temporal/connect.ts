@@ -1,5 +1,5 @@
-// What a worker has of Temporal: one connection for client and Temporal workers, which eager starts need, the client, the code of the
-// workflows, and what is known of the namespace.
+// What a worker has of Temporal: one connection for client and Temporal workers, which eager starts need, the client,
+// the code of the workflows, and what is known of the namespace.
 import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
@@ -49,8 +49,8 @@ export async function connectToTemporal(
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.
 const FORCE_AFTER_MS = 2000;
-// By default the SDK holds heartbeats back for 80 % of their timeout: 12 of 15 s. Then one that comes 3 s late makes all attempts of this worker
-// count as lost, and they are made again.
+// By default the SDK holds heartbeats back for 80 % of their timeout: 12 of 15 s. Then one that comes 3 s late makes
+// all attempts of this worker count as lost, and they are made again.
 const LONGEST_BETWEEN_BEATS_MS = 2000;
 
 /** Shared by the workers of a process. */

@@ -1,5 +1,5 @@
-// Temporal's own log lines, of the SDK's TypeScript side and of its Rust core, in the process's log. While Temporal is away the core
-// says so many times a second, so repeats are counted.
+// Temporal's own log lines, of the SDK's TypeScript side and of its Rust core, in the process's log. While Temporal is
+// away the core says so many times a second, so repeats are counted.
 import { type LogLevel, type Logger, Runtime, type TelemetryOptions } from '@temporalio/worker';
 import { type Log, throttled } from '../../core/process/log.ts';
 import type { Cause } from '../../core/process/log-cause.ts';
@@ -29,8 +29,8 @@ export function installTemporalRuntime(log: Log, telemetry: Omit<TelemetryOption
     shutdownSignals: [],
     telemetryOptions: { ...telemetry, logging: { filter: CORE_FILTER, forward: {} } },
   });
-  // The runtime would keep every line for 100 ms, to sort those of both sides by time. That costs processor time for each workflow
-  // and activity, shown or not, so only the core's lines go that way.
+  // The runtime would keep every line for 100 ms, to sort those of both sides by time. That costs processor time for
+  // each workflow and activity, shown or not, so only the core's lines go that way.
   Object.assign(Runtime.instance().logger, logger);
 }
 
@@ -60,7 +60,10 @@ interface Facts extends Record<string, unknown> {
   cause?: Cause;
 }
 
-/** Numbers and ids differ in each repeat. An id is looked for at its beginning only: a text may be one long run of its letters. */
+/**
+ * Numbers and ids differ in each repeat. An id is looked for at its beginning only: a text may be one long run of its
+ * letters.
+ */
 function kindOf(message: string, { error = '', cause }: Facts): string {
   return `temporal ${message} ${cause?.code ?? error}`.replaceAll(
     /(?<![0-9a-f])[0-9a-f]+(?:-[0-9a-f]+){2,}|\d+/gi,

@@ -1,7 +1,8 @@
-// Worker versioning (https://docs.temporal.io/worker-versioning): workers of two releases run side by side, and Temporal gives each
-// workflow to those of the current one. A worker of a new release makes that the current one when it is ready; from then on workflows
-// continue there with their next task, and workers of the previous release finish what they have. One that was current before takes it
-// back only when no worker of the current one is left: a restart in the middle of an upgrade changes nothing.
+// Worker versioning (https://docs.temporal.io/worker-versioning): workers of two releases run side by side, and
+// Temporal gives each workflow to those of the current one. A worker of a new release makes that the current one when
+// it is ready; from then on workflows continue there with their next task, and workers of the previous release finish
+// what they have. One that was current before takes it back only when no worker of the current one is left: a restart
+// in the middle of an upgrade changes nothing.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NativeConnection, WorkerDeploymentOptions, WorkflowBundleOption } from '@temporalio/worker';
@@ -52,7 +53,10 @@ function hashOf(bundle: WorkflowBundleOption): string {
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
-/** Options of each Temporal worker. Deliveries wait for days, so they continue with the current release instead of keeping old workers alive. */
+/**
+ * Options of each Temporal worker. Deliveries wait for days, so they continue with the current release instead of
+ * keeping old workers alive.
+ */
 export function versioned(release: Release | null): { workerDeploymentOptions?: WorkerDeploymentOptions } {
   if (release === null) return {};
   return {
@@ -88,8 +92,8 @@ export interface KeptRelease extends Watch {
 }
 
 /**
- * Makes the release of this worker the current one, unless it was that before and workers of the current one still ask for workflows.
- * Failure policy: while Temporal is away, or does not let this client, the current one stays that
+ * Makes the release of this worker the current one, unless it was that before and workers of the current one still ask
+ * for workflows. Failure policy: while Temporal is away, or does not let this client, the current one stays that
  */
 export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
   const { release, silentAfterMs, log } = deps;
@@ -137,7 +141,9 @@ export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
   };
 }
 
-/** Who may become the current one. Temporal gives no workflow to workers without a release while there is a current one. */
+/**
+ * Who may become the current one. Temporal gives no workflow to workers without a release while there is a current one.
+ */
 const WITHOUT_RELEASE = { wasCurrent: true, isReady: true };
 
 async function lookAt({ connection, namespace, taskQueue }: KeepReleaseDeps, release: Release) {

@@ -1,4 +1,5 @@
-// What a worker keeps right in Temporal: the API key of its connection, the search attributes of the namespace, and the schedules.
+// What a worker keeps right in Temporal: the API key of its connection, the search attributes of the namespace, and the
+// schedules.
 import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
@@ -32,8 +33,8 @@ function every(ms: number, look: () => Promise<number>, onError: (error: unknown
 }
 
 /**
- * Tells a connection when the file of the key holds another, because the SDK keeps the one that it was made with. Requests from then
- * on have that.
+ * Tells a connection when the file of the key holds another, because the SDK keeps the one that it was made with.
+ * Requests from then on have that.
  * @param first what the connection was made with
  */
 export function keepApiKey(
@@ -66,10 +67,10 @@ export interface AttributeWatch extends AttributeState, Watch {
 }
 
 /**
- * Whether the namespace has the search attributes. Without them deliveries continue: workflows start without, are found by their ids
- * only, and failed deliveries do not wait in Temporal for a replay. When they appear, later workflows carry them again. Resolves after
- * the first look.
- * Failure policy: while Temporal is away, what was known last stays; nothing can be started then.
+ * Whether the namespace has the search attributes. Without them deliveries continue: workflows start without, are found
+ * by their ids only, and failed deliveries do not wait in Temporal for a replay. When they appear, later workflows
+ * carry them again. Resolves after the first look. Failure policy: while Temporal is away, what was known last stays;
+ * nothing can be started then.
  */
 export async function watchAttributes(
   connection: NativeConnection,
@@ -144,7 +145,10 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
 }
 
 export interface KeptSchedules extends Watch {
-  /** What Temporal has refused, in its words; null: nothing. A key that may not make schedules may not work on tasks either. */
+  /**
+   * What Temporal has refused, in its words; null: nothing. A key that may not make schedules may not work on tasks
+   * either.
+   */
   readonly refusal: string | null;
 }
 
@@ -152,9 +156,9 @@ export interface KeptSchedules extends Watch {
 const REFUSALS = ['PERMISSION_DENIED', 'UNAUTHENTICATED'];
 
 /**
- * Schedules: housekeeping and the comparison of PostgreSQL with Temporal, shared by all workers. Those that do not exist are created,
- * and the namespace too, because Temporal may lose its database.
- * Failure policy: without schedules only housekeeping and repairs wait; deliveries continue.
+ * Schedules: housekeeping and the comparison of PostgreSQL with Temporal, shared by all workers. Those that do not
+ * exist are created, and the namespace too, because Temporal may lose its database. Failure policy: without schedules
+ * only housekeeping and repairs wait; deliveries continue.
  */
 export function keepSchedules(client: Client, connection: NativeConnection, log: Log): KeptSchedules {
   const { namespace } = client.options;

@@ -1,6 +1,6 @@
-// The Temporal workers of this process: the main one for workflows and the activities that deliver, and those for mails, alerts, replays and
-// files of warehouses. Each of these has few slots of its own, so that a slow mail server or store never takes resources that deliveries
-// need. What is due for them is claimed by loops/due-workflows.ts.
+// The Temporal workers of this process: the main one for workflows and the activities that deliver, and those for
+// mails, alerts, replays and files of warehouses. Each of these has few slots of its own, so that a slow mail server or
+// store never takes resources that deliveries need. What is due for them is claimed by loops/due-workflows.ts.
 
 import { PendingOpenings } from '../../activities/attempt/admission.ts';
 import { createContextLoader } from '../../activities/attempt/results.ts';
@@ -25,15 +25,17 @@ import { dueFlushes, dueMessages, dueReplays } from '../loops/due-workflows.ts';
 import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from '../worker-parts.ts';
 import { createWorker, type RunningWorker, run } from './connect.ts';
 
-// Slots are fixed. Of workflow tasks, there are as many as an organization may have workflows in flight (worker/worker.ts): an eager start
-// without a free slot becomes an ordinary one. More would not make them faster. When many workflows start at once, every task would wait here for its turn, longer than Temporal
-// waits for it (10 s); it would be made again elsewhere, and what was done of it be lost.
+// Slots are fixed. Of workflow tasks, there are as many as an organization may have workflows in flight
+// (worker/worker.ts): an eager start without a free slot becomes an ordinary one. More would not make them faster. When
+// many workflows start at once, every task would wait here for its turn, longer than Temporal waits for it (10 s); it
+// would be made again elsewhere, and what was done of it be lost.
 const WORKFLOW_TASK_SLOTS = 200;
 const CACHED_WORKFLOWS = 5000;
-// Circuits that release what they hold at a time: each asks the database many times a second. Three quarters, which one organization
-// may have, are 32.
+// Circuits that release what they hold at a time: each asks the database many times a second. Three quarters, which one
+// organization may have, are 32.
 const CIRCUIT_RELEASES = 43;
-// The large payloads of all attempts together. An organization may hold as much as it leaves free, so one that is alone has half.
+// The large payloads of all attempts together. An organization may hold as much as it leaves free, so one that is alone
+// has half.
 const LARGE_BODY_BYTES = 256 * 1024 * 1024;
 // How long an attempt waits for room among them, with its slot in flight. Then it waits outside of this process.
 const BODY_WAIT_MS = 5000;
@@ -90,7 +92,8 @@ export async function startMainWorker(
   return run(worker);
 }
 
-// Messages that are sent at the same time by mail, and by HTTP: a silent mail server does not hold up the alert about it.
+// Messages that are sent at the same time by mail, and by HTTP: a silent mail server does not hold up the alert about
+// it.
 const MESSAGE_SLOTS = 10;
 // Pages created at the same time: half of the command connections at most.
 const PAGE_SLOTS = 2;

@@ -1,5 +1,6 @@
-// The bundle of the workflow code, as the worker runs it and as replay tests load it. Building it takes seconds and 150 MiB, so
-// it is built once per version of the code, in a separate process (`node workflow-bundle.ts <file>`), and cached in node_modules.
+// The bundle of the workflow code, as the worker runs it and as replay tests load it. Building it takes seconds and 150
+// MiB, so it is built once per version of the code, in a separate process (`node workflow-bundle.ts <file>`), and
+// cached in node_modules.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

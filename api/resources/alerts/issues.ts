@@ -139,7 +139,10 @@ export const issueOperations: Operation[] = [
       }),
     },
     errors: { 409: ['INVALID_STATE'] },
-    /** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
+    /**
+     * In steps, each of one transaction: what was created stays when a later step fails, and is not created again by
+     * another call.
+     */
     async run(ctx, deps, { body: { before = null, dryRun = false } }) {
       const issue = await requireIssue(ctx, deps);
       requireScope(ctx, 'deliveries:write', 'the retry of an issue');

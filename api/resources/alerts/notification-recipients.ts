@@ -80,7 +80,8 @@ function show({ address, confirmedAt, askedAt, refused }: Recipient) {
 }
 
 /**
- * Refuses addresses of domains that the operator does not accept, and where owners must agree, more than can be asked in a day or two.
+ * Refuses addresses of domains that the operator does not accept, and where owners must agree, more than can be asked
+ * in a day or two.
  * @param notifyEmails of one route, or of several, separated by commas
  * @param member that holds them
  * @throws ApiError 400

@@ -1,5 +1,6 @@
-// The pages behind the links of mails: one confirms that mails may come, the other stops them. Looking at them changes nothing, because
-// mail scanners follow links; their buttons do. Mail programs press the button of the second by themselves (RFC 8058).
+// The pages behind the links of mails: one confirms that mails may come, the other stops them. Looking at them changes
+// nothing, because mail scanners follow links; their buttons do. Mail programs press the button of the second by
+// themselves (RFC 8058).
 import { LRUCache } from 'lru-cache';
 import { CONFIRM_WITHIN_MS } from '../../../core/messages/mail.ts';
 import { confirmRecipient, refuseRecipient } from '../../../db/messages/recipients.ts';

@@ -1,5 +1,6 @@
-// The request of an attempt, made again of the event, the destination as it is now, and the transform in the version of the delivery:
-// transforms are functions of the event, so the same records make the same request. The workers' code does it (outbound/), in the threads and budgets of the API.
+// The request of an attempt, made again of the event, the destination as it is now, and the transform in the version of
+// the delivery: transforms are functions of the event, so the same records make the same request. The workers' code
+// does it (outbound/), in the threads and budgets of the API.
 import { deliveryUrl } from '../../../core/delivery/delivery-url.ts';
 import { isId } from '../../../core/text/ids.ts';
 import {

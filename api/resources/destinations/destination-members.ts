@@ -207,9 +207,9 @@ const configInFile = z.union([shownConfig, z.literal(REDACTED)]).describe('Wareh
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
 /**
- * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are read-only. `config`
- * and `fieldMapping` are checked by destination-warehouse.ts: by type, merged over the stored values, and with errors that have
- * no code.
+ * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are read-only.
+ * `config` and `fieldMapping` are checked by destination-warehouse.ts: by type, merged over the stored values, and with
+ * errors that have no code.
  */
 export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecret'>>()({
   id: readOnly(idOf('dst_wh')),

@@ -1,5 +1,5 @@
-// Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
-// answers.
+// Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted,
+// redacted in answers.
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
@@ -86,8 +86,8 @@ export function newWarehouse(
 }
 
 /**
- * The columns that a patch of a warehouse changes: members of `config` that are not sent stay as they are, null removes one (RFC
- * 7396), and a secret that is sent back redacted is kept. `fieldMapping` is replaced as a whole.
+ * The columns that a patch of a warehouse changes: members of `config` that are not sent stay as they are, null removes
+ * one (RFC 7396), and a secret that is sent back redacted is kept. `fieldMapping` is replaced as a whole.
  * @throws ApiError 400, 403 when its secret would go to another host
  */
 export function changedWarehouse(

@@ -1,5 +1,5 @@
-// Destinations in two families of paths: all of them at /api/destinations, and the HTTP destinations of the same store below the
-// organization. A warehouse is unknown in the second family.
+// Destinations in two families of paths: all of them at /api/destinations, and the HTTP destinations of the same store
+// below the organization. A warehouse is unknown in the second family.
 import { z } from 'zod';
 import type { IdPrefix } from '../../../core/text/ids.ts';
 import { WAREHOUSE_TYPES } from '../../../core/warehouse/config.ts';

@@ -203,7 +203,11 @@ function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): stri
   return objectKey({ id: newId('bat'), events: [event], prefix: testPrefix(prefix), frozenAt, ...form });
 }
 
-/** Stores a file in the destination's format, with one event. @returns it with its row; or why there is none @throws NotStoredError */
+/**
+ * Stores a file in the destination's format, with one event.
+ * @returns it with its row; or why there is none
+ * @throws NotStoredError
+ */
 async function testFile(
   threads: Pick<Threads, 'rows' | 'rowGroup'>,
   event: WarehouseEvent,

@@ -1,6 +1,6 @@
-// Events as they arrive, as server-sent events (HTML Living Standard, section 9.2). A stream lasts a minute; clients come back with
-// `Last-Event-ID`, so that a process that ends and a broken connection are the same to them. Nothing is shown to a key that was
-// revoked meanwhile.
+// Events as they arrive, as server-sent events (HTML Living Standard, section 9.2). A stream lasts a minute; clients
+// come back with `Last-Event-ID`, so that a process that ends and a broken connection are the same to them. Nothing is
+// shown to a key that was revoked meanwhile.
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';

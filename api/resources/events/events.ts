@@ -51,7 +51,10 @@ import {
 // They hold connections for seconds that other requests need too. Of an organization two run at a time.
 const MAX_AT_ONCE = 4;
 
-/** Runs a search of an organization by this filter. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
+/**
+ * Runs a search of an organization by this filter.
+ * @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process
+ */
 type RunSearch = <T>(organizationId: string, filter: string, search: () => Promise<T>) => Promise<T>;
 
 export function boundedSearches(): RunSearch {

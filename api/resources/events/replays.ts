@@ -1,5 +1,5 @@
-// Replays of events, one or many. They count like webhooks, so they are refused like webhooks: by the limit `waitingDeliveries` of the
-// organization, and by what all share.
+// Replays of events, one or many. They count like webhooks, so they are refused like webhooks: by the limit
+// `waitingDeliveries` of the organization, and by what all share.
 import { z } from 'zod';
 import { isId } from '../../../core/text/ids.ts';
 import { existingEventIds } from '../../../db/history/events.ts';
@@ -20,7 +20,10 @@ import { type Operation, operation } from '../../request/operation.ts';
 import { count, exampleId, text, withExample } from '../values.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
-/** What is taken for the caller's organization. @returns a function that throws ApiError 429 or 503 when there is no room */
+/**
+ * What is taken for the caller's organization.
+ * @returns a function that throws ApiError 429 or 503 when there is no room
+ */
 export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>): TakeRoom {
   const { id: organizationId, limits } = callerOf(ctx).organization;
   return (deliveries) => {

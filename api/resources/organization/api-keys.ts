@@ -1,4 +1,5 @@
-// API keys of the caller's organization, and whom the key of a request belongs to. A token is shown once, in the answer to its creation.
+// API keys of the caller's organization, and whom the key of a request belongs to. A token is shown once, in the answer
+// to its creation.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { allows, lacking, PLANS, SCOPES } from '../../../core/config/access.ts';

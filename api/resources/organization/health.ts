@@ -104,10 +104,9 @@ export interface LanesProbe {
 }
 
 /**
- * A process is ready when it can store a webhook.
- * Failure policy: neither an unreachable Temporal, which ingest does not need,
- * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count, and
- * the lanes of the workers are reported.
+ * A process is ready when it can store a webhook. Failure policy: neither an unreachable Temporal, which ingest does
+ * not need, nor a full backlog, which every other process shares, makes a process unready. The answer reports both;
+ * with `deep` both count, and the lanes of the workers are reported.
  */
 export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal, lanes }: HealthDeps): void {
   router.get('/healthz', (ctx) => {

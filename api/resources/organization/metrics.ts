@@ -1,4 +1,5 @@
-// The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and groups.
+// The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and
+// groups.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../../core/metrics/figure-steps.ts';
 import { inSnapshot } from '../../../db/connections/pool.ts';
@@ -169,7 +170,10 @@ function requireKnown(metric: Metric, groupBy: Grouping | null, where: Partial<R
     throw invalid(unknown, `does not go with metric=${metric}, which knows ${known.where.join(', ')}`);
 }
 
-/** Latencies are kept by destination, as histograms: those of many destinations over a month are too many rows for one answer. */
+/**
+ * Latencies are kept by destination, as histograms: those of many destinations over a month are too many rows for one
+ * answer.
+ */
 function requireFewLatencies(groupBy: Grouping | null, destinationId: string | undefined, { from, to }: Steps): void {
   if (destinationId !== undefined) return;
   if (groupBy === null)

@@ -139,7 +139,8 @@ interface Found extends InstallationStatus {
 }
 
 /**
- * Failure policy: an operator asks most when something is wrong, so what cannot be read is null, and the rest is answered.
+ * Failure policy: an operator asks most when something is wrong, so what cannot be read is null, and the rest is
+ * answered.
  */
 export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
   const { settings, health, log } = deps;

@@ -1,5 +1,5 @@
-// What filters, schemas and transforms share: a name, a slug, routes that refer to them, and the endpoints for that. The file of each kind
-// adds its members and its test endpoint.
+// What filters, schemas and transforms share: a name, a slug, routes that refer to them, and the endpoints for that.
+// The file of each kind adds its members and its test endpoint.
 import type { EntityName, RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
@@ -81,7 +81,10 @@ interface NamedKind<Own> {
   members: Table & typeof usedRows;
   /** The schema of answers with one record. */
   answer: z.ZodType;
-  /** What is checked before it is stored, which may take a second, and of which members. @throws ApiError 400 with `refusal` */
+  /**
+   * What is checked before it is stored, which may take a second, and of which members.
+   * @throws ApiError 400 with `refusal`
+   */
   check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, deps: ApiDeps, own: Own) => Promise<void> };
   refusal: string;
   examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
@@ -181,7 +184,9 @@ export class NamedRecords<Own extends object> {
     });
   }
 
-  /** The code of a record is checked before it is locked; if another request changes it meanwhile, it is checked again. */
+  /**
+   * The code of a record is checked before it is locked; if another request changes it meanwhile, it is checked again.
+   */
   async #update(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
     const patch = field.sent(await parseBody(ctx, this.#updateSchema)) as Partial<NamedInput & Own>;
     const { of: checked, run } = this.#kind.check ?? { of: [] };
@@ -225,9 +230,9 @@ const COLUMNS: Record<RouteReference, ReferringColumn> = {
 };
 
 /**
- * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that deletes
- * it: a route that is being stored holds a shared lock on its references (`requireReferences`), so either it is seen here, or it
- * finds that the record is gone.
+ * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that
+ * deletes it: a route that is being stored holds a shared lock on its references (`requireReferences`), so either it is
+ * seen here, or it finds that the record is gone.
  * @throws ApiError 409 IN_USE naming the routes
  */
 async function requireUnused(

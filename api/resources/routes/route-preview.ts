@@ -1,4 +1,5 @@
-// What a route would make of a stored event now: its verdict, and the requests it would send. Nothing is stored or sent.
+// What a route would make of a stored event now: its verdict, and the requests it would send. Nothing is stored or
+// sent.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';

@@ -51,7 +51,8 @@ export async function putRoute(ctx: Context, deps: ApiDeps, em: EntityManager, b
   await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
   let isNew = false;
   const route = await em.transactional(async (transaction) => {
-    // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits for no name.
+    // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits
+    // for no name.
     await lockRouteName(transaction, organizationId(ctx), name);
     await lockSource(transaction, body.sourceId);
     const [found, other] = await transaction.find(
@@ -121,7 +122,8 @@ export async function changeRoute(
 
 const unchangeableSource = () => invalid('sourceId', 'cannot be changed after creation');
 
-// The lock on the source makes the search for a duplicate, the count of its routes and the write one step: creates queue here.
+// The lock on the source makes the search for a duplicate, the count of its routes and the write one step: creates
+// queue here.
 async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
   const found =
     isId('src', sourceId) && (await em.findOne(Source, { id: sourceId }, { lockMode: LockMode.PESSIMISTIC_WRITE }));
@@ -165,15 +167,19 @@ async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {
     );
 }
 
-// Destinations under HOOKYARD_PUBLIC_URL: what is delivered there comes in again as a webhook, so a route must say that it is meant.
-// An address may come to lead here later, by another HOOKYARD_PUBLIC_URL or by an import: attempts check it again.
-// Channels of alerts are never there: what goes wrong with an alert as a webhook would be the next alert.
+// Destinations under HOOKYARD_PUBLIC_URL: what is delivered there comes in again as a webhook, so a route must say that
+// it is meant. An address may come to lead here later, by another HOOKYARD_PUBLIC_URL or by an import: attempts check
+// it again. Channels of alerts are never there: what goes wrong with an alert as a webhook would be the next alert.
 
 type Deps = Pick<ApiDeps, 'baseUrl'>;
 type Named = Pick<Route, 'destinationIds' | 'failoverDestinationIds' | 'allowOwnAddress'>;
 type Addressed = Pick<Destination, 'id' | 'url'>;
 
-/** Refuses a route to an own address that does not allow it. @param destinations those that it names @throws ApiError 400 */
+/**
+ * Refuses a route to an own address that does not allow it.
+ * @param destinations those that it names
+ * @throws ApiError 400
+ */
 function refuseOwnAddress(deps: Deps, route: Named, destinations: readonly Addressed[]): void {
   const [own] = ownAmong(deps, route, destinations);
   if (own === undefined) return;
@@ -198,7 +204,10 @@ export async function ownAddressProblems(
   );
 }
 
-/** Refuses an own address for a destination that is named by routes that do not allow it. @throws ApiError 400 INVALID_URL */
+/**
+ * Refuses an own address for a destination that is named by routes that do not allow it.
+ * @throws ApiError 400 INVALID_URL
+ */
 export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: Addressed): Promise<void> {
   if (!addressesUnder(deps.baseUrl())(url)) return;
   const named = { $or: [{ destinationIds: { $contains: [id] } }, { failoverDestinationIds: { $contains: [id] } }] };
@@ -242,7 +251,8 @@ const REFERENCES: { member: RouteReference; kind: string; prefix: IdPrefix; enti
 ];
 
 /**
- * Requires that the references of a route exist in its organization, and locks them against deletion until the route is stored.
+ * Requires that the references of a route exist in its organization, and locks them against deletion until the route is
+ * stored.
  * @throws ApiError 400 about the member
  */
 async function requireReferences(em: EntityManager, route: References): Promise<void> {

@@ -1,5 +1,5 @@
-// Rotation of the secrets that Hookyard shares with others: for a while the new one and the one before are both valid, so that the
-// other side may change over at any moment of it.
+// Rotation of the secrets that Hookyard shares with others: for a while the new one and the one before are both valid,
+// so that the other side may change over at any moment of it.
 import { z } from 'zod';
 import { withExample } from '../values.ts';
 import { isRedacted } from '../../../core/text/redaction.ts';
@@ -107,8 +107,8 @@ export const secretRotationOperations: Operation[] = [
 ];
 
 /**
- * When the secret before ends. A repeat (the secret is the current one) never lengthens that: what has ended stays so, and the one
- * before stays what it is.
+ * When the secret before ends. A repeat (the secret is the current one) never lengthens that: what has ended stays so,
+ * and the one before stays what it is.
  * @param ends when the secret before ends as stored
  */
 export function rotation(body: { secret: string; overlapSeconds: number }, current: string, ends: Date | null) {

@@ -63,7 +63,10 @@ export function requireHmacSecret(
   throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret, with which the answer is made');
 }
 
-/** The columns that follow from a source's `ingestToken`: a token is made when there is none, and forgotten with the rule. */
+/**
+ * The columns that follow from a source's `ingestToken`: a token is made when there is none, and forgotten with the
+ * rule.
+ */
 export function tokenColumns(deps: ApiDeps, id: string, rule: IngestTokenRule | undefined, stored: Source | null) {
   if (rule === 'none') return { ingestTokenValue: null, previousTokenValue: null, previousTokenUntil: null };
   if (rule === undefined || stored?.ingestTokenValue) return {};
@@ -75,8 +78,8 @@ export function sealedToken(deps: ApiDeps, id: string) {
 }
 
 /**
- * The address to which the provider sends. Anyone who knows its token may send too, so a key that only reads gets it masked, and who
- * reads it is recorded.
+ * The address to which the provider sends. Anyone who knows its token may send too, so a key that only reads gets it
+ * masked, and who reads it is recorded.
  */
 export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string {
   const { organization } = callerOf(ctx);

@@ -172,7 +172,10 @@ const warnings = withExample(
   'Settings that work but should be changed, such as a secret that is too short.',
 );
 
-/** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
+/**
+ * Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are
+ * read-only.
+ */
 type Hidden =
   | 'verification'
   | 'verificationSecret'

@@ -37,8 +37,8 @@ function requireSignature(
 }
 
 /**
- * @throws ApiError 400 when anyone who knows the names of a source could give it the secret that only its provider knows: the first
- * that comes is remembered
+ * @throws ApiError 400 when anyone who knows the names of a source could give it the secret that only its provider
+ * knows: the first that comes is remembered
  */
 function requireGuarded(
   source: Pick<Source, 'provider' | 'verification' | 'verificationSecret'> & { ingestToken?: string | undefined },
@@ -53,7 +53,10 @@ function requireGuarded(
   );
 }
 
-/** @throws ApiError 400 when the time that it takes to fetch a key would tell strangers of a source that must look like none */
+/**
+ * @throws ApiError 400 when the time that it takes to fetch a key would tell strangers of a source that must look like
+ * none
+ */
 function requireUntold(
   source: Pick<Source, 'provider' | 'verification'> & {
     ingestToken?: string | undefined;

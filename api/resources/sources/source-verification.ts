@@ -1,5 +1,5 @@
-// How a source verifies what it receives, as columns of its record: by a type of its own (core/verification/config.ts) or by its provider
-// (providers/). Public members stand in clear, secrets encrypted.
+// How a source verifies what it receives, as columns of its record: by a type of its own (core/verification/config.ts)
+// or by its provider (providers/). Public members stand in clear, secrets encrypted.
 import { z } from 'zod';
 import { isRedacted } from '../../../core/text/redaction.ts';
 import {
@@ -82,8 +82,9 @@ export function changedVerification(
 }
 
 /**
- * The columns of a source that is replaced. A script that leaves the verification out does not mean to turn it off, so it stays. A
- * secret stays if it is left out of a config of the same type, and one that is sent again changes nothing. @throws ApiError 400
+ * The columns of a source that is replaced. A script that leaves the verification out does not mean to turn it off, so
+ * it stays. A secret stays if it is left out of a config of the same type, and one that is sent again changes nothing.
+ * @throws ApiError 400
  */
 export function replacedVerification(
   deps: Deps,

@@ -1,5 +1,5 @@
-// Tools that change many records at once count first. The call that acts must name what the dry run counted: what matches may have
-// changed since, and a filter may mean more than was meant.
+// Tools that change many records at once count first. The call that acts must name what the dry run counted: what
+// matches may have changed since, and a filter may mean more than was meant.
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Client, EventReplay, EventReplayDryRun } from '../../../client/index.ts';
@@ -28,7 +28,10 @@ const expectedCount = z
   )
   .optional();
 
-/** What a dry run answers. @param args of the call that acts; `until` is fixed, so that what comes later does not change the count */
+/**
+ * What a dry run answers.
+ * @param args of the call that acts; `until` is fixed, so that what comes later does not change the count
+ */
 function dryRun(count: number, what: string, args: object) {
   const next = { ...args, expectedCount: count };
   const how = `Nothing was changed. To do it, call this tool again with ${JSON.stringify(next)}, after the user has agreed.`;

@@ -12,7 +12,10 @@ interface All<Record> {
   isCut: boolean;
 }
 
-/** All records of a list; asked for again every so many ms, if at all. Its key begins with the operation, so that what makes the list old makes this old. */
+/**
+ * All records of a list; asked for again every so many ms, if at all. Its key begins with the operation, so that what
+ * makes the list old makes this old.
+ */
 export function useAll<N extends ListName>(name: N, enabled = true, every: number | false = false) {
   return useQuery({
     queryKey: [name, 'all'] as const,

@@ -44,8 +44,8 @@ export function clientWith(key: string | null, fetching = watchedFetch): Client 
 }
 
 /**
- * The JSON of an operation as a file, as it came: it may be large, so it is neither parsed nor kept as text. A key that is refused
- * ends the session.
+ * The JSON of an operation as a file, as it came: it may be large, so it is neither parsed nor kept as text. A key that
+ * is refused ends the session.
  */
 export async function fileOf<N extends 'exportDestinations' | 'exportRoutes'>(name: N, input: Input<N>): Promise<Blob> {
   const { key } = session.get();

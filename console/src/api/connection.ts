@@ -1,5 +1,5 @@
-// Whether the API answers. Every request tells; while it does not answer, one small request asks again and again, and everything on
-// the page is fetched again when it is back.
+// Whether the API answers. Every request tells; while it does not answer, one small request asks again and again, and
+// everything on the page is fetched again when it is back.
 import { createClient } from '@hookyard/client';
 import { apiUrl } from './urls.ts';
 

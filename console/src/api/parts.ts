@@ -1,6 +1,6 @@
-// A part of a list that grows: a page, with its total, or what follows a cursor. Pages are for what mostly is found at once. Where many
-// rows may have to be read it is the cursor: nothing is counted unless one asks, and a search that takes
-// long says how far it has come.
+// A part of a list that grows: a page, with its total, or what follows a cursor. Pages are for what mostly is found at
+// once. Where many rows may have to be read it is the cursor: nothing is counted unless one asks, and a search that
+// takes long says how far it has come.
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Total } from '../format.ts';
 import { call, type Input, type Item } from './client.ts';

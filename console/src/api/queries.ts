@@ -1,5 +1,5 @@
-// How pages get data: `useAsk('listRoutes', { page: 1 })`. The key of a query is [operation, input], so a change names the
-// operations whose answers it makes old.
+// How pages get data: `useAsk('listRoutes', { page: 1 })`. The key of a query is [operation, input], so a change names
+// the operations whose answers it makes old.
 import {
   keepPreviousData,
   QueryClient,

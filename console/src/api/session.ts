@@ -1,5 +1,5 @@
-// The API key of this tab. It is kept in sessionStorage: it goes with the tab, no request carries it by itself, and no other site
-// can make the browser send it.
+// The API key of this tab. It is kept in sessionStorage: it goes with the tab, no request carries it by itself, and no
+// other site can make the browser send it.
 const PLACE = 'hookyard.key';
 const OPERATOR_PLACE = 'hookyard.operator-key';
 const KNOWN_PLACE = 'hookyard.organizations';

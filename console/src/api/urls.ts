@@ -1,4 +1,5 @@
-// The server sets the base of the page to where the console is (`https://host/some/path/console/`); the API is one step up.
+// The server sets the base of the page to where the console is (`https://host/some/path/console/`); the API is one step
+// up.
 const base = new URL('.', document.baseURI);
 
 /** Where the console is, as a path without its last slash. */

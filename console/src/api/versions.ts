@@ -1,5 +1,5 @@
-// Versions of records: the ETag of the answer that a record came in. A change is sent with it, so that what somebody else has changed
-// meanwhile is not overwritten.
+// Versions of records: the ETag of the answer that a record came in. A change is sent with it, so that what somebody
+// else has changed meanwhile is not overwritten.
 import { replaceEqualDeep } from '@tanstack/react-query';
 
 const versions = new WeakMap<object, string>();

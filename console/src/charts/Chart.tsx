@@ -1,5 +1,5 @@
-// A series over time. uPlot draws it, loaded when the first chart is seen; the figures are also in the page as text, as links to the
-// lists of what they count, and as CSV.
+// A series over time. uPlot draws it, loaded when the first chart is seen; the figures are also in the page as text, as
+// links to the lists of what they count, and as CSV.
 import { useComputedColorScheme } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';

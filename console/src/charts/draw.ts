@@ -22,7 +22,10 @@ interface Drawn {
   isLatency: boolean;
 }
 
-/** @param onStep is called with the step that was clicked, and the series that is nearest there @returns what takes it away */
+/**
+ * @param onStep is called with the step that was clicked, and the series that is nearest there
+ * @returns what takes it away
+ */
 export function draw(
   place: HTMLElement,
   { times, series, zone, stepMs, isLatency }: Drawn,

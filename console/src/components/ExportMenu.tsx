@@ -1,4 +1,5 @@
-// Takes what is shown along: the rows as CSV, all that match as a CSV file, or the API call behind them as a curl command.
+// Takes what is shown along: the rows as CSV, all that match as a CSV file, or the API call behind them as a curl
+// command.
 import { ActionIcon, Menu } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { lazy, Suspense, useState } from 'react';

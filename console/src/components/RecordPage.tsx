@@ -1,4 +1,5 @@
-// The page of one record, which the address names: name, status, actions, tabs, and a rail of facts. And that of its form.
+// The page of one record, which the address names: name, status, actions, tabs, and a rail of facts. And that of its
+// form.
 import { Tabs } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

@@ -138,7 +138,10 @@ export function Name({ id, name }: { id: string; name?: string | null | undefine
 
 const ENDS = 5;
 
-/** An id shortened in the middle, with copy; a link where the record has a page. Screen readers and searches get the whole. */
+/**
+ * An id shortened in the middle, with copy; a link where the record has a page. Screen readers and searches get the
+ * whole.
+ */
 export function Id({ of, isLink = true }: { of: string; isLink?: boolean }) {
   const path = isLink ? pathOfId(of) : undefined;
   const begin = of.lastIndexOf('_') + 1 + ENDS;

@@ -1,4 +1,5 @@
-// A field for code or JSON: CodeMirror, loaded when the first one is seen. Tab moves on, so that nobody is caught in it.
+// A field for code or JSON: CodeMirror, loaded when the first one is seen. Tab moves on, so that nobody is caught in
+// it.
 import { Input } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { plain } from '../format.ts';

@@ -35,7 +35,10 @@ export interface ConditionRow {
 
 export const NEW_ROW: ConditionRow = { field: 'payload.', operator: 'equals', value: '' };
 
-/** Numbers, booleans, null and lists are written as JSON; any other text is itself, one that reads as JSON stands in quotes. */
+/**
+ * Numbers, booleans, null and lists are written as JSON; any other text is itself, one that reads as JSON stands in
+ * quotes.
+ */
 export function rowsOf(conditions: readonly FilterCondition[]): ConditionRow[] {
   return conditions.map(({ field, operator, value }) => ({ field, operator, value: textOf(value) }));
 }

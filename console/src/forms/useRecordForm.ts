@@ -1,6 +1,6 @@
-// A form for a record: it sends what was changed, puts what the API says about a member at its field, and notices when somebody
-// else has changed the record meanwhile: the API refuses a change of another version than the form began with. Nothing that was typed
-// is lost by any of these.
+// A form for a record: it sends what was changed, puts what the API says about a member at its field, and notices when
+// somebody else has changed the record meanwhile: the API refuses a change of another version than the form began with.
+// Nothing that was typed is lost by any of these.
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -25,7 +25,10 @@ interface Options<Values, Saved extends object> {
   fields: readonly string[];
   /** The record that is changed, as it was loaded; without it the record is a new one. */
   stored?: Stored<Values, Saved> | undefined;
-  /** Sends members: of a new record all, else those that were changed, and only if it is at the version that the form shows. */
+  /**
+   * Sends members: of a new record all, else those that were changed, and only if it is at the version that the form
+   * shows.
+   */
   save: (values: Values, changed: ReadonlySet<keyof Values & string>, terms: { ifMatch?: string }) => Promise<Saved>;
   onSaved: (saved: Saved) => void;
 }

@@ -1,4 +1,5 @@
-// Events as they arrive, for a page: the stream of the API, tried again for as long as the page wants it, and what to say meanwhile.
+// Events as they arrive, for a page: the stream of the API, tried again for as long as the page wants it, and what to
+// say meanwhile.
 import type { Event, StreamOptions } from '@hookyard/client';
 import { HookyardError, stream } from '../api/client.ts';
 import { told } from '../api/errors.ts';

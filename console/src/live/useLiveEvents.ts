@@ -1,5 +1,5 @@
-// A list of events that moves by itself: its first page, and before it what has arrived since. Where the stream does not do, the list is
-// asked for again and again, and the page says so.
+// A list of events that moves by itself: its first page, and before it what has arrived since. Where the stream does
+// not do, the list is asked for again and again, and the page says so.
 import { useDocumentVisibility } from '@mantine/hooks';
 import type { Event } from '@hookyard/client';
 import { useEffect, useState } from 'react';
@@ -7,7 +7,10 @@ import { type Filters, type Part, usePart, type Where } from '../api/parts.ts';
 import { queryClient } from '../api/queries.ts';
 import { follow, type LiveFilter, type LiveState } from './follow.ts';
 
-/** Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for retries. */
+/**
+ * Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for
+ * retries.
+ */
 const INSTEAD_MS = 5000;
 const SETTLING_MS = 2000;
 const WAITING_MS = 10_000;
@@ -102,7 +105,10 @@ function filterOf({ sourceId, routed, ...others }: EventFilters): LiveFilter | s
   return names.length === 0 ? { sourceId, routed } : `The live stream cannot filter by ${names.join(' or ')}.`;
 }
 
-/** The first page with what it has not seen yet. An event that is in both is as the list, which is asked for later, has it. */
+/**
+ * The first page with what it has not seen yet. An event that is in both is as the list, which is asked for later, has
+ * it.
+ */
 function withArrivals(
   page: Part<Event> | undefined,
   arrived: Event[],

@@ -1,4 +1,5 @@
-// JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented no further.
+// JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented
+// no further.
 import { useMemo, useState } from 'react';
 import { plain, plural, shortened } from '../format.ts';
 import { Lines, MOST_LINES } from './Lines.tsx';

@@ -1,4 +1,5 @@
-// A real event to try filters, transforms and schemas on: chosen from the last ones, and changed by hand where one likes.
+// A real event to try filters, transforms and schemas on: chosen from the last ones, and changed by hand where one
+// likes.
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';

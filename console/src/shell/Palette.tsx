@@ -1,5 +1,5 @@
-// The command palette: `/` and Cmd-K open it (Keys.tsx). It finds pages, records by name, actions, and the page of an id that is
-// pasted; other words search payloads.
+// The command palette: `/` and Cmd-K open it (Keys.tsx). It finds pages, records by name, actions, and the page of an
+// id that is pasted; other words search payloads.
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';

@@ -1,4 +1,7 @@
-/** What a select offers, of a label for each value. `Record<Type, string>` over a type of the client does not compile without all of them. */
+/**
+ * What a select offers, of a label for each value. `Record<Type, string>` over a type of the client does not compile
+ * without all of them.
+ */
 export const choicesOf = <Value extends string>(
   labels: Readonly<Record<Value, string>>,
 ): { value: Value; label: string }[] =>

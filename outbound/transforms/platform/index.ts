@@ -1,6 +1,7 @@
-// What browsers and Node have and QuickJS does not: texts in other encodings, hashes, addresses, languages and time zones. The code
-// of it stands inside the sandbox and asks the host through one function, in texts and bytes. No object of the host is reachable
-// from inside; an answer depends on nothing but the question and the event, and a question is bounded.
+// What browsers and Node have and QuickJS does not: texts in other encodings, hashes, addresses, languages and time
+// zones. The code of it stands inside the sandbox and asks the host through one function, in texts and bytes. No object
+// of the host is reachable from inside; an answer depends on nothing but the question and the event, and a question is
+// bounded.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { bytes } from './bytes.ts';
 import { hashes } from './hashes.ts';
@@ -22,7 +23,10 @@ const OPERATIONS = new Map<string, Operation>(
 const MAX_QUESTION = 24 * 1024 * 1024;
 const MAX_BYTES = 12 * 1024 * 1024;
 
-/** The parts that JavaScript code mentions by the names of their globals, null: none. Nothing else is loaded for every event. */
+/**
+ * The parts that JavaScript code mentions by the names of their globals, null: none. Nothing else is loaded for every
+ * event.
+ */
 export function partsFor(code: string): PartName[] | null {
   const parts = (Object.keys(PARTS) as PartName[]).filter((name) => PARTS[name].mentioned.test(code));
   return parts.length === 0 ? null : parts;

@@ -1,5 +1,5 @@
-// Languages and time zones. What a machine has as its own does not count: the language is en-US and the zone UTC unless code says
-// another.
+// Languages and time zones. What a machine has as its own does not count: the language is en-US and the zone UTC unless
+// code says another.
 import { LRUCache } from 'lru-cache';
 import { type Part, RangeProblem, textOf } from './part.ts';
 
@@ -24,8 +24,8 @@ const made = new LRUCache<string, object>({ max: 50 });
 const isClass = (name: unknown): name is ClassName => typeof name === 'string' && Object.hasOwn(METHODS, name);
 
 /**
- * Languages as they are given to the host: a text or a list of texts. Of any other object with a length, the host would look for as many
- * members as that says, and nothing could end it.
+ * Languages as they are given to the host: a text or a list of texts. Of any other object with a length, the host would
+ * look for as many members as that says, and nothing could end it.
  */
 function localesOf(given: unknown, fallback: string | string[]): string | string[] {
   if (given === null || given === undefined) return fallback;

@@ -1,6 +1,9 @@
 // What the parts of the platform have in common.
 
-/** A question's answer: bytes, or what JSON can hold. @throws an error whose name and message go to the code that asked */
+/**
+ * A question's answer: bytes, or what JSON can hold.
+ * @throws an error whose name and message go to the code that asked
+ */
 export type Operation = (args: readonly unknown[], bytes: Uint8Array, seed: EventSeed) => unknown;
 
 export interface Part {

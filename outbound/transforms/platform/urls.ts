@@ -2,7 +2,8 @@
 import { type Part, textOf } from './part.ts';
 
 const MAX_URL = 65_536;
-// The time that the host takes for a name in other letters grows with the square of its length, and cannot be cut short.
+// The time that the host takes for a name in other letters grows with the square of its length, and cannot be cut
+// short.
 const MAX_BEYOND_ASCII = 8192;
 const addressText = (value: unknown): string => {
   const text = textOf(value, MAX_URL);

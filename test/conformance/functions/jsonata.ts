@@ -1,5 +1,5 @@
-// Functions of JSONata (docs.jsonata.org) that are ours, or that need more than the language of the sandbox: patterns, time zones, random numbers,
-// code of their own.
+// Functions of JSONata (docs.jsonata.org) that are ours, or that need more than the language of the sandbox: patterns,
+// time zones, random numbers, code of their own.
 import type { Answers } from './answers.ts';
 
 export const payload = {

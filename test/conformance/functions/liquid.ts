@@ -1,5 +1,5 @@
-// Filters and tags of LiquidJS (liquidjs.com) that are ours, or that need more than the language of the sandbox: time zones, patterns, random
-// numbers, code of their own.
+// Filters and tags of LiquidJS (liquidjs.com) that are ours, or that need more than the language of the sandbox: time
+// zones, patterns, random numbers, code of their own.
 import type { Answers } from './answers.ts';
 
 export const filters: Answers = {

@@ -32,7 +32,10 @@ export async function startAttacked(): Promise<Attacked> {
   };
 }
 
-/** A source with a route for each of these members, each to a destination of its own: others would be refused as duplicates. */
+/**
+ * A source with a route for each of these members, each to a destination of its own: others would be refused as
+ * duplicates.
+ */
 export async function sourceWithRoutes(
   organization: TestOrganization,
   routes: Record<string, unknown>[],

@@ -12,8 +12,8 @@ const SOCKET_MS = 1500;
 export const seed = Number(process.env.FUZZ_SEED) || Date.now() % 2 ** 31;
 
 /**
- * Tries a property again and again, until the time is over and at least once: one input may take longer. A failure is reported as it
- * is found, since smaller ones would take long.
+ * Tries a property again and again, until the time is over and at least once: one input may take longer. A failure is
+ * reported as it is found, since smaller ones would take long.
  * @param ms when no further input is tried
  */
 export async function tryFor<Inputs>(ms: number, property: fc.IAsyncProperty<Inputs>): Promise<void> {
@@ -23,7 +23,10 @@ export async function tryFor<Inputs>(ms: number, property: fc.IAsyncProperty<Inp
   }
 }
 
-/** @param service is watched (loop-watch.ts) @returns what expects it to be alive, and no turn of its loop since to have been long */
+/**
+ * @param service is watched (loop-watch.ts)
+ * @returns what expects it to be alive, and no turn of its loop since to have been long
+ */
 export function expectAlive(service: Service): (what: string) => Promise<void> {
   // Loading modules is one long turn.
   let told = service.output().length;
@@ -39,7 +42,10 @@ export function expectAlive(service: Service): (what: string) => Promise<void> {
   };
 }
 
-/** Sends a POST. @returns its status; null when the connection was closed meanwhile, as for headers that are too long */
+/**
+ * Sends a POST.
+ * @returns its status; null when the connection was closed meanwhile, as for headers that are too long
+ */
 export const statusOf = (url: string, sent: Record<string, string>, bytes: Buffer): Promise<number | null> =>
   send('POST', url, sent, bytes).then(
     ({ status }) => status,

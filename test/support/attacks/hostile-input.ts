@@ -1,5 +1,5 @@
-// What a stranger can send, as generators of fast-check: bodies of every shape up to the largest size, addresses, headers, and bytes
-// that are no HTTP at all. Large ones are descriptions that are written out when they are sent.
+// What a stranger can send, as generators of fast-check: bodies of every shape up to the largest size, addresses,
+// headers, and bytes that are no HTTP at all. Large ones are descriptions that are written out when they are sent.
 import fc from 'fast-check';
 
 const MEBIBYTE = 1024 * 1024;

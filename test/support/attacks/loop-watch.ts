@@ -1,8 +1,11 @@
-// Tells how long the event loop of a process under test was held: the processor time of its thread in one turn, so that a busy
-// machine changes nothing.
+// Tells how long the event loop of a process under test was held: the processor time of its thread in one turn, so that
+// a busy machine changes nothing.
 
 const REPORT_FROM_MS = 100;
-/** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times what compiling a schema may take (api/ingest/gatekeeper.ts). */
+/**
+ * A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times what compiling a schema may take
+ * (api/ingest/gatekeeper.ts).
+ */
 export const LONGEST_TURN_MS = 200;
 
 // Threads inherit the import; only the process's own loop counts.

@@ -37,5 +37,8 @@ export const SECRETS = {
 } as const;
 /** In every payload; it may be stored as such, and sent to destinations. */
 export const PAYLOAD = mark('payload');
-/** In a custom header with the name of a secret, and in the query of an address: shown by the API, whose client chose the place. */
+/**
+ * In a custom header with the name of a secret, and in the query of an address: shown by the API, whose client chose
+ * the place.
+ */
 export const SHOWN = { header: mark('header'), address: mark('address') };

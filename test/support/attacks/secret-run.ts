@@ -1,5 +1,5 @@
-// A full run with a marked secret wherever one can be: what succeeds, what fails in every way, tests, export, import, replay, refusals
-// and the command line. What it leaves is searched by test/security/secrets.test.ts.
+// A full run with a marked secret wherever one can be: what succeeds, what fails in every way, tests, export, import,
+// replay, refusals and the command line. What it leaves is searched by test/security/secrets.test.ts.
 import { createHmac, randomUUID } from 'node:crypto';
 import { makeConsoleCode } from '../../../db/organizations/keys.ts';
 import { commandLine } from '../programs/cli.ts';

@@ -12,8 +12,8 @@ export interface Place {
 }
 
 /**
- * How a text looks as it is, in hexadecimal digits, URL-encoded, inside JSON, and in base64, where it depends on what stands before
- * it: by one of three shifts, without the characters at both ends that hold bits of its neighbours.
+ * How a text looks as it is, in hexadecimal digits, URL-encoded, inside JSON, and in base64, where it depends on what
+ * stands before it: by one of three shifts, without the characters at both ends that hold bits of its neighbours.
  */
 export function formsOf(value: string): string[] {
   const bytes = Buffer.from(value);
@@ -43,8 +43,9 @@ export function leaks(places: Place[], secrets: Secrets): string[] {
 }
 
 /**
- * What Temporal knows of each workflow of the namespace: its history, its description with memo, search attributes, summaries and
- * details of running activities, and what a running one answers to queries, which is all that can be seen of its memory.
+ * What Temporal knows of each workflow of the namespace: its history, its description with memo, search attributes,
+ * summaries and details of running activities, and what a running one answers to queries, which is all that can be seen
+ * of its memory.
  */
 export async function temporalPlaces(client: Client): Promise<Place[]> {
   const places: Place[] = [];

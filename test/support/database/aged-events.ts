@@ -1,4 +1,5 @@
-// Events of past days on a running Hookyard: stored by the statement of ingest with ids of their time, and delivered by its workers.
+// Events of past days on a running Hookyard: stored by the statement of ingest with ids of their time, and delivered by
+// its workers.
 import { ensurePartitions, DAY_MS } from '../../../db/sql/partitions.ts';
 import { type HistoryOwner, type StoredEvent, storeEvent } from './history.ts';
 import type { Hookyard } from '../hookyard.ts';
@@ -8,7 +9,10 @@ import { until } from '../until.ts';
 /** A source with one route to one destination. */
 export type Pipe = Awaited<ReturnType<Records['pipe']>>;
 
-/** Stops the schedule of housekeeping, which a worker has made, and waits for what it began: what a test ages is removed by that test. */
+/**
+ * Stops the schedule of housekeeping, which a worker has made, and waits for what it began: what a test ages is removed
+ * by that test.
+ */
 export async function pauseHousekeeping({ temporal }: Hookyard): Promise<void> {
   const schedule = temporal.schedule.getHandle('hookyard-maintenance');
   await until('its schedule to be there', () => schedule.describe());

@@ -1,4 +1,5 @@
-// The figures of an organization counted again from its events, deliveries and attempts, row by row and without any roll-up.
+// The figures of an organization counted again from its events, deliveries and attempts, row by row and without any
+// roll-up.
 import { latencyClass } from '../../../core/metrics/latency-classes.ts';
 import type { FigureAnswer, FigureQuestion, Figures } from '../../../db/ledger/figures.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
@@ -15,7 +16,10 @@ interface Fact {
   latency: number;
 }
 
-/** What the rows do not hold: that a filter of a route refused an event, or that a webhook was refused for a cause (`kind`). */
+/**
+ * What the rows do not hold: that a filter of a route refused an event, or that a webhook was refused for a cause
+ * (`kind`).
+ */
 export type Refusal = Pick<Fact, 'at' | 'source'> & Partial<Pick<Fact, 'route' | 'kind'>>;
 
 const VISIBLE = 'exists (select from sources s where s.id = d.source_id)';

@@ -1,5 +1,5 @@
-// History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is merged is
-// days old, and merging concerns the whole database.
+// History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is merged
+// is days old, and merging concerns the whole database.
 import { createHash } from 'node:crypto';
 import { latencyClass } from '../../../core/metrics/latency-classes.ts';
 import { newId, shardOf } from '../../../core/text/ids.ts';

@@ -4,7 +4,10 @@ import { TASK_QUEUE, withPrefix } from '../../../core/temporal/names.ts';
 import type { maintenance } from '../../../workflows/maintenance.ts';
 import type { Hookyard } from '../hookyard.ts';
 
-/** Runs it until nothing is left to do, by whichever worker of the installation runs. @param prefix of the installation */
+/**
+ * Runs it until nothing is left to do, by whichever worker of the installation runs.
+ * @param prefix of the installation
+ */
 export async function keepHouse({ temporal }: Pick<Hookyard, 'temporal'>, prefix = ''): Promise<void> {
   await temporal.workflow.execute<typeof maintenance>('maintenance', {
     workflowId: newId('req'),

@@ -1,5 +1,5 @@
-// Thousands of events at once, by sets: what would take ingest minutes. Ids are made as everywhere, so that lists, partitions and
-// outbox take them for ordinary ones.
+// Thousands of events at once, by sets: what would take ingest minutes. Ids are made as everywhere, so that lists,
+// partitions and outbox take them for ordinary ones.
 import { newId, shardOf } from '../../../core/text/ids.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 

@@ -56,7 +56,9 @@ export function createDatabase(name: string, beside: string = stackAddresses().d
 const TEMPLATE = 'test_template';
 let template: Promise<string> | undefined;
 
-/** A copy of another database of the stack's server. Nobody may be connected to that one; idle connections are ended. */
+/**
+ * A copy of another database of the stack's server. Nobody may be connected to that one; idle connections are ended.
+ */
 export async function copyDatabase(name: string, databaseUrl: string): Promise<CreatedDatabase> {
   const beside = stackAddresses().databaseUrl;
   const template = new URL(databaseUrl).pathname.slice(1);

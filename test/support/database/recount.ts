@@ -77,7 +77,8 @@ export async function agrees(
 
 /**
  * Goes through a list by cursor.
- * @param plain the condition of the selection's `also` on a row `r`, written another way; `where` is recounted instead of the selection's
+ * @param plain the condition of the selection's `also` on a row `r`, written another way; `where` is recounted instead
+ * of the selection's
  * @param forMs how long one part is searched for
  * @throws when it is not what the rows say
  */

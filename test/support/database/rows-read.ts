@@ -9,7 +9,10 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Runs a statement; @returns the rows that scans of the table and its partitions read, those that a filter left out included */
+/**
+ * Runs a statement;
+ * @returns the rows that scans of the table and its partitions read, those that a filter left out included
+ */
 export async function rowsRead(db: Queryable, table: string, text: string, values: unknown[]): Promise<number> {
   const { rows } = await db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(`explain (analyze, format json) ${text}`, values);
   const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;

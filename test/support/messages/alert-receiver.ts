@@ -1,5 +1,5 @@
-// The services that alerts go to, on loopback: one server, whose paths stand for Slack, Teams, PagerDuty and a tenant's own
-// tool. It takes everything, unless it is told otherwise, and keeps what came.
+// The services that alerts go to, on loopback: one server, whose paths stand for Slack, Teams, PagerDuty and a tenant's
+// own tool. It takes everything, unless it is told otherwise, and keeps what came.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

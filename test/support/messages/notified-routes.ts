@@ -1,4 +1,5 @@
-// Routes that notify: a Hookyard of its own with a mail server, routes with an address each, and what is noted for them.
+// Routes that notify: a Hookyard of its own with a mail server, routes with an address each, and what is noted for
+// them.
 import type { WorkflowHandle } from '@temporalio/client';
 import { type OwnHookyard, startHookyard } from '../hookyard.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';

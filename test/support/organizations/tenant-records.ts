@@ -1,4 +1,5 @@
-// An organization that has one record of every kind, each with a word in it by which it is recognised wherever it shows up.
+// An organization that has one record of every kind, each with a word in it by which it is recognised wherever it shows
+// up.
 import { newId } from '../../../core/text/ids.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../api-records.ts';
 import { Issues, type IssueView } from '../messages/issues.ts';

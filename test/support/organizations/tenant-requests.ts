@@ -1,5 +1,5 @@
-// Requests of one organization that name records of another: made of the API's description, so that a new operation, parameter or
-// member that takes an id cannot be forgotten. One that this file does not know how to fill is an error.
+// Requests of one organization that name records of another: made of the API's description, so that a new operation,
+// parameter or member that takes an id cannot be forgotten. One that this file does not know how to fill is an error.
 import { apiDocument } from '../../../api/openapi/document.ts';
 import { targets } from '../requests/right-bodies.ts';
 import type { TenantRecords } from './tenant-records.ts';
@@ -63,7 +63,10 @@ export interface Operation {
   path: string;
   /** @param own ids of the caller. @param other ids of the other organization */
   requests(own: TenantRecords, other: TenantRecords): TenantRequest[];
-  /** The same bodies with nothing but the caller's own ids, which must be taken: so that the others are refused for theirs. */
+  /**
+   * The same bodies with nothing but the caller's own ids, which must be taken: so that the others are refused for
+   * theirs.
+   */
   controls(own: TenantRecords): TenantRequest[];
 }
 

@@ -1,4 +1,5 @@
-// A row of each organization in every table that belongs to one, made of the catalogue, so that a new table has its rows too.
+// A row of each organization in every table that belongs to one, made of the catalogue, so that a new table has its
+// rows too.
 import type pg from 'pg';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
 import { type Pool, inTransaction } from '../../../db/connections/pool.ts';

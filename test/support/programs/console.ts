@@ -1,5 +1,5 @@
-// The console in a real browser, on a real Hookyard: one of each for all its tests. A page fails its test by any error in its
-// console and any report of its content security policy.
+// The console in a real browser, on a real Hookyard: one of each for all its tests. A page fails its test by any error
+// in its console and any report of its content security policy.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -40,8 +40,8 @@ let world: Promise<ConsoleWorld> | undefined;
 let said = false;
 
 /**
- * For a `before`: starts what all tests of the console share. Leaves them out when there is no browser on this machine, and says so
- * once. @throws Error instead with `REQUIRE_CHROMIUM` (.ci/run)
+ * For a `before`: starts what all tests of the console share. Leaves them out when there is no browser on this machine,
+ * and says so once. @throws Error instead with `REQUIRE_CHROMIUM` (.ci/run)
  */
 export async function requireChromium(context: Mocha.Context): Promise<void> {
   if (hasBrowser) {

@@ -7,7 +7,9 @@ import { cacheFolder, fillOnce } from './cache-folder.ts';
 
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 
-/** How long a hook may take that needs such a program: nothing is on the machine yet, and it builds on one slow core. */
+/**
+ * How long a hook may take that needs such a program: nothing is on the machine yet, and it builds on one slow core.
+ */
 export const COLD_START_MS = 20 * 60_000;
 
 /**

@@ -1,5 +1,5 @@
-// Programs that tests need and the project's own dependencies do not bring: the versions of a lock file are installed once into the
-// cache folder.
+// Programs that tests need and the project's own dependencies do not bring: the versions of a lock file are installed
+// once into the cache folder.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Schemathesis: a program that makes requests of the API's description and compares the answers with it. It is written in
-// Python; the versions of schemathesis/requirements.txt are installed once into the cache folder.
+// Schemathesis: a program that makes requests of the API's description and compares the answers with it. It is written
+// in Python; the versions of schemathesis/requirements.txt are installed once into the cache folder.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The SDKs as their users have them: installed or compiled, each with a program that does what a test asks for (sdk/<language>/driver.*).
-// They are kept in the cache folder, by the hash of all that they are made of.
+// The SDKs as their users have them: installed or compiled, each with a program that does what a test asks for
+// (sdk/<language>/driver.*). They are kept in the cache folder, by the hash of all that they are made of.
 import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, globSync, readFileSync, statSync } from 'node:fs';

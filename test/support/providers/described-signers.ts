@@ -1,5 +1,5 @@
-// Senders that no provider of the registry is: how each signs, written apart from core/verification, and the `verificationConfig` that
-// describes it.
+// Senders that no provider of the registry is: how each signs, written apart from core/verification, and the
+// `verificationConfig` that describes it.
 import {
   createHash,
   createHmac,

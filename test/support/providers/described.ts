@@ -148,8 +148,8 @@ function componentOf(ref: string) {
 const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
- * The description for answers: members that it does not name are mistakes of ours, whereas it leaves them open for clients.
- * What is sent may have them: they are ignored.
+ * The description for answers: members that it does not name are mistakes of ours, whereas it leaves them open for
+ * clients. What is sent may have them: they are ignored.
  */
 function withoutOtherMembers<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutOtherMembers) as T;

@@ -1,5 +1,5 @@
-// Packages of providers that sign and verify webhooks. Together they are as large as half of the project's dependencies, so they are
-// installed outside of it, when the first test wants one.
+// Packages of providers that sign and verify webhooks. Together they are as large as half of the project's
+// dependencies, so they are installed outside of it, when the first test wants one.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { npmPackages } from '../programs/npm-packages.ts';

@@ -1,5 +1,5 @@
-// How each provider of the registry signs, written a second time and apart from it, or by its own library: what the registry
-// says is compared with this.
+// How each provider of the registry signs, written a second time and apart from it, or by its own library: what the
+// registry says is compared with this.
 import {
   createHmac,
   generateKeyPairSync,

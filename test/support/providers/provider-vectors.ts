@@ -65,7 +65,8 @@ export const vectors: Vector[] = [
   },
   {
     provider: 'standard-webhooks',
-    // test_asymmetric_key_signing of the server of Svix, whose authors wrote the specification; it has the same signature
+    // test_asymmetric_key_signing of the server of Svix, whose authors wrote the specification; it has the same
+    // signature
     from: "v1a, the tests of Svix's server",
     secret: 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=',
     body: '{"test": 2432232314}',

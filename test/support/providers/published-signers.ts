@@ -1,5 +1,5 @@
-// How each provider signs that publishes its keys, written a second time and apart from the registry, and where it publishes them. The
-// keys and certificates are made by the test.
+// How each provider signs that publishes its keys, written a second time and apart from the registry, and where it
+// publishes them. The keys and certificates are made by the test.
 import {
   createHash,
   generateKeyPairSync,

@@ -1,4 +1,5 @@
-// Packages of providers that verify what the signers here have made: a signer of ours that is wrong would be refused by them.
+// Packages of providers that verify what the signers here have made: a signer of ours that is wrong would be refused by
+// them.
 import {
   adyen,
   EventWebhook,

@@ -1,4 +1,5 @@
-// What providers publish to try out a verification with: a secret, a request and its genuine signature. A new scheme has its row here.
+// What providers publish to try out a verification with: a secret, a request and its genuine signature. A new scheme
+// has its row here.
 import { expect } from 'chai';
 import {
   publicVerificationConfig,

@@ -1,4 +1,5 @@
-// A destination that fails because its token is wrong, behind a circuit that has opened: what docs/guide/console.md repairs.
+// A destination that fails because its token is wrong, behind a circuit that has opened: what docs/guide/console.md
+// repairs.
 import { breaker } from '../workflows/circuits.ts';
 import type { ConsoleWorld } from '../programs/console.ts';
 import { Issues } from '../messages/issues.ts';

@@ -36,7 +36,9 @@ export const anyJson: fc.Arbitrary<string> = fc.letrec<{ json: string }>((tie) =
   ),
 })).json;
 
-/** The numbers of a JSON text by the path of each, as exact decimals; of members that come twice the last one counts. */
+/**
+ * The numbers of a JSON text by the path of each, as exact decimals; of members that come twice the last one counts.
+ */
 export function numbersIn(json: string): Map<string, string | null> {
   const found = new Map<string, string | null>();
   const walk = (value: unknown, path: string) => {

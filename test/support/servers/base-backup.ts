@@ -1,5 +1,6 @@
-// A base backup of a running PostgreSQL: what pg_basebackup does, by the functions that it uses (PostgreSQL manual, "Making a Base
-// Backup Using the Low Level API"). The embedded PostgreSQL comes without that program, and without pg_dump.
+// A base backup of a running PostgreSQL: what pg_basebackup does, by the functions that it uses (PostgreSQL manual,
+// "Making a Base Backup Using the Low Level API"). The embedded PostgreSQL comes without that program, and without
+// pg_dump.
 import { chmod, chown, copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -11,8 +12,8 @@ const PASSWORD_FILES = ['postgres-password', 'postgres-roles.json'];
 const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot'];
 
 /**
- * Copies the data folder of the server that a database belongs to, while it serves, and what a start of the copy needs. The
- * copy has everything that was committed before this began, and nothing of what is committed after it has returned.
+ * Copies the data folder of the server that a database belongs to, while it serves, and what a start of the copy needs.
+ * The copy has everything that was committed before this began, and nothing of what is committed after it has returned.
  * @param databaseUrl a database of that server, with a superuser
  * @param dataDir where the copy goes, as the data folder of an embedded PostgreSQL (local/postgres/server.ts)
  */

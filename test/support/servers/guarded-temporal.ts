@@ -1,4 +1,5 @@
-// A Temporal that asks who calls: its own authorizer and its own mapping of tokens to roles, as operators have them. Beside the stack's.
+// A Temporal that asks who calls: its own authorizer and its own mapping of tokens to roles, as operators have them.
+// Beside the stack's.
 // https://docs.temporal.io/self-hosted-guide/security#authorization
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

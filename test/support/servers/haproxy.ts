@@ -1,5 +1,5 @@
-// A real haproxy in front of API processes, as docs/operate/install.md recommends it but without retries, so that every failure shows.
-// It is the machine's own (Debian: apt-get install haproxy); nothing is downloaded here.
+// A real haproxy in front of API processes, as docs/operate/install.md recommends it but without retries, so that every
+// failure shows. It is the machine's own (Debian: apt-get install haproxy); nothing is downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is downloaded here.
+// A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is
+// downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// PostgreSQL of another version than the embedded one, and with other locales: that of the system (Debian: apt-get install postgresql).
+// PostgreSQL of another version than the embedded one, and with other locales: that of the system (Debian: apt-get
+// install postgresql).
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OtherPostgres } from '../../../local/postgres/server.ts';

@@ -1,5 +1,5 @@
-// A streaming standby of a PostgreSQL of the tests: a copy of the server that follows it, and takes its place when it is promoted
-// (PostgreSQL manual, "Log-Shipping Standby Servers"). pg_basebackup -R would make the same files.
+// A streaming standby of a PostgreSQL of the tests: a copy of the server that follows it, and takes its place when it
+// is promoted (PostgreSQL manual, "Log-Shipping Standby Servers"). pg_basebackup -R would make the same files.
 import { appendFile, chown, lstat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -34,8 +34,8 @@ export interface Standby {
  * Makes a standby of a running server, and returns when it follows. One at a time.
  * @param primaryUrl a database of the server, as its superuser
  * @param dataDir a folder that does not exist yet
- * @param options.isSynchronous whether every commit of the primary waits until the standby has written it too. All that is
- *   acknowledged is on both then; and nothing is acknowledged while the standby is away
+ * @param options.isSynchronous whether every commit of the primary waits until the standby has written it too. All that
+ *   is acknowledged is on both then; and nothing is acknowledged while the standby is away
  */
 export async function startStandby(
   primaryUrl: string,
@@ -77,7 +77,8 @@ const OBJECT_IN_USE = '55006';
 async function follow(primaryUrl: string, files: string): Promise<void> {
   const { hostname, port, username, password } = new URL(primaryUrl);
   const primary = `host=${hostname} port=${port} user=${username} password=${password} application_name=${NAME}`;
-  // Read after postgresql.conf. Of several lines the last one counts: what the primary waits for is not for a new primary.
+  // Read after postgresql.conf. Of several lines the last one counts: what the primary waits for is not for a new
+  // primary.
   const lines = [`primary_conninfo = '${primary}'`, `primary_slot_name = '${NAME}'`, `synchronous_standby_names = ''`];
   await appendFile(join(files, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
   const signal = join(files, 'standby.signal');

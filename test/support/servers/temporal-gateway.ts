@@ -1,4 +1,5 @@
-// What stands before a Temporal that asks for API keys, as Temporal Cloud does: it passes calls on that have a key, and refuses others.
+// What stands before a Temporal that asks for API keys, as Temporal Cloud does: it passes calls on that have a key, and
+// refuses others.
 import { type ClientHttp2Session, connect, constants, createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 

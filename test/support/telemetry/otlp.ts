@@ -1,4 +1,5 @@
-// A receiver of traces by OTLP (http/protobuf), which reads what it is sent: github.com/open-telemetry/opentelemetry-proto.
+// A receiver of traces by OTLP (http/protobuf), which reads what it is sent:
+// github.com/open-telemetry/opentelemetry-proto.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

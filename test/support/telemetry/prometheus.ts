@@ -1,5 +1,5 @@
-// A real Prometheus and its promtool, for the rules and dashboards in deploy/. They are the machine's own (Debian: apt-get install
-// prometheus); nothing is downloaded here.
+// A real Prometheus and its promtool, for the rules and dashboards in deploy/. They are the machine's own (Debian:
+// apt-get install prometheus); nothing is downloaded here.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,10 @@ interface Rule {
 export interface Prometheus {
   /** Of its pages. */
   url: string;
-  /** The series that an expression gives, over the last minute or so many seconds, in steps of one. @throws Error when it is none */
+  /**
+   * The series that an expression gives, over the last minute or so many seconds, in steps of one.
+   * @throws Error when it is none
+   */
   query(expression: string, seconds?: number): Promise<Series[]>;
   rules(): Promise<Rule[]>;
   close(): Promise<void>;

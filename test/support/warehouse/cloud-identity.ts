@@ -1,5 +1,5 @@
-// What clouds answer to a process that asks who it is, as their documentation says: credentials of containers and instances, STS,
-// Google's metadata server, and the identity endpoint of Azure App Service.
+// What clouds answer to a process that asks who it is, as their documentation says: credentials of containers and
+// instances, STS, Google's metadata server, and the identity endpoint of Azure App Service.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { httpServer } from '../../http/servers.ts';

@@ -1,6 +1,7 @@
-// Real object stores for tests, without Docker: versitygw (S3 and R2), fake-gcs-server and Azurite, as processes on loopback.
-// The first two are built with Go from the versions that object-stores/go.mod pins, the third comes from npm by the lock
-// file in object-stores/azurite. Both are kept in the cache folder that also holds Temporal, outside the project.
+// Real object stores for tests, without Docker: versitygw (S3 and R2), fake-gcs-server and Azurite, as processes on
+// loopback. The first two are built with Go from the versions that object-stores/go.mod pins, the third comes from npm
+// by the lock file in object-stores/azurite. Both are kept in the cache folder that also holds Temporal, outside the
+// project.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// DuckDB, pyarrow, polars and pandas: what people read files of warehouses with. They are written for Python; the versions of
-// readers/requirements.txt are installed once into the cache folder.
+// DuckDB, pyarrow, polars and pandas: what people read files of warehouses with. They are written for Python; the
+// versions of readers/requirements.txt are installed once into the cache folder.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -11,7 +11,10 @@ const FOLDER = join(import.meta.dirname, 'readers');
 export const PROGRAMS = ['duckdb', 'pyarrow', 'polars', 'pandas'] as const;
 export type Program = (typeof PROGRAMS)[number];
 
-/** Names of functions of readers/read.py: the reader, and whether it infers types (`plain`), is told that all is text, or reads Parquet. */
+/**
+ * Names of functions of readers/read.py: the reader, and whether it infers types (`plain`), is told that all is text,
+ * or reads Parquet.
+ */
 export type Reader = `${Program}_${'plain' | 'text' | 'parquet'}`;
 
 interface Job {

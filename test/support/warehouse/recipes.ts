@@ -1,4 +1,5 @@
-// What tests of docs/guide/warehouse-recipes.md share: the code of a section, and files that come in two parts, a replay in the second.
+// What tests of docs/guide/warehouse-recipes.md share: the code of a section, and files that come in two parts, a
+// replay in the second.
 import { expect } from 'chai';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

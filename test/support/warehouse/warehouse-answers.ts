@@ -1,4 +1,5 @@
-// What providers of object stores answer in cases that no emulator produces: status, code and form as their references show them.
+// What providers of object stores answer in cases that no emulator produces: status, code and form as their references
+// show them.
 import type { StoreProblem } from '../../../outbound/warehouses/store.ts';
 import type { ProviderCase } from './warehouse-targets.ts';
 

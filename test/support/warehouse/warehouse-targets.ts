@@ -1,4 +1,5 @@
-// Warehouse destinations for tests, by provider: how its server is started and prepared, and what a destination there looks like.
+// Warehouse destinations for tests, by provider: how its server is started and prepared, and what a destination there
+// looks like.
 import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import type { WarehouseTarget } from '../../../outbound/warehouses/index.ts';

@@ -39,8 +39,8 @@ export function answerLater(status: number): { answer: Answer; letGo: () => void
 }
 
 /**
- * Members of a route whose circuit opens after two failures. Its cooldown does not end by itself in a test: to see it end,
- * a test shortens it when the circuit is open, so that no state is over before it was looked at.
+ * Members of a route whose circuit opens after two failures. Its cooldown does not end by itself in a test: to see it
+ * end, a test shortens it when the circuit is open, so that no state is over before it was looked at.
  */
 export const breaker = (fields: Record<string, unknown> = {}) => ({
   circuitFailureThreshold: 2,

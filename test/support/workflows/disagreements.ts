@@ -8,7 +8,8 @@ import { until } from '../until.ts';
 /** A repair may take so long. */
 export const REPAIRED_MS = 180_000;
 const HOUR_MS = 3_600_000;
-// Most of what is planted here is of workflows that made the first attempt; both lanes leave the same behind afterwards.
+// Most of what is planted here is of workflows that made the first attempt; both lanes leave the same behind
+// afterwards.
 export const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 export const arrivals = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-attempt']);

@@ -1,4 +1,5 @@
-// Deliveries of one event by the thousand, in one statement: what is left of an event that was replayed again and again.
+// Deliveries of one event by the thousand, in one statement: what is left of an event that was replayed again and
+// again.
 import { newId } from '../../../core/text/ids.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 

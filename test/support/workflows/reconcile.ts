@@ -8,7 +8,10 @@ import { until } from '../until.ts';
 
 const SCHEDULE_ID = 'hookyard-reconciliation';
 
-/** Stops its schedule, which a worker has made, and waits for what it began: what a test plants is repaired by that test alone. */
+/**
+ * Stops its schedule, which a worker has made, and waits for what it began: what a test plants is repaired by that test
+ * alone.
+ */
 export async function pauseReconciliation({ temporal }: Hookyard): Promise<void> {
   const schedule = temporal.schedule.getHandle(SCHEDULE_ID);
   await until('its schedule to be there', () => schedule.describe());

@@ -8,7 +8,10 @@ import type { WarehouseInput } from '../../../workflows/messages.ts';
 import type { warehouseFlush } from '../../../workflows/warehouse-flush.ts';
 import { startWorkers } from './scripted-workers.ts';
 
-/** What the next turn of writing, or record of a failure, answers; an Error means that our own side is away. At the end: idle. */
+/**
+ * What the next turn of writing, or record of a failure, answers; an Error means that our own side is away. At the end:
+ * idle.
+ */
 export interface WarehouseScript {
   turns: Iterable<WritingOutcome | Error | Promise<WritingOutcome>>;
   finishes?: Iterable<boolean | Error>;

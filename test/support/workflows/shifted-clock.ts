@@ -1,6 +1,7 @@
-// Preloaded into a process under test (support/clock.ts): its Date is off by so many milliseconds as a file says, and follows when
-// the file changes, like the clock of a machine that is set. What is monotonic (performance.now, timers) stays as it is.
-// Loaded before everything else, in worker threads as well. Workflow code has the time of Temporal, with or without this.
+// Preloaded into a process under test (support/clock.ts): its Date is off by so many milliseconds as a file says, and
+// follows when the file changes, like the clock of a machine that is set. What is monotonic (performance.now, timers)
+// stays as it is. Loaded before everything else, in worker threads as well. Workflow code has the time of Temporal,
+// with or without this.
 import { readFileSync, watchFile } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

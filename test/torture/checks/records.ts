@@ -1,5 +1,5 @@
-// Whether the records agree with each other: totals of events, attempts of deliveries, statistics, circuits. Each statement
-// returns the ids of what does not.
+// Whether the records agree with each other: totals of events, attempts of deliveries, statistics, circuits. Each
+// statement returns the ids of what does not.
 import type { ManagementCall } from '../../../bench/support/call.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { ever, recent } from '../../../db/ledger/entries.ts';
@@ -12,8 +12,8 @@ const COUNTED = `(
   select *, 'in all' as how from ${ever('true')} e union all select *, 'by time' from ${recent('true')} r
 ) l`;
 
-// Counted are attempts, and deliveries by how they ended: \`failed\` by an attempt, which ended when they did, or without one. An attempt
-// that ended after its delivery did is part of the history and not of the counts.
+// Counted are attempts, and deliveries by how they ended: \`failed\` by an attempt, which ended when they did, or
+// without one. An attempt that ended after its delivery did is part of the history and not of the counts.
 const DELIVERED = `
 with ended as (
   select d.*, (select max(a.completed_at) from attempts a where a.delivery_id = d.id and a.attempt_number = d.attempt_count) as last_attempt_at

@@ -106,7 +106,9 @@ export function valuesOf(channel: AlertChannel): ChannelValues {
 /** None chosen means all. */
 const orAll = (chosen: string[]): string[] | null => (chosen.length === 0 ? null : chosen);
 
-/** The members that were changed; of a new channel all. A secret that is shown masked is sent back so, which keeps it. */
+/**
+ * The members that were changed; of a new channel all. A secret that is shown masked is sent back so, which keeps it.
+ */
 export function bodyOf(values: ChannelValues, changed: ReadonlySet<string>): Body {
   const { isOn, ...quietHours } = values.quietHours;
   const all = {

@@ -1,5 +1,5 @@
-// An action on many deliveries: how many first, then at which rate, then how far it is, and how it ended. It runs in this tab and
-// says so; it can be stopped.
+// An action on many deliveries: how many first, then at which rate, then how far it is, and how it ended. It runs in
+// this tab and says so; it can be stopped.
 import { Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import {

@@ -1,4 +1,5 @@
-// One delivery: why it is as it is, its attempts as a timeline, request beside response, and what was changed on the way.
+// One delivery: why it is as it is, its attempts as a timeline, request beside response, and what was changed on the
+// way.
 import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { Link, useNavigate } from '@tanstack/react-router';

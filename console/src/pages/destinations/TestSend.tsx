@@ -1,4 +1,5 @@
-// A test of a destination: what it answers to a webhook, or whether a file can be written. It is not counted in figures.
+// A test of a destination: what it answers to a webhook, or whether a file can be written. It is not counted in
+// figures.
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -269,7 +269,9 @@ export function valuesOf(destination: Destination): DestinationValues {
 
 type Body = Input<'createDestination'>['body'];
 
-/** The members that are sent: of a new destination all of its type, else those that were changed. Masked secrets stay. */
+/**
+ * The members that are sent: of a new destination all of its type, else those that were changed. Masked secrets stay.
+ */
 export function bodyOf(values: DestinationValues, changed: ReadonlySet<string>, isNew: boolean): Body {
   const { name, type, enabled } = values;
   const shared = { name, enabled, description: values.description || null };

@@ -1,4 +1,5 @@
-// What needs somebody, one line each with one action: open issues, circuit breakers that are not closed, failing destinations.
+// What needs somebody, one line each with one action: open issues, circuit breakers that are not closed, failing
+// destinations.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { DestinationSummary, HttpDestinationSummary, Issue } from '@hookyard/client';

@@ -73,7 +73,10 @@ export function Stats({ range }: { range: RangeName }) {
   );
 }
 
-/** Percentiles are kept by destination, and asked for a day at most: the slowest counts. Of longer ranges there is the average. */
+/**
+ * Percentiles are kept by destination, and asked for a day at most: the slowest counts. Of longer ranges there is the
+ * average.
+ */
 function Latency({ range }: { range: RangeName }) {
   const isShort = range === '1h' || range === '24h';
   const step = STEPS[range];

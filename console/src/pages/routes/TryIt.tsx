@@ -1,5 +1,5 @@
-// A past event on this route: what its filter, schema and transform make of it now, and what each destination would receive. Nothing
-// is sent or stored, until one replays it.
+// A past event on this route: what its filter, schema and transform make of it now, and what each destination would
+// receive. Nothing is sent or stored, until one replays it.
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Route } from '@hookyard/client';
 import type { ReactNode } from 'react';

@@ -1,5 +1,5 @@
-// Where a text stops being JSON. Browsers say it in words of their own, so the place is found by what they name: a position, or a
-// line and a column.
+// Where a text stops being JSON. Browsers say it in words of their own, so the place is found by what they name: a
+// position, or a line and a column.
 import type { Mark } from '../../editor/Editor.tsx';
 
 const NONE: Mark[] = [];

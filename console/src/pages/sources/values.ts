@@ -119,7 +119,10 @@ export function valuesOf(source: Source): SourceValues {
   };
 }
 
-/** The members that were changed; of a new source all. A secret that was left empty is not sent: the one that is stored stays. */
+/**
+ * The members that were changed; of a new source all. A secret that was left empty is not sent: the one that is stored
+ * stays.
+ */
 export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body {
   const { provider, verificationConfig: config, idempotencyKey: key, answer } = values;
   const all = {

@@ -1,5 +1,5 @@
-// The guide of an empty installation: create source, destination and route in one form, send a sample, watch it arrive, break the
-// route and repair it.
+// The guide of an empty installation: create source, destination and route in one form, send a sample, watch it arrive,
+// break the route and repair it.
 import { Button, Code, PasswordInput, Select, TextInput } from '@mantine/core';
 import { CheckIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';

@@ -75,8 +75,8 @@ export interface ToSend {
 }
 
 /**
- * Sends a sample as its sender would: to the ingest URL, without a key. It is the one request that @hookyard/client does not make,
- * because no API key belongs to it.
+ * Sends a sample as its sender would: to the ingest URL, without a key. It is the one request that @hookyard/client
+ * does not make, because no API key belongs to it.
  * @throws Error with what the service said
  */
 export async function sendTo(webhookUrl: string, { payload, headers, query }: ToSend): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * A slug that is proposed for a name: small letters, digits and hyphens. The API writes all scripts in Latin letters where it makes a
- * slug; its table is too large for a page, so a name without Latin letters gets a hash here. Empty for an empty name.
+ * A slug that is proposed for a name: small letters, digits and hyphens. The API writes all scripts in Latin letters
+ * where it makes a slug; its table is too large for a page, so a name without Latin letters gets a hash here. Empty for
+ * an empty name.
  */
 export function slugOf(name: string): string {
   const slug = name

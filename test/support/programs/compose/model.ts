@@ -1,5 +1,5 @@
-// docker-compose.yml as Docker Compose reads it, without a container engine: by the library of its makers, in a program that is built
-// with Go.
+// docker-compose.yml as Docker Compose reads it, without a container engine: by the library of its makers, in a program
+// that is built with Go.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Helm and kubectl-validate for tests, without a cluster: built with Go from the versions that their go.mod pin. The schemas of Kubernetes
-// are inside of kubectl-validate; those of the operators come from the modules of their makers.
+// Helm and kubectl-validate for tests, without a cluster: built with Go from the versions that their go.mod pin. The
+// schemas of Kubernetes are inside of kubectl-validate; those of the operators come from the modules of their makers.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';

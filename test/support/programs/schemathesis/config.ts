@@ -53,7 +53,8 @@ export function linkedOperations(): string[] {
 
 /**
  * schemathesis.toml.
- * @param records the id of a record by the prefix of its id, and `sourceSlug`; what is not there is made up, or found along links
+ * @param records the id of a record by the prefix of its id, and `sourceSlug`; what is not there is made up, or found
+ * along links
  */
 export function createConfig(
   { id, slug, token }: { id: string; slug: string; token: string },
@@ -92,7 +93,10 @@ export function createConfig(
 
 const section = (operationId: string) => ['[[operations]]', `include-operation-id = ${JSON.stringify(operationId)}`];
 
-/** The record that each operation with an `{id}` is tried on; those that delete are tried on made-up ids and along links. */
+/**
+ * The record that each operation with an `{id}` is tried on; those that delete are tried on made-up ids and along
+ * links.
+ */
 function recordsOfOperations(records: Record<string, string>): [operationId: string, id: string][] {
   return operations().flatMap(([method, { operationId, parameters = [] }]): [string, string][] => {
     const parameter = parameters.find((candidate) => candidate.in === 'path' && candidate.name === 'id');
