@@ -223,7 +223,7 @@ describe('hookyard mcp', () => {
     expect(await reader.refusal('list_failures', { route: 'Nowhere' })).to.match(
       /no route Nowhere; the tool list_routes/,
     );
-    expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.match(/how long ago: 30m, 1h, 7d/);
+    expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.match(/a period such as 30m, 1h, 7d/);
     expect(await reader.refusal('list_failures', { rout: 'Orders' })).to.match(/rout/);
   });
 
