@@ -27,9 +27,9 @@ const LARGE_AT_ONCE = 2;
 const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
 const RECORD_SPACING_MS = 10;
-// A result that nobody waits for waits for others: recording a group of ten costs twice as much as recording one. If
-// this process is killed meanwhile, so many attempts more are made again at most, which is less than a busy process has
-// unrecorded anyway.
+// How long a result may wait so that others share its commit: recording ten costs twice as much as recording one. If the
+// process is killed meanwhile, the attempts behind the waiting results are made again: at most MAX_LINGERING, which is
+// less than a busy process has unrecorded anyway.
 const LINGER_MS = 100;
 const MAX_LINGERING = 16;
 const RETRY_PAUSE_MS = 250;

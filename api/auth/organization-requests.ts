@@ -39,7 +39,7 @@ export class OrganizationRequests {
   }
 
   /**
-   * Runs something of which an organization may have so many at a time.
+   * Runs work whose concurrency the organization's limit bounds.
    * @throws ApiError 429, and what `work` throws
    */
   async run<T>(

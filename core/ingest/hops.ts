@@ -6,8 +6,8 @@
  */
 export const HOPS_HEADER = 'X-Hookyard-Hops';
 /**
- * A webhook that has been through so many is refused. A route with two destinations that loop makes 2^5 deliveries by
- * then.
+ * A webhook that has passed through this many Hookyard instances is refused. By then a route with two destinations that
+ * loop has made 2^5 deliveries.
  */
 export const MAX_HOPS = 5;
 

@@ -41,8 +41,8 @@ const retained = z.object({ keptDays, lagDays: count.describe('Days that should 
 const status = component('InstallationStatus', {
   version: text('0.1.0', 'The version of the process that answers.'),
   at: timestamp,
-  ingest: z.enum(['open', 'partly_full', 'full']).describe('The version of the process that answers.'),
-  temporal: z.enum(['ok', 'away']),
+  ingest: z.enum(['open', 'partly_full', 'full']).describe('Whether the process that answers accepts webhooks.'),
+  temporal: z.enum(['ok', 'away']).describe('Whether Temporal is reachable.'),
   searchAttributes: withExample(
     z.boolean().nullable(),
     true,

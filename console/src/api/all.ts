@@ -13,8 +13,8 @@ interface All<Record> {
 }
 
 /**
- * All records of a list; asked for again every so many ms, if at all. Its key begins with the operation, so that what
- * makes the list old makes this old.
+ * All records of a list, refetched at an interval in ms if one is given. Its query key begins with the operation, so
+ * that whatever invalidates the list invalidates this too.
  */
 export function useAll<N extends ListName>(name: N, enabled = true, every: number | false = false) {
   return useQuery({
