@@ -11,11 +11,11 @@ import type { BatchStatus } from '../../../db/warehouse/batches.ts';
 import type { WarehouseKey } from '../../../db/warehouse/flushes.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { component, count, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
-import { conversions } from '../destinations/destination-test.ts';
 import { operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, timeParam } from '../../request/query.ts';
+import { conversions } from '../destinations/destination-test.ts';
 import { findWarehouse } from '../records.ts';
+import { component, count, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
 
 /** As shown: a batch whose object is there and whose deliveries are being recorded is still `uploading`. */
 const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
@@ -40,7 +40,9 @@ const batch = component('Batch', {
   convertedCount: withExample(count.nullable(), 0, 'The number of values that did not fit their column.'),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
-  firstReceivedAt: timestamp.nullable().describe('When the first of its events was received. Null until it is written.'),
+  firstReceivedAt: timestamp
+    .nullable()
+    .describe('When the first of its events was received. Null until it is written.'),
   lastReceivedAt: timestamp.nullable().describe('When the last of its events was received. Null until it is written.'),
   attempts: withExample(count, 1),
   lastError: withExample(text('The bucket cannot be reached').nullable(), null),
