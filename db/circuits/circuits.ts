@@ -19,11 +19,9 @@ import type { Queryable } from '../connections/pool.ts';
 export interface StoredCircuit {
   routeId: string;
   organizationId: string;
-  /** Where the route leads, without its failover destinations. */
   destinationIds: string[];
   rule: CircuitRule;
   circuit: Circuit;
-  /** Whether its route is paused: nothing is attempted then, whatever the state is (pauses.ts). */
   isPaused: boolean;
   version: number;
   /** When it was read by the clock of the database, by which all its times are; milliseconds since 1970. */
@@ -45,7 +43,6 @@ select r.id as "routeId", r.organization_id as "organizationId", r.destination_i
 from routes r left join circuits c on c.route_id = r.id
 where r.id = any($1::text[])`;
 
-/** The circuits of routes; a route that does not exist (any more) is missing. */
 export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<Map<string, StoredCircuit>> {
   const { rows } = await db.query<StoredCircuit>({ name: 'load-circuits', text: LOAD, values: [routeIds] });
   return new Map(rows.map((row) => [row.routeId, row]));
@@ -87,7 +84,6 @@ from written`;
 // Each iteration loses only to a writer that succeeded, so this is far more than contention between workers needs.
 const MAX_TURNS = 50;
 
-/** An event of a circuit, with the destination it came from. */
 export type RouteEvent = CircuitEvent & { destinationId?: string };
 
 /**
@@ -125,9 +121,7 @@ export async function changeCircuits(
 interface CircuitChange {
   before: StoredCircuit;
   after: Circuit;
-  /** The destination whose failure has opened it. */
   openedBy: string | null;
-  /** The delivery whose failure has opened it, or opened it again. */
   openedWith: string | null;
 }
 
@@ -171,7 +165,6 @@ async function write(db: Queryable, changes: CircuitChange[]): Promise<Set<strin
 
 const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString());
 
-/** How an attempt of a primary delivery ended. */
 export interface CountedAttempt {
   routeId: string;
   destinationId: string;
@@ -208,10 +201,7 @@ export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): 
   return new Set(blocking.map(({ routeId }) => routeId));
 }
 
-/**
- * Makes a delivery the probe of its route, if the circuit is half-open and has none, and the route is not paused.
- * @returns the circuit afterwards
- */
+/** Makes a delivery the probe of its route, if the circuit is half-open and has none, and the route is not paused. */
 export async function electProbe(
   db: Queryable,
   routeId: string,
@@ -225,10 +215,7 @@ export async function electProbe(
   return circuits.get(routeId);
 }
 
-/**
- * Closes the circuit of a route; what it holds is released by its workflow.
- * @returns the circuit afterwards
- */
+/** Closes the circuit of a route; what it holds is released by its workflow. */
 export async function resetCircuit(db: Queryable, routeId: string): Promise<StoredCircuit | undefined> {
   const circuits = await changeCircuits(db, [routeId], ({ circuit }) =>
     circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],

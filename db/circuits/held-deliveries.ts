@@ -29,7 +29,6 @@ export interface BlockedDelivery {
   deliveryId: string;
   routeId: string | null;
   destinationId: string;
-  /** Whether the state of its route's circuit counts for it: not for a failover, nor for a delivery to a warehouse. */
   inCircuit: boolean;
   /** Whether its workflow runs and waits for the signal `release`. */
   hasWorkflow: boolean;
@@ -46,9 +45,7 @@ const REASON = "The circuit of the delivery's route is open";
 // transaction that closes it waits, and then finds the held delivery. A delivery changes only while it is open, as
 // everywhere; one that went to a failover destination stops counting in its event and its successor counts instead. No
 // attempt was made, so nothing is added to the statistics of destinations; in the figures of the organization it ended.
-// A pause hands nothing over, and holds what the state of the circuit does not concern, too. So it comes before the
-// circuit; and what waits for a paused destination is not in the way of the circuit's other destinations, nor is it its
-// probe any longer.
+// A pause hands nothing over, and holds what the state of the circuit does not concern, too.
 const DIVERT = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, at_destination text, in_circuit bool,
@@ -102,10 +99,7 @@ select id, holder, is_paused as "isPaused", unprobed, case when target is not nu
          then ${WAKE_CIRCUITS} end
 from changed`;
 
-/**
- * Holds blocked deliveries, or hands them to a failover destination.
- * @returns the outcome of each; a missing one may be attempted, or has ended
- */
+/** @returns the outcome of each; a missing one may be attempted, or has ended */
 export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): Promise<Map<string, Diversion>> {
   const rows = blocked.map(({ deliveryId, routeId, destinationId, inCircuit, hasWorkflow }) => {
     const nextId = newId('dlv');
@@ -131,7 +125,6 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
 
 interface Diverted {
   id: string;
-  /** The route or destination that holds it. */
   holder: string;
   isPaused: boolean;
   unprobed: boolean;
@@ -153,7 +146,6 @@ async function electOldest(db: Queryable, routeId: string): Promise<void> {
   if (next !== undefined) await electProbe(db, routeId, next);
 }
 
-/** Whether a failover destination is available for deliveries that the circuit of a route blocks. */
 export async function hasFailover(db: Queryable, organizationId: string, routeId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from routes r cross join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
@@ -163,7 +155,6 @@ export async function hasFailover(db: Queryable, organizationId: string, routeId
   return rowCount !== 0;
 }
 
-/** A held delivery as its release needs it. */
 export interface HeldDelivery {
   deliveryId: string;
   destinationId: string;
@@ -175,11 +166,7 @@ export interface HeldDelivery {
 const HELD = `delivery_id as "deliveryId", destination_id as "destinationId", not outside_circuit as "inCircuit",
   has_workflow as "hasWorkflow", version`;
 
-/**
- * The deliveries that wait the longest, in order of receipt.
- * @param routeId or the id of a destination that is or was paused, here and below
- * @param destinationIds only deliveries to these
- */
+/** @param routeId or the id of a destination that is or was paused, here and below */
 export async function oldestHeld(
   db: Queryable,
   routeId: string,
@@ -194,7 +181,6 @@ export async function oldestHeld(
   return rows;
 }
 
-/** Deliveries for which the state of the circuit does not count, in order of receipt. */
 export async function heldOutsideCircuit(db: Queryable, routeId: string, limit: number): Promise<HeldDelivery[]> {
   const { rows } = await db.query<HeldDelivery>(
     `select ${HELD} from held_deliveries where route_id = $1 and outside_circuit order by delivery_id limit $2`,
@@ -240,10 +226,7 @@ with gone as (
 )
 select count(*), ${WAKE_RELAYS} from freed`;
 
-/**
- * Ends the hold of deliveries.
- * @param released `queue`: goes (back) to the outbox; the others were signalled
- */
+/** @param released `queue`: goes (back) to the outbox; the others were signalled */
 export async function endHold(
   db: Queryable,
   routeId: string,
@@ -273,17 +256,13 @@ select exists (select from circuits c where route_id = $1 and (state <> 'closed'
             and t.rate_limit_per_minute is null and t.id < ${FIRST_WAREHOUSE}
           limit (select per_second from rate)) o) as "onTheWay"`;
 
-/** The progress of a release. */
 interface ReleaseState {
-  /** Whether the circuit has opened again, or its route or destination was paused. */
   stopped: boolean;
-  /** How many are to be released, by an operator's word or the usual. */
   perSecond: number;
   /** How many released deliveries have no first result yet, counted up to `perSecond`. */
   onTheWay: number;
 }
 
-/** @param usual how many are released per second unless an operator has said otherwise */
 export async function releaseState(db: Queryable, routeId: string, usual: number): Promise<ReleaseState> {
   const { rows } = await db.query<ReleaseState>(RELEASE_STATE, [routeId, usual]);
   return rows[0] ?? { stopped: false, perSecond: usual, onTheWay: 0 };

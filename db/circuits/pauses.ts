@@ -7,13 +7,10 @@ import type { BlockedDelivery } from './held-deliveries.ts';
 
 export interface Pause {
   since: Date;
-  /** When it ends by itself; null: it does not. */
   until: Date | null;
-  /** Why, in an operator's words. */
   reason: string | null;
 }
 
-/** What can be paused: the tables of the records. */
 export type Pausable = 'routes' | 'destinations';
 
 const COLUMNS = `paused_since as since, paused_until as until, pause_reason as reason`;
@@ -32,10 +29,7 @@ with record as materialized (
 )
 select since, until, reason, ${WAKE_CIRCUITS} from paused`;
 
-/**
- * Pauses a route or destination, or changes when its pause ends and why it is.
- * @returns undefined: there is none with this id
- */
+/** @returns undefined: there is none with this id */
 export async function pause(
   db: Queryable,
   table: Pausable,
@@ -45,10 +39,7 @@ export async function pause(
   return firstRow<Pause>(db, pauseIn(table), [organizationId, id, until, reason]);
 }
 
-/**
- * Ends a pause, if there is one.
- * @param perSecond the rate of what is released now, also without a pause; null: the usual one
- */
+/** @param perSecond the rate of what is released now, also without a pause; null: the usual one */
 export async function resume(
   db: Queryable,
   { organizationId, id }: { organizationId: string; id: string },
@@ -64,7 +55,6 @@ export async function resume(
   );
 }
 
-/** The pauses of routes and destinations, by their ids. */
 export async function pausesOf(
   db: Queryable,
   organizationId: string,
@@ -78,7 +68,6 @@ export async function pausesOf(
   return new Map(rows.map(({ id, ...found }) => [id, found]));
 }
 
-/** A pause as the workflow that waits for its end reads it. */
 interface LastingPause extends Pick<Pause, 'until'> {
   version: number;
   /** By the clock of the database, ms since 1970. */
@@ -94,10 +83,7 @@ with over as (
 select paused_until as until, version, ${NOW_MS} as "readAt" from circuits c
 where route_id = $1 and ${pauseBlocks('c')} and not exists (select from over)`;
 
-/**
- * Ends the pause of a route or destination if its time is over.
- * @returns the pause that lasts; undefined: there is none
- */
+/** @returns the pause that lasts; undefined: there is none */
 export async function outlastPause(db: Queryable, id: string): Promise<LastingPause | undefined> {
   return firstRow<LastingPause>(db, OUTLAST, [id]);
 }
@@ -113,7 +99,6 @@ interface Blocking {
   isPaused: boolean;
 }
 
-/** Whether the circuit of its route, or a pause, blocks a delivery; read from the database. */
 export async function isBlocked(
   db: Queryable,
   { routeId, destinationId, deliveryId, inCircuit }: Omit<BlockedDelivery, 'hasWorkflow'>,

@@ -3,7 +3,6 @@ import { firstRow, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, pauseBlocks, OPEN } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';
 
-/** A circuit whose workflow is to be woken. */
 export interface DueCircuit {
   /** Or the id of a destination that is or was paused. */
   routeId: string;
@@ -26,24 +25,19 @@ returning c.route_id as "routeId", c.organization_id as "organizationId",
   coalesce((select name from routes r where r.id = c.route_id),
     (select name from destinations t where t.id = c.route_id)) as name`;
 
-/** Claims circuits whose workflow is to be woken, organization by organization, the longest overdue first. */
 export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
   return (await db.query<DueCircuit>(CLAIM_DUE, [limit])).rows;
 }
 
 /**
- * Sets the next wake-up of the workflow, unless a signal comes first; it has no effect if the circuit changed since
- * `version`.
+ * Has no effect if the circuit changed since `version`.
  * @param wakeAt null: only an event wakes it
  */
 export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {
   await db.query('update circuits set wake_at = $3 where route_id = $1 and version = $2', [routeId, version, wakeAt]);
 }
 
-/**
- * Nothing is held any more: it is not woken, and the next release has the usual rate; no effect if it changed since
- * `version`.
- */
+/** Nothing is held any more. No effect if the circuit changed since `version`. */
 export async function endRelease(db: Queryable, routeId: string, version: number): Promise<void> {
   await db.query('update circuits set wake_at = null, release_per_second = null where route_id = $1 and version = $2', [
     routeId,
@@ -77,10 +71,6 @@ union all
 (select delivery_id from held_deliveries where route_id = $1 and not outside_circuit order by delivery_id limit 1)
 limit 1`;
 
-/**
- * Of the held deliveries that count in the circuit, the one that waits the longest. The attempt of another would tell
- * it nothing.
- */
 export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
   return (await firstRow<{ id: string }>(db, NEXT, [routeId]))?.id;
 }

@@ -5,9 +5,7 @@ import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 interface KeptConnectionOptions {
   /** Deadline of the connection and of each statement, ms. */
   timeoutMs: number;
-  /** The first statement of each session. */
   setUp: string;
-  /** Called when a session has ended, however it did. */
   onLost: () => void;
   onNotification?: (payload: string | undefined) => void;
 }
@@ -22,12 +20,11 @@ export class KeptConnection {
     this.#options = options;
   }
 
-  /** Whether there is a session, as far as is known. */
   get isUp(): boolean {
     return this.#client !== null;
   }
 
-  /** The session, made anew if there is none. @throws when the database does not answer */
+  /** @throws when the database does not answer */
   async session(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const { timeoutMs, setUp, onNotification } = this.#options;
@@ -53,9 +50,7 @@ export class KeptConnection {
     return client;
   }
 
-  /**
-   * Ends a session that does not answer, or whose state is unknown. Nothing happens when there is another one already.
-   */
+  /** Nothing happens when there is another one already. */
   drop(client: pg.Client): void {
     if (this.#client !== client) return;
     this.#client = null;

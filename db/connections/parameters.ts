@@ -4,20 +4,14 @@
 import type pg from 'pg';
 import { cleanJson, cleanText } from '../../core/text/clean-text.ts';
 
-/**
- * A value as a parameter of type json or jsonb. No other JSON may be given to a statement: in a text, an escape is just
- * text.
- */
+/** No other JSON may be given to a statement: in a text, an escape is just text. */
 export function jsonParameter(value: unknown): string {
   return cleanJson(JSON.stringify(value));
 }
 
 const BYTEA_OID = 17;
 
-/**
- * Byte strings as a parameter of type bytea[], as PostgreSQL sends and receives arrays (array_recv in its source): the
- * client would write them as hexadecimal text, twice as long, which the server has to read again.
- */
+/** As PostgreSQL sends and receives arrays (array_recv): the client would write hexadecimal text, twice as long. */
 export function bytesParameter(values: readonly Buffer[]): Buffer {
   // One dimension, no nulls, the type of the elements; as many elements, counted from 1.
   const parts: Buffer[] = [int32s(1, 0, BYTEA_OID, values.length, 1)];
@@ -31,13 +25,11 @@ function int32s(...numbers: number[]): Buffer {
   return bytes;
 }
 
-/** Makes the text parameters of all further statements of a connection clean. */
 export function cleanParameters(client: pg.Client): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   client.query = ((...args: unknown[]) => query(...args.map(cleanArgument))) as typeof client.query;
 }
 
-/** An argument of `query`: the statement, its parameters, or both in one object. */
 function cleanArgument(argument: unknown): unknown {
   if (Array.isArray(argument)) return argument.map(cleanParameter);
   if (typeof argument !== 'object' || argument === null) return argument;
@@ -49,7 +41,6 @@ function cleanArgument(argument: unknown): unknown {
 
 function cleanParameter(value: unknown): unknown {
   if (typeof value === 'string') return hasNul(value) ? cleanText(value) : value;
-  // An array of bytes or of texts: most need no cleaning and are not copied.
   if (Array.isArray(value)) return value.some(hasNul) ? value.map(cleanParameter) : value;
   return value;
 }

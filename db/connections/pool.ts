@@ -14,7 +14,6 @@ const { INT8, JSON: JSON_TEXT, JSONB } = pg.types.builtins;
 // object mapper and the hand-written statements read alike.
 for (const type of [JSON_TEXT, JSONB]) pg.types.setTypeParser(type, parseExact);
 
-/** The column types of the hand-written statements. */
 const types = new pg.TypeOverrides();
 // Counters and versions stay far below 2^53, so bigint columns are read as numbers.
 types.setTypeParser(INT8, (text) => Number(text));
@@ -42,19 +41,11 @@ export async function idsOf(db: Queryable, statement: string, values?: unknown[]
 }
 
 /**
- * Opens a pool; connections are made on demand and replaced when they break.
- * @param options.name the `application_name` of its connections: `hookyard-` and the role of the process. Every pool of
- * the service has one; an `application_name` in the URL counts instead
- * @param options.max most connections
- * @param options.statementTimeoutMs deadline of every statement, ms
- * @param options.lockTimeoutMs how long a statement waits for a lock; as long as its deadline by default
- * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
+ * Connections are made on demand and replaced when they break.
  * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection, because planning
- *   them for every call, as PostgreSQL prefers for arrays, costs three times as much as running them. So statements
- *   whose best plan depends on their filters must not run on such a pool; and since a plan may be made while a table is
- *   empty and be used when much waits in it, rows are found by plain index scans, whatever the statistics say
- *   (test/db/claim.test.ts)
- * @param options.tenantRole the role its connections act as, each for the organization it is taken for
+ * for every call costs three times as much as running. A plan may be made while a table is empty, so rows are found by
+ * plain index scans, whatever the statistics say (test/db/claim.test.ts); statements whose best plan depends on their
+ * filters must not run on such a pool
  * @param options.transactionPooler whether a pooler in transaction mode stands between (settings.ts)
  */
 export function createPool(
@@ -95,7 +86,6 @@ export function createPool(
   return pool;
 }
 
-/** Prepares the connections of a pool; that of the object mapper, too. */
 export function preparePool(
   pool: pg.Pool,
   settings: ConnectionSettings,
@@ -110,7 +100,7 @@ export function preparePool(
 /**
  * Keeps a connection that breaks from ending the process: an error event without a listener does. The pool listens to
  * idle ones, and whoever uses one listens a moment after it was handed out; what PostgreSQL says at its end may be read
- * between. The next statement on the connection fails, and the pool replaces it.
+ * between.
  */
 function surviveBreaks(pool: pg.Pool): void {
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -130,15 +120,13 @@ function dropReadOnlyConnections(pool: pg.Pool): void {
     });
   });
   pool.on('release', (_error, client) => {
-    // The pool removes a client that is ending.
     if (client instanceof pg.Client && readOnly.has(client)) void client.end();
   });
 }
 
 /**
- * Whether the server accepts writes. Locks no row, so nobody waits for it; a read-only server refuses it, and then the
- * pool drops the connection. `query_timeout` ends the query on the client side, so that a network that drops packets
- * does not keep the connection.
+ * Locks no row, so nobody waits for it; a read-only server refuses it, and then the pool drops the connection.
+ * `query_timeout` ends the query on the client side, so that a network that drops packets does not keep the connection.
  * @throws when the server cannot be reached within the deadline, ms
  */
 export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boolean> {
@@ -152,10 +140,6 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
   }
 }
 
-/**
- * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that
- * records what it does, the record is its last statement (transactions.ts).
- */
 export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const hook = commitHook();
   if (!hook) return transact(pool, 'begin', work);
@@ -168,7 +152,6 @@ export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => 
   return result;
 }
 
-/** Runs statements that only read and that all see the database as it is at the first of them. */
 export function inSnapshot<T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> {
   return transact(pool, 'begin isolation level repeatable read read only', work);
 }
@@ -176,7 +159,6 @@ export function inSnapshot<T>(pool: Pool, work: (db: Queryable) => Promise<T>): 
 async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // The statement under way rejects as well, which is how the caller learns of it.
   const onError = (error: Error) => {
     broken = error;
   };
@@ -200,10 +182,7 @@ async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) 
   }
 }
 
-/**
- * Removes quoted values from the errors of a pool's connections: errors go to logs and to Temporal, and some quote
- * values of the statement, such as a header of a webhook or a response.
- */
+/** Errors go to logs and to Temporal, and some quote values of the statement, such as a header of a webhook. */
 function hideQuotedValues(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     if (client instanceof pg.Client) client.connection.prependListener('errorMessage', hide);
@@ -222,7 +201,6 @@ function hide(error: unknown): void {
   error.where = undefined;
   if (!isData) return;
   error.message = `A value was refused (SQLSTATE ${code})`;
-  // The stack begins with the message.
   Error.captureStackTrace(error);
 }
 

@@ -5,38 +5,28 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Queryable } from './pool.ts';
 
-/**
- * Runs a statement that has one parameter; its text is made with what stands for the parameter.
- * @returns how many rows it wrote
- */
 export type Execute = (statement: (parameter: string) => string, value: string) => Promise<number>;
 
-/** What runs with each commit. */
 export interface CommitHook {
-  /** Called before each commit. What it throws rolls the transaction back. */
+  /** What it throws rolls the transaction back. */
   run(execute: Execute): Promise<void>;
-  /** Called after it. */
   committed(): void;
 }
 
-// Links a transaction deep inside a handler to the request.
 const hooks = new AsyncLocalStorage<CommitHook>();
 
 export function withCommitHook<T>(hook: CommitHook, work: () => Promise<T>): Promise<T> {
   return hooks.run(hook, work);
 }
 
-/** That of the running request. */
 export function commitHook(): CommitHook | undefined {
   return hooks.getStore();
 }
 
-// Of each connection that is inside of a transaction: what is to be done after its commit.
 const waiting = new WeakMap<Queryable, (() => void)[]>();
 
 /**
- * Does something when what was written on `db` is committed: at once outside of a transaction, and never when it is
- * rolled back.
+ * At once outside of a transaction, and never when it is rolled back.
  * @param then must not throw: the change is committed by then
  */
 export function afterCommit(db: Queryable, then: () => void): void {
@@ -45,10 +35,7 @@ export function afterCommit(db: Queryable, then: () => void): void {
   else then();
 }
 
-/**
- * A transaction begins on a connection.
- * @returns to be called when it has ended; `committed` does what waits for the commit
- */
+/** @returns to be called when it has ended; `committed` does what waits for the commit */
 export function transactionOf(db: Queryable): { committed(): void; ended(): void } {
   const toDo: (() => void)[] = [];
   waiting.set(db, toDo);

@@ -1,4 +1,3 @@
-// Deletes events, sources and destinations with what belongs to them.
 import { bounds } from '../connections/parameters.ts';
 import { isOfRows, isTransientDatabaseError } from '../connections/database-errors.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
@@ -13,15 +12,10 @@ with gone as (
 ), ${countRemoved('gone')}
 select from gone`;
 
-/** Deliveries that the request that deletes a destination cancels; the others are cancelled in the background. */
 const CANCELLED_AT_ONCE = 1000;
-/** Deliveries that one statement of the deletion of events removes. */
 const REMOVED_AT_ONCE = 5000;
 
-/**
- * Deletes an event with its payload, deliveries and attempts.
- * @returns the deliveries whose workflow may be open; null when the organization has no such event
- */
+/** @returns the deliveries whose workflow may be open; null when the organization has no such event */
 export async function deleteEvent(
   pool: Pool,
   organizationId: string,
@@ -44,10 +38,7 @@ export async function deleteEvent(
   });
 }
 
-/**
- * Removes the deliveries of an event in steps, ordered by id: after many replays an event may have a very large number
- * of them.
- */
+/** In steps: after many replays an event may have a very large number of deliveries. */
 async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
   const withWorkflow: string[] = [];
   for (let from = firstDeliveryOf(eventId); ; ) {
@@ -67,7 +58,6 @@ async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<strin
   }
 }
 
-/** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
 export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
   const { low, high } = bounds(eventIds);
   await db.query('delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3', [
@@ -98,7 +88,6 @@ with gone as (
 ), ${noLongerWaiting('gone')}
 select from gone`;
 
-/** Removes deliveries with their attempts, in the caller's transaction. */
 export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Promise<void> {
   const { ids, low, high } = bounds(deliveryIds);
   await db.query(REMOVE, [ids, low, high]);
@@ -115,9 +104,9 @@ async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<voi
 }
 
 /**
- * Deletes a source with its routes. Its events and deliveries are invisible from then on: every read joins the source.
- * An open delivery ends when its next attempt finds no source. The rows are removed in the background
- * (db/operations/source-purges.ts), so the time does not depend on the number of events.
+ * Its events and deliveries are invisible from then on: every read joins the source. An open delivery ends when its
+ * next attempt finds no source. The rows are removed in the background (db/operations/source-purges.ts), so the time
+ * does not depend on the number of events.
  * @param note called with the version that was deleted and the ids of its routes, before the commit; what it throws
  * undoes the deletion
  */
@@ -147,11 +136,10 @@ export function deleteSource(
 
 /**
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history
- * is kept. If there are very many open deliveries, or the database is busy, the rest is cancelled in the
- * background; deliveries in a file that is being written end with it.
+ * is kept. If there are very many open deliveries, or the database is busy, the rest is cancelled in the background;
+ * deliveries in a file that is being written end with it.
  * @param note called with those that existed and the ids of the routes that led to them, before the commit; what it
  * throws undoes the deletion
- * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
   pool: Pool,
@@ -167,7 +155,6 @@ export async function deleteDestinations(
   return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
 }
 
-/** A record that was deleted, as it was. */
 interface Removed {
   id: string;
   version: number;
@@ -227,7 +214,6 @@ async function cancelSome(pool: Pool, organizationId: string, destinationIds: st
 // or for a circuit are cancelled here. One that waits for a retry is cancelled at its next attempt.
 
 const CANCELLING = new Stride(500);
-// Pages of what is held.
 const LOOKING = new Stride(5000);
 
 interface Waiting {
@@ -250,7 +236,6 @@ with recursive ${queuedDestinations('destination')}, gone as (
 select ${WAITING_COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id
   and w.destination_id = g.id limit $1`;
 
-// Held deliveries have no index by destination.
 const HELD = `
 select ${WAITING_COLUMNS} from held_deliveries w
 where ctid >= $2::tid and ctid < $3::tid and destination_id <> all($4::text[])
@@ -268,17 +253,14 @@ async function waiting(db: Queryable, most: number, skipped: string[]): Promise<
   return found;
 }
 
-/** What a step has cancelled. */
 export interface Cancelled {
   destinationIds: string[];
   cancelled: number;
 }
 
 /**
- * Cancels one step of the deliveries that wait for a deleted destination.
  * @param failed destinations that are left out; those whose deliveries cannot be cancelled now are added, with the
  * error
- * @returns null when there is none
  * @throws a database error that does not come from the deliveries: the database is down, for example
  */
 export async function cancelOfDeletedDestination(

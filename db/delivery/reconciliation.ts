@@ -21,7 +21,6 @@ import { idsOf, type Queryable } from '../connections/pool.ts';
 /** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;
 
-/** An open delivery that nothing in this database will continue. */
 export interface OverdueDelivery {
   deliveryId: string;
   organizationId: string;
@@ -53,18 +52,14 @@ where case when d.next_attempt_at is null then d.id < $3 or d.id > $5
   and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${UNDER_WAY})
   and exists (select from sources s where s.id = d.source_id)`;
 
-/** What one look has found. */
 export interface Overdue {
   overdue: OverdueDelivery[];
-  /** Where the next look continues; null: there is nothing more. */
   next: string | null;
 }
 
 /**
  * Open deliveries that only wait for their workflow, and for too long; in order of their ids. The age of a delivery
  * from a process whose clock is ahead is unknown, so it counts as overdue: an extra check is harmless.
- * @param after skips ids up to this one
- * @param most how many deliveries are looked at
  */
 export async function overdueDeliveries(db: Queryable, after: string, most: number): Promise<Overdue> {
   const now = await databaseTime(db);
@@ -79,7 +74,6 @@ export async function overdueDeliveries(db: Queryable, after: string, most: numb
   return { overdue, next: read < most ? null : last };
 }
 
-/** How a delivery goes back to the outbox: see the column `outbox.resume`. */
 export interface Requeue {
   deliveryId: string;
   resume: 'lost' | 'ended';
@@ -104,7 +98,6 @@ with input as (
 )
 select id, ${WAKE_RELAYS} from open`;
 
-/** Puts open deliveries back into the outbox. @returns the ids of those that are open */
 export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): Promise<Set<string>> {
   if (deliveries.length === 0) return new Set();
   const { ids, low, high } = bounds(deliveries.map(({ deliveryId }) => deliveryId));
@@ -117,7 +110,7 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
   return new Set(rows.map((row) => row.id));
 }
 
-/** Where deliveries continue; one that is not open is missing. */
+/** One that is not open is missing. */
 export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumedDelivery>> {
   if (deliveryIds.length === 0) return new Map();
   const { ids, low, high } = bounds(deliveryIds);
@@ -130,7 +123,6 @@ export async function resumePoints(db: Queryable, deliveryIds: string[]): Promis
   return new Map(rows.map(({ id, ...point }) => [id, { ...point, waitMs: point.waitMs ?? 0 }]));
 }
 
-/** Makes the next attempt of a delivery that waits for it due now. */
 export async function makeDue(
   db: Queryable,
   { organizationId, deliveryId }: { organizationId: string; deliveryId: string },
@@ -147,13 +139,9 @@ export async function isOpen(db: Queryable, deliveryId: string): Promise<boolean
   return rowCount !== 0;
 }
 
-/** The signal for the workflow of a delivery that, according to this database, has ended. */
 export type Notice =
-  /** The delivery, or its source, was deleted. */
   | { deliveryId: string; says: 'gone' }
-  /** It has failed, and this delivery replays it. */
   | { deliveryId: string; says: 'replayed'; replayedAs: string }
-  /** It ended some time ago. */
   | { deliveryId: string; says: 'ended' };
 
 // `counted` is taken from a failed delivery when it is replayed, so only those need the search for their replay.
@@ -171,10 +159,7 @@ where d.id is null or s.id is null or r.id is not null
        -- one that has failed waits for a replay, when it knows
        and (d.status <> 'failed' or w.shows is distinct from 'failed'))`;
 
-/**
- * Deliveries whose workflow runs although it should not, or does not know how its delivery has ended.
- * @param running with the status that the workflow shows
- */
+/** Deliveries whose workflow runs although it should not, or does not know how its delivery has ended. */
 export async function noticesFor(
   db: Queryable,
   running: { deliveryId: string; shows: string | null }[],
@@ -207,7 +192,7 @@ export async function countRepairs(db: Queryable, repairs: Record<string, number
 
 // Rows whose wake-up time was lost. Normally a lease wakes each (docs/internals/path-of-a-webhook.md).
 
-/** Circuits that are not closed, and pauses, that only their workflow can continue; in order of their ids. */
+/** In order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select route_id as id from circuits c
@@ -217,10 +202,7 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
   return rows.map((row) => row.id);
 }
 
-/**
- * Makes a worker start the workflows of circuits, even when one is about to sleep.
- * @returns those without a wake-up time
- */
+/** Makes a worker start the workflows of circuits, even when one is about to sleep. */
 export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
   if (routeIds.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
@@ -247,12 +229,10 @@ on conflict (route_id) do update set version = c.version + 1, wake_at = now() wh
   and c.wake_at is null
 returning route_id as id, ${WAKE_CIRCUITS}`;
 
-/** Starts the release of deliveries that are held by a closed or deleted circuit. @returns the routes */
 export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
   return idsOf(db, FORGOTTEN_HOLDS);
 }
 
-/** Schedules warehouses that have an unfinished batch but no wake-up. @returns the destinations */
 export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `insert into warehouse_flushes (destination_id, organization_id, due_at)

@@ -16,15 +16,12 @@ export interface DeliveryRecord {
   sourceId: string;
   sourceName: string;
   routeId: string | null;
-  /** Null when the route has been deleted since. */
   routeName: string | null;
   destinationId: string;
-  /** Null when the destination has been deleted since. */
   destinationName: string | null;
   status: string;
   attemptCount: number;
   statusCode: number | null;
-  /** Of the latest attempt, ms. */
   latency: number | null;
   error: string | null;
   nextAttemptAt: Date | null;
@@ -32,7 +29,6 @@ export interface DeliveryRecord {
   finishedAt: Date | null;
   failoverOf: string | null;
   replayOf: string | null;
-  /** In which lane the first attempt was made; null before that. */
   lane: Lane | null;
   /** The file it is in, or will be in; null for an HTTP destination, and while it waits for a file. */
   batchId: string | null;
@@ -50,10 +46,7 @@ from deliveries d join sources s on s.id = d.source_id left join destinations t 
 left join routes w on w.id = d.route_id
 where d.organization_id = $1`;
 
-/**
- * A part of an organization's deliveries, newest first.
- * @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError
- */
+/** @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError */
 export async function listDeliveries(
   pool: Pool,
   organizationId: string,
@@ -107,7 +100,6 @@ async function findPartOfEvent(
   return { ids, ...found };
 }
 
-/** The statement that finds the ids of an event's deliveries, newest first, which tests explain. */
 export function newestOfEvent(eventId: string, selection: Selection, limit: number, offset: number) {
   const query = new Parameters();
   const text = `select r.id ${ofEvent(query, eventId, selection)} order by r.id desc
@@ -115,7 +107,6 @@ export function newestOfEvent(eventId: string, selection: Selection, limit: numb
   return { text, values: query.values };
 }
 
-// A scalar subquery for the source: PostgreSQL might join it by reading and sorting all deliveries of the event.
 const ofEvent = (query: Parameters, eventId: string, selection: Selection): string =>
   `from deliveries r
    where r.event_id = ${query.add(eventId)} and r.id >= ${query.add(firstDeliveryOf(eventId))}
@@ -131,7 +122,6 @@ const MOST_OF_EVENT = 1000;
 /** Attempts in one timeline. A single delivery has fewer (`maxRetries`). */
 const MOST_ATTEMPTS = 5000;
 
-/** The newest deliveries of an event, oldest first. */
 export interface DeliveriesOfEvent {
   deliveries: DeliveryRecord[];
   /** The cursor of the older ones in the list of deliveries; null: these are all. */
@@ -148,7 +138,6 @@ export async function deliveriesOfEvent(
   return { deliveries: deliveries.toReversed(), next };
 }
 
-/** The same with their attempts, of fewer deliveries where these had very many. */
 export async function timelineOfEvent(pool: Pool, organizationId: string, eventId: string) {
   const { deliveries: all, next } = await deliveriesOfEvent(pool, organizationId, eventId);
   let attempts = 0;
@@ -167,7 +156,6 @@ export async function timelineOfEvent(pool: Pool, organizationId: string, eventI
   };
 }
 
-/** An attempt as timelines show it. */
 export interface ShortAttempt {
   attemptNumber: number;
   status: 'success' | 'failed';
@@ -189,7 +177,6 @@ export interface AttemptRecord extends ShortAttempt {
 const SHORT_ATTEMPT = `attempt_number as "attemptNumber", status, status_code as "statusCode", latency,
   started_at as "startedAt", completed_at as "completedAt"`;
 
-/** The attempts of a delivery that the caller was allowed to read, in order. */
 export async function attemptsOf(db: Queryable, deliveryId: string): Promise<AttemptRecord[]> {
   const { rows } = await db.query<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>(
     `select ${SHORT_ATTEMPT}, error, request_headers as "requestHeaders", response_headers as "responseHeaders",
@@ -200,7 +187,7 @@ export async function attemptsOf(db: Queryable, deliveryId: string): Promise<Att
   return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
 }
 
-/** Those of deliveries, without what was sent and answered: that is most of an attempt, and stays unread. */
+/** Without what was sent and answered: that is most of an attempt, and stays unread. */
 async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Map<string, ShortAttempt[]>> {
   const { low, high } = bounds(deliveryIds);
   const { rows } = await db.query<ShortAttempt & { deliveryId: string }>(
@@ -222,18 +209,13 @@ export interface DeliveryFilter {
   sourceId?: string;
   routeId?: string;
   destinationId?: string;
-  /** One of these. */
   status?: string[];
-  /** Of the latest attempt. */
   statusCode?: number;
   codeClass?: CodeClass;
   /** A LIKE pattern that the error of the latest attempt must match; letter case is ignored. */
   errorPattern?: string;
-  /** In which the first attempt was made. */
   lane?: Lane;
-  /** Created at or after. */
   from?: Date;
-  /** Created at or before. */
   to?: Date;
 }
 
@@ -257,7 +239,6 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
   };
 }
 
-/** Whether it asks for what the latest attempt was answered. */
 export const isDeliverySearch = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;
 
 function conditionsOf({ statusCode, codeClass, errorPattern, lane }: DeliveryFilter) {
@@ -278,7 +259,6 @@ export interface RecordVersion {
   updatedAt: Date;
 }
 
-/** Null: it was deleted. */
 export async function destinationVersion(
   db: Queryable,
   organizationId: string,

@@ -21,7 +21,6 @@ export interface EventRecord {
   query: string;
   headers: HeaderBytes;
   clientAddress: string;
-  /** Of the span that recorded it; null: none did. */
   traceparent: string | null;
   payloadSize: number;
   payloadHash: string;
@@ -43,16 +42,10 @@ e.received_at as "receivedAt", e.validated_at as "validatedAt", e.queued_at as "
 export interface EventFilter {
   sourceId?: string;
   status?: string;
-  /** Whether a route accepted it. */
   routed?: boolean;
-  /** Received at or after. */
   from?: Date;
-  /** Received at or before. */
   to?: Date;
-  /**
-   * A LIKE pattern that the payload's text must match, as it was received or without JSON escapes; letter case is
-   * ignored.
-   */
+  /** A LIKE pattern that the payload's text must match, as received or without JSON escapes. */
   payloadPattern?: string;
 }
 
@@ -65,9 +58,7 @@ export const NEXT_ROWS_MS = 25;
 
 /** Filters of the list; a replay has no `routeId` and `destinationId`. */
 export interface EventListFilter extends Omit<EventFilter, 'status'> {
-  /** One of these. */
   status?: string[];
-  /** It has a delivery of this route, to this destination, or both in one. */
   routeId?: string;
   destinationId?: string;
 }
@@ -77,14 +68,10 @@ export interface EventListFilter extends Omit<EventFilter, 'status'> {
 const payloadMatches = (pattern: string): string =>
   `case when p.is_text then payload_matches(p.body, ${pattern}) else false end`;
 
-/** Whether its filters need more than rows of events. */
 export const isEventSearch = ({ payloadPattern, routeId, destinationId }: EventListFilter): boolean =>
   [payloadPattern, routeId, destinationId].some((value) => value !== undefined);
 
-/**
- * A part of an organization's events, newest first.
- * @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError
- */
+/** @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError */
 export async function listEvents(pool: Pool, organizationId: string, filter: EventListFilter, part: Part) {
   const { payloadPattern } = filter;
   return inSnapshot(pool, async (db) => {
@@ -114,7 +101,6 @@ export function eventSelection(
   };
 }
 
-/** Events that exist, newest first. */
 async function eventsById(db: Queryable, organizationId: string, ids: string[]): Promise<EventRecord[]> {
   const { low, high } = bounds(ids);
   const { rows } = await db.query<EventRecord>(
@@ -142,7 +128,6 @@ export async function existingEventIds(db: Queryable, organizationId: string, id
   return rows.map((row) => row.id);
 }
 
-/** The exact bytes of an event of this organization, with its content type. */
 export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
   const { rows } = await db.query<{ body: Buffer; contentType: string | null }>(
     `select p.body, e.headers ->> 'content-type' as "contentType"
@@ -158,7 +143,6 @@ export const OVERLAP_MS = 5000;
 const PAGE = 100;
 const MOST_PAGES = 10;
 
-/** What one look found, oldest first. */
 export interface Arrived {
   events: EventRecord[];
   /** More arrived than one look reads: the oldest of it was left out. */

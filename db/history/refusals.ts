@@ -13,7 +13,6 @@ export type RefusalRecord = Omit<RefusedWebhook, 'organizationId' | 'sourceId'>;
 
 export interface RefusalQuery {
   cause?: RefusalCause | undefined;
-  /** Whether `payloadStart` is wanted; it is null otherwise. */
   withPayload: boolean;
 }
 
@@ -22,22 +21,17 @@ from (select * from refused_webhooks where organization_id = $1 and source_id = 
   limit ${KEPT_REFUSALS}) w
 where ($3::text is null or cause = $3)`;
 
-/** Which counts are wanted: of what is counted together, in UTC, and since when. */
 export interface CountQuery {
   step: 'hour' | 'day';
   since: Date;
 }
 
 export interface Refusals {
-  /** One page, newest first. */
   refusals: RefusalRecord[];
-  /** How many are kept of the cause. */
   total: number;
-  /** All that were refused since then, oldest first. */
   counts: RefusalCountRecord[];
 }
 
-/** One page of the last refused webhooks of a source, and how many there were, as of one moment. */
 export function readRefusals(
   pool: Pool,
   ofSource: OfSource,
@@ -67,9 +61,7 @@ async function listLast(
   return { refusals: rows, total: counted[0]?.total ?? 0 };
 }
 
-/** How many were refused in an hour or a day, for one cause. */
 export interface RefusalCountRecord {
-  /** When the hour or day begins. */
   start: Date;
   cause: RefusalCause;
   limit: LimitName | null;
@@ -135,7 +127,6 @@ with source as (
 select s.id from sources s where s.id = any($1::text[]) and not exists (select from source o where o.id = s.id)`;
 
 /**
- * Stores them; those of a source that was deleted are left out.
  * @returns the sources of which nothing was stored, because something else is done with them at the moment
  * @throws a database error; when the connection was lost, they may have been stored all the same
  */

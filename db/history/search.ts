@@ -42,12 +42,9 @@ const GROWTH = 8;
 /** Open deliveries that are looked up one by one. */
 const MOST_OPEN = 20_000;
 
-/** Thrown when a page is not found in time. */
 export class SearchTooBroadError extends Error {
   override readonly name = 'SearchTooBroadError';
-  /** Everything from this time on was searched. */
   readonly searchedFrom: Date;
-  /** Matches found so far. */
   readonly found: number;
   constructor(searchedFrom: Date, found: number) {
     super(`The search came no further back than ${searchedFrom.toISOString()}`);
@@ -56,28 +53,22 @@ export class SearchTooBroadError extends Error {
   }
 }
 
-/** Start and end of a part of what matches, newest first. */
 export interface Wanted {
   first: number;
   end: number;
 }
 
-/** A part of a search. */
 export interface Step {
   /** After it, everything made from this time on was looked at, ms. */
   from: number;
-  /** How many rows it reads. */
   rows: number;
   count: (wanted: Wanted) => Promise<{ ids: string[]; total: number }>;
-  /** The newest ids that match. */
   newest: (limit: number) => Promise<string[]>;
 }
 
 /**
  * Counts the rows of a selection, and finds the ids of one page, newest first.
  * @param db one snapshot
- * @param forMs starts no further step for the page after this time
- * @throws SearchTooBroadError, PageTooDeepError
  */
 export async function searchPage(
   db: Queryable,
@@ -111,12 +102,10 @@ export async function searchPage(
   return { ids, total, totalIsExact: true };
 }
 
-/** A place in what one step finds, which is far less than an integer of PostgreSQL can hold. */
 const place = (n: number): number => Math.min(Math.max(0, n), 2 ** 30);
 
 /**
  * Finds the newest ids of a selection.
- * @param forMs starts no further step after this time
  * @returns `searchedFrom`: the time was over; everything from then on was searched, ms
  */
 async function searchNewest(
@@ -142,7 +131,6 @@ function stepsOf(db: Queryable, selection: Selection, rows: number): AsyncGenera
   return isOpen(selection) ? amongOpen(db, selection, rows) : throughRows(db, selection, rows);
 }
 
-/** Whether it has only open deliveries: mostly few among millions that have ended. */
 const isOpen = ({ where: { status } }: Selection): boolean =>
   status !== undefined && [status].flat().every(isOpenStatus);
 
@@ -210,7 +198,6 @@ async function countIn(
   return { ids: rows[0]?.ids ?? [], total: rows[0]?.total ?? 0 };
 }
 
-/** A cursor from which a search continues. */
 const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);
 
 // Events by where they were delivered. A delivery made with its event has an id of the same second or so, so these
@@ -224,7 +211,6 @@ const slotEnd = (ms: number): number => Math.ceil(ms / SLOT_MS) * SLOT_MS;
 /** Whether a delivery `r` was not made together with its event; the indexes deliveries_apart_by_... have these. */
 const APART = 'substr(r.id, 5, 8) <> substr(r.event_id, 5, 8)';
 
-/** The deliveries that are gone through for the events of a selection with `delivered`. */
 const deliveriesOf = ({ organizationId, where, delivered, from, to }: Selection): Selection => ({
   kind: 'delivery',
   organizationId,
@@ -233,10 +219,6 @@ const deliveriesOf = ({ organizationId, where, delivered, from, to }: Selection)
   where: { ...delivered, source_id: where.source_id },
 });
 
-/**
- * Goes through the events of a selection with `delivered`, newest first.
- * @param rows how many deliveries one step reads
- */
 async function* eventsByDeliveries(db: Queryable, selection: Selection, rows: number): AsyncGenerator<Step> {
   const deliveries = deliveriesOf(selection);
   const { from: first, to: last } = rangeOfSelection(selection);
@@ -277,7 +259,6 @@ async function eventsApart(db: Queryable, deliveries: Selection, { from, to }: R
   return rows.map(({ id }) => id);
 }
 
-/** The events of deliveries that were made with them in a range. */
 async function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Promise<string[]> {
   const query = new Parameters();
   const { rows } = await db.query<{ id: string }>(
@@ -289,7 +270,6 @@ async function eventsTogether(db: Queryable, deliveries: Selection, range: Range
 
 // Rows are looked up one by one: `offset 0` keeps the inner query as it is, which PostgreSQL would else join by reading
 // the range.
-/** A step that finds what matches among some ids. @param range in which they were made */
 function stepAmong(db: Queryable, selection: Selection, range: RowRange, candidates: string[]): Step {
   const matching = async (limit: number) => {
     if (candidates.length === 0) return [];
@@ -316,9 +296,7 @@ function stepAmong(db: Queryable, selection: Selection, range: RowRange, candida
 
 /**
  * Finds a part of a list.
- * @param db one snapshot
  * @param forMs how long what follows a cursor may be searched for
- * @throws SearchTooBroadError where a page cannot be found in time; PageTooDeepError
  */
 export async function findPart(db: Queryable, selection: Selection, part: Part, forMs: number): Promise<Found> {
   const { isOwn, isIndexed } = await prepare(db, selection);
@@ -331,7 +309,6 @@ export async function findPart(db: Queryable, selection: Selection, part: Part, 
     ? await paged(db, selection, { limit: 0, offset: 0 })
     : { total: null, totalIsExact: true };
   const rest = { ...selection, ...(after !== null && { before: after }) };
-  // One more shows whether there are more.
   const most = limit + 1;
   const { ids, searchedFrom } = isIndexed
     ? { ids: await readIndexed(db, rest, { limit: most, offset: 0 }), searchedFrom: null }

@@ -1,4 +1,3 @@
-// What a list selects, and the conditions of it in SQL.
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { boundTime, type IdPrefix, idFloor, idTime } from '../../core/text/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
@@ -15,10 +14,8 @@ export interface Range {
 export interface Selection {
   kind: 'event' | 'delivery';
   organizationId: string;
-  /** First and last millisecond. */
   from?: Date;
   to?: Date;
-  /** Only rows with ids below this text. */
   before?: string;
   /** Columns of the row; of several values any one. */
   where: {
@@ -30,7 +27,6 @@ export interface Selection {
   };
   /** Another condition, on a row `r` that was made in the range. */
   also?: (query: Parameters, range: Range) => string;
-  /** Only events of which there is a delivery with these columns; both in the same one. */
   delivered?: { route_id?: string; destination_id?: string };
 }
 
@@ -52,7 +48,6 @@ function undeliveredStatuses({ kind, where: { status } }: Selection): string[] |
   return statuses.length > 0 && statuses.every(isUndelivered) ? statuses : null;
 }
 
-/** Whether it has only events that were not routed, which have an index. */
 const isNotRouted = ({ kind, where: { routed } }: Selection): boolean => kind === 'event' && routed === false;
 
 /** Rows of a deleted source are invisible. */
@@ -60,7 +55,6 @@ export function rowsOf({ kind }: Selection): string {
   return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
 }
 
-/** The range of a selection, ms. */
 export function rangeOfSelection({ from, to, before }: Selection): Range {
   const end = to ? to.getTime() + 1 : Infinity;
   return {
@@ -79,7 +73,6 @@ function idBounds(prefix: IdPrefix, { from, to }: Range): [low: string, high: st
   return [idFloor(prefix, from), to === Infinity ? `${prefix}_~` : idFloor(prefix, to)];
 }
 
-/** The condition on the ids of rows `r` of a selection that were made in a range. */
 function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range: Range): string {
   const [low, high] = idBounds(KINDS[kind].prefix, range);
   return `r.id >= ${query.add(low)} and r.id < ${query.add(before < high ? before : high)}`;
@@ -96,7 +89,6 @@ export function rowMatches(query: Parameters, selection: Selection, range: Range
   return conditions.join(' and ');
 }
 
-/** The same without the time. */
 export function matches(
   query: Parameters,
   { organizationId, where }: Pick<Selection, 'organizationId' | 'where'>,
@@ -114,7 +106,6 @@ export function matches(
  */
 export class Parameters {
   readonly values: unknown[] = [];
-  /** @returns the `$n` that stands for it */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
@@ -131,7 +122,6 @@ const OWNER = {
     (select organization_id from deliveries where destination_id = $2 limit 1))`,
 };
 
-/** What is known of a selection before its rows are read. */
 interface Prepared {
   /** False: its source or destination is none of the organization, so there are no rows. */
   isOwn: boolean;
@@ -150,7 +140,6 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
     : hasNo(Object.values(others)) && (routed === undefined || (isNotRouted(selection) && id === undefined));
   const isPlain = !also && !delivered && isCovered;
   const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
-  // Rows of a deleted source are invisible until they are gone.
   const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
     `select ${owner} as "isOwn", exists (select from source_purges where organization_id = $1) as "isPurging",
       ${READ_IN_ORDER}`,
@@ -159,10 +148,6 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   return { isOwn: rows[0]?.isOwn === true, isIndexed: isPlain && rows[0]?.isPurging === false };
 }
 
-/**
- * `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are.
- * @param newest how many of the newest are read; null: they are only counted
- */
 function inIndex(query: Parameters, selection: Selection, range: Range, newest: number | null): string {
   const { kind, organizationId, where } = selection;
   const { table, subject } = KINDS[kind];
@@ -188,14 +173,12 @@ function inIndex(query: Parameters, selection: Selection, range: Range, newest: 
   return `from ${table} r where ${owner} and ${made}`;
 }
 
-/** Counts them, up to one more than MOST_COUNTED. */
 export async function countIndexed(db: Queryable, selection: Selection): Promise<number> {
   const query = new Parameters();
   const matching = inIndex(query, selection, rangeOfSelection(selection), null);
   return countMatching(db, matching, query.values);
 }
 
-/** The newest of them. */
 export async function readIndexed(
   db: Queryable,
   selection: Selection,
@@ -220,15 +203,11 @@ export async function estimateIndexed(db: Queryable, selection: Selection): Prom
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
 }
 
-/** A part of a range with a number of rows. */
 export interface RowRange extends Range {
   rows: number;
 }
 
-/**
- * The newest part of a range that has about so many of them; the whole range when it has fewer.
- * @param widthMs a part begins at a multiple of it
- */
+/** The newest part of a range that has about so many of them; the whole range when it has fewer. */
 export async function newestRange(
   db: Queryable,
   selection: Selection,

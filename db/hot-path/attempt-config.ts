@@ -18,16 +18,12 @@ export interface DestinationRow {
   forwardQuery: boolean;
   forwardPath: boolean;
   authType: AuthType;
-  /** Encrypted. */
   authConfig: string | null;
-  /** Encrypted. */
   signingSecret: string | null;
   /** Encrypted. The one before, during a rotation. */
   previousSigningSecret: string | null;
-  /** When it ends, ms since 1970. */
   previousSigningSecretUntil: number | null;
   timeoutMs: number;
-  /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   /** Most attempts at a time, all workers together; null: as many as it copes with. */
   maxConcurrency: number | null;
@@ -45,11 +41,9 @@ export interface RouteConfig extends FailoverRule {
   schemaId: string | null;
   expectedResponse: ExpectedResponse | null;
   circuitFailureThreshold: number;
-  /** Whether it may deliver to addresses of this installation. */
   allowOwnAddress: boolean;
 }
 
-/** A transform for attempts. */
 export interface TransformConfig {
   id: string;
   version: number;
@@ -104,10 +98,7 @@ limit 1`;
 const ROUTE = { name: 'route-config', text: versionOf('routes') };
 const TRANSFORM = { name: 'transform-config', text: versionOf('transforms') };
 
-/**
- * A version of a route; null when it is not kept any more. So below.
- * @param version null: the current one
- */
+/** A version of a route; null when it is not kept any more. */
 export function loadRoute(
   db: Queryable,
   organizationId: string,
@@ -134,7 +125,6 @@ async function loadVersion<Config>(
   return (await firstRow<{ config: Config }>(db, { ...statement, values }))?.config ?? null;
 }
 
-/** A route in the version by which a delivery was made. */
 export interface RouteVersion {
   routeId: string | null;
   routeVersion: number | null;
@@ -150,10 +140,7 @@ where coalesce(r.id, e.record_id) is not null`;
 
 export const routeKey = ({ routeId, routeVersion }: RouteVersion): string => `${routeId} ${routeVersion}`;
 
-/**
- * Routes as they are now, a deleted one as it was in that version; by `routeKey`. One is missing that was deleted and
- * is not kept.
- */
+/** Routes as they are now, a deleted one as it was in that version; by `routeKey`. */
 export async function currentRoutes(
   db: Queryable,
   organizationId: string,

@@ -41,14 +41,13 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // starve another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N
 // for each row that it takes (docs/operate/scaling.md). Callers go round-robin: each claim starts behind the last
 // organization that the one before has examined, and inside an organization behind its last destination, whether that
-// had something to start or not. A claim ends when enough is found, so nothing is fetched needlessly and the next one
-// gets its turn. It ends before the warehouses, whose ids come after all others: their deliveries are written in files
-// (db/warehouse/batches.ts). Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with
-// the whole array took longer than the rest of the statement. The circuits are few rows, looked up by key: for each
-// destination, which may be paused, and for the route of each claimed row; only primary deliveries are subject to its
-// state, and all to its pause. An organization whose limit of rows was not reached has a last row without a delivery,
-// which says where it was left: null when no destination is left in it. PostgreSQL reads a CTE only as far as needed,
-// so a full claim has not gone further.
+// had something to start or not. It ends before the warehouses, whose ids come after all others: their deliveries are
+// written in files (db/warehouse/batches.ts). Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing
+// each row with the whole array took longer than the rest of the statement. The circuits are few rows, looked up by
+// key: for each destination, which may be paused, and for the route of each claimed row; only primary deliveries are
+// subject to its state, and all to its pause. An organization whose limit of rows was not reached has a last row
+// without a delivery, which says where it was left: null when no destination is left in it. PostgreSQL reads a CTE only
+// as far as needed, so a full claim has not gone further.
 const nextOrganization = (after: string) =>
   `(select n.organization_id from outbox n where n.organization_id > ${after} order by n.organization_id limit 1)`;
 const nextDestination = (after: string) =>
@@ -105,53 +104,39 @@ cross join lateral (
 ) o
 limit $13`;
 
-/** Where claims of an organization continue, and how much it may have. */
 export interface OrganizationTurn {
   id: string;
   /** Destinations sort after this id ('' = from the first). */
   after: string;
-  /** Most rows, at least one. */
   most: number;
 }
 
-/** Result of a claim. */
 export interface Claimed {
-  /** By organization, and in each by destination, the most urgent and oldest first. */
   rows: OutboxRow[];
-  /** Of each examined organization: the last examined destination; '' when none is left behind it. In their order. */
+  /** Of each examined organization: the last examined destination; '' when none is left behind it. */
   examinedTo: Map<string, string>;
-  /** Whether it ended because it had enough. */
   isFull: boolean;
 }
 
 export interface Claim {
   /** Organizations sort after this id ('' = from the first). */
   afterOrganization: string;
-  /** Those at their limit, and suspended ones. */
   skippedOrganizations: string[];
-  /** How many to examine, without skipped ones. */
   maxOrganizations: number;
-  /** What is known of organizations. */
   turns: OrganizationTurn[];
-  /** Most rows of each other organization, at least one. */
   mostOfOthers: number;
   /** Destinations at their in-flight limit. */
   fullDestinations: string[];
   /** How many destinations of an organization to examine, full ones included. */
   maxDestinations: number;
-  /** The name of the worker. */
   owner: string;
-  /** Those of its shards to claim from. */
   shards: readonly number[];
-  /** Deliveries this relay has started and whose result is not recorded yet. */
   inFlight: string[];
-  /** Most rows of one destination; it gets at most half of its organization's. */
+  /** One destination gets at most half of its organization's. */
   perDestination: number;
-  /** Most rows in all, at least one. */
   most: number;
 }
 
-/** Reads deliveries to start. */
 export async function claimDeliveries(db: Queryable, claim: Claim): Promise<Claimed> {
   const { rows } = await db.query<OutboxRow | Stopped>(claimStatement(claim));
   return upTo(rows, claim.most);
@@ -196,7 +181,6 @@ function upTo(found: (OutboxRow | Stopped)[], most: number): Claimed {
   return { rows, examinedTo, isFull: rows.length === most };
 }
 
-/** Where a claim stopped looking in an organization. */
 interface Stopped {
   deliveryId: null;
   organizationId: string;
@@ -219,7 +203,6 @@ insert into retrying_deliveries (delivery_id, organization_id, destination_id)
 select * from left_alone where exists (select from deliveries d where d.id = $4 and d.status in ${OPEN})
   on conflict do nothing`;
 
-/** Removes a delivery from the outbox whose workflow has taken over: while it is open, `retrying_deliveries` has it. */
 export async function removeQueued(
   db: Queryable,
   row: Pick<OutboxRow, 'organizationId' | 'destinationId' | 'priority' | 'deliveryId'>,
@@ -227,7 +210,6 @@ export async function removeQueued(
   await db.query(REMOVE, [row.organizationId, row.destinationId, row.priority, row.deliveryId]);
 }
 
-/** Which of these rows are still in the outbox, and how they continue. */
 export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map<string, Resume | null>> {
   const found = await db.query<{ delivery_id: string; resume: Resume | null }>(
     `select o.delivery_id, o.resume
@@ -243,21 +225,16 @@ export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map
   return new Map(found.rows.map((row) => [row.delivery_id, row.resume]));
 }
 
-// Small indexes too, which PostgreSQL skips when few pages have dead rows; the file is not truncated, which would block
-// claims; nothing is done while another process vacuums (PostgreSQL manual, VACUUM).
+// Small indexes too, which PostgreSQL skips when few pages have dead rows. Truncating the file would block claims.
 const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';
 
-/**
- * Vacuums the dead rows of the outbox and its index. Not inside a transaction. Without the right to, nothing happens.
- */
+/** Not inside a transaction. Without the right to, nothing happens. */
 export async function vacuumOutbox(db: Queryable): Promise<void> {
   await db.query(VACUUM);
 }
 
-/** The input of a delivery workflow besides ids. */
 export interface StartPolicy {
   retryPolicy: RetryPolicy;
-  /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   /** Most attempts at a time, all workers together; null: as many as the destination copes with. */
   maxConcurrency: number | null;
@@ -265,7 +242,6 @@ export interface StartPolicy {
   lane: LaneSetting | null;
   destinationName: string;
   sourceName: string;
-  /** Null: no route, or it was deleted. */
   routeName: string | null;
 }
 
@@ -281,7 +257,6 @@ left join routes r on r.id = wanted.route_id`;
 
 type Way = Pick<OutboxRow, 'destinationId' | 'sourceId' | 'routeId'>;
 
-/** The policies of rows of the outbox; one is missing when its destination or source was deleted. */
 export async function loadStartPolicies(db: Queryable, wanted: Way[]): Promise<(StartPolicy & Way)[]> {
   const { rows } = await db.query<StartPolicy & Way>({
     name: 'start-policies',

@@ -8,7 +8,6 @@ import { bounds } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
 
-/** A delivery with its event, as an attempt needs them. */
 export interface AttemptContext {
   deliveryId: string;
   organizationId: string;
@@ -18,7 +17,6 @@ export interface AttemptContext {
   destinationId: string;
   status: string;
   attemptCount: number;
-  /** Outcome of the latest recorded attempt. */
   statusCode: number | null;
   error: ErrorSummary | null;
   /** Until its next attempt, ms, negative when that is overdue; null when it waits for none. */
@@ -28,40 +26,29 @@ export interface AttemptContext {
   failoverReason: string | null;
   /** Of such a delivery: the destinations of those before it that were handed over. */
   failedOver: string[];
-  /** Whether it counts in the circuit of its route. */
   inCircuit: boolean;
-  /** Whether that blocks it, or a pause. */
   blocked: boolean;
-  /** Null when the event is gone. */
   eventHeaders: HeaderBytes | null;
   /** Null when the payload was removed by the retention, and when it is apart. */
   body: Buffer | null;
   /** Whether the payload was too large to be loaded with others (`mostBytes`). */
   isBodyApart: boolean;
-  /** Bytes of the payload as it was received; null when the event is gone. */
   payloadSize: number | null;
-  /** Null when the source, destination or route has been deleted. */
   sourceSlug: string | null;
   destinationVersion: number | null;
   currentRouteVersion: number | null;
   /** By which it was made; null: by no route, or without a transform. */
   routeVersion: number | null;
   transformVersion: number | null;
-  /**
-   * Of the span that recorded the webhook, or of the trace that was made for it; null: the sender's, or the event is
-   * gone.
-   */
+  /** Of the span that recorded the webhook; null: the sender's, or the event is gone. */
   traceparent: string | null;
-  /** The delivery that this one replays. */
   replayOf: string | null;
-  /** The event's metadata for transforms; null when the event is gone. */
   eventMethod: string | null;
   eventPath: string | null;
   eventQuery: string | null;
   receivedAt: Date | null;
 }
 
-/** What was received of the address of its event; nothing of one that is gone. */
 export function receivedAddress(context: Pick<AttemptContext, 'eventPath' | 'eventQuery'>): ReceivedAddress {
   return { path: context.eventPath ?? '', query: context.eventQuery ?? '' };
 }
@@ -99,15 +86,9 @@ where d.id = any($1::text[]) and d.id between $2 and $3`;
 
 const statementFor = statementOfDay('load-attempts', loadFrom);
 
-// The largest integer.
 const ANY_SIZE = 2_147_483_647;
 
-/**
- * Loads deliveries by id; one that does not exist (any more) is missing from the map.
- * @param options.mostBytes larger payloads are left out
- * @param options.asTenant whether `db` has the rights of a tenant, which are rights to the partitioned tables
- * (db/schema/roles.ts)
- */
+/** Loads deliveries by id; one that does not exist (any more) is missing from the map. */
 export async function loadAttempts(
   db: Queryable,
   wanted: { deliveryId: string; eventId: string }[],
@@ -123,7 +104,6 @@ export async function loadAttempts(
   return new Map(rows.map((row) => [row.deliveryId, { ...row, failedOver: failovers.get(row.deliveryId) ?? [] }]));
 }
 
-/** The exact bytes of an event that exists; null when the retention removed them. */
 export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
   const { rows } = await db.query<{ body: Buffer }>('select body from event_payloads where event_id = $1', [eventId]);
   return rows[0]?.body ?? null;
@@ -142,10 +122,6 @@ with recursive chain(id, earlier, destination_id) as (
 )
 select id, array_agg(destination_id) as destinations from chain where destination_id is not null group by id`;
 
-/**
- * The destinations of the deliveries that were handed over before these, by the id of the delivery to a failover
- * destination. Only for these there is a statement.
- */
 export async function destinationsBefore(
   db: Queryable,
   deliveries: Pick<AttemptContext, 'deliveryId' | 'eventId' | 'originalDestinationId'>[],

@@ -15,27 +15,20 @@ const TIMEOUT_MS = 2000;
 const SET_UP = `set synchronous_commit = off; listen ${CHANNEL}`;
 
 export interface OutboxListener {
-  /** Runs a statement on this connection. @throws when it is away, or does not answer */
+  /** @throws when the connection is away, or does not answer */
   readonly db: Queryable;
-  /** Whether notifications arrive, as far as is known. */
   hears(): boolean;
   close(): Promise<void>;
 }
 
 interface OutboxListenerDeps {
-  /** Called when commits have brought deliveries. */
   deliveries: () => void;
-  /** Called when commits have made something else due: a circuit that has changed, for example. */
   due: () => void;
-  /** Called when workers have come or gone. */
   workers: () => void;
   log: Log;
 }
 
-/**
- * Listens, and reconnects when the connection breaks.
- * Failure policy: while it is away, the relay polls, and what becomes due is found at the next look.
- */
+/** Failure policy: while it is away, the relay polls, and what becomes due is found at the next look. */
 export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListenerDeps): OutboxListener {
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -92,7 +85,6 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
     async close() {
       closed = true;
       clearTimeout(retry);
-      // Also one that is being made anew.
       await connecting;
       await connection.close();
     },
@@ -101,7 +93,6 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
 
 const isOfServer = (error: unknown): boolean => error instanceof Error && 'severity' in error;
 
-/** Tells the relays that there are new deliveries in the outbox. */
 export async function wakeRelays(db: Queryable): Promise<void> {
   await db.query({ name: 'wake-relays', text: `select ${WAKE_RELAYS}` });
 }

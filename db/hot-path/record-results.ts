@@ -1,4 +1,3 @@
-// Recording results: one statement for the attempts of many deliveries, with every counter they change.
 import { errorText } from '../../core/text/clean-text.ts';
 import type { DescribedError } from '../../core/text/error-summary.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
@@ -14,7 +13,6 @@ export interface AttemptExchange {
   /** Where the connection went, or was tried last; null: nowhere. */
   address: string | null;
   port: number | null;
-  /** Whether the connection was there before. */
   reused: boolean;
   dns: number | null;
   connect: number | null;
@@ -83,7 +81,6 @@ export const countOutcomes = (events: string): string => `finished as (
   from changed where delivery_status in ('delivered', 'failed')
 ), ${noteOutcomes('ended')}`;
 
-/** The outcome of one attempt, and the next status of its delivery. */
 export interface AttemptResult {
   deliveryId: string;
   eventId: string;
@@ -94,38 +91,26 @@ export interface AttemptResult {
   error: DescribedError | null;
   /** Of the network or of ours, where there was no response and it is known. Not stored. */
   errorCode?: string;
-  /** ms */
   latency: number;
-  /** Upper edge of the latency's class (core/metrics/latency-classes.ts); null when there was no response. */
   latencyClass: number | null;
   startedAt: Date;
   completedAt: Date;
-  /** With `retrying`: until the next attempt, ms. */
   retryInMs: number | null;
-  /** Secrets are masked by the caller. */
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
   /** At most 16 KiB. */
   responseBody: string | null;
-  /** Null: not known. */
   exchange: AttemptExchange | null;
-  /** In which lane it was made. */
   lane: Lane;
-  /** The possible failover. */
   failover: FailoverOffer | null;
 }
 
-/** The delivery to a failover destination, created with the result that makes it necessary. */
 export interface FailoverOffer {
   organizationId: string;
-  /** The destinations that may take over, first choice first: the first one that is enabled does. */
   candidates: string[];
-  /** Of the new delivery. */
   deliveryId: string;
   shard: number;
-  /** The destination the event was to go to first. */
   originalDestinationId: string;
-  /** One sentence. */
   reason: string;
 }
 
@@ -149,7 +134,6 @@ export interface FailoverOffer {
 // - events are taken in the order of their ids, as pages of replays take them (test/db/record-results.test.ts). A hash
 //   join, which PostgreSQL may choose where a partition is small, does not keep to it. Should two meet then, it aborts
 //   one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first would
-//   take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.
 const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers,
          response_headers, response_body, exchange`;
 
@@ -184,7 +168,6 @@ with input as (
   from (select ${TRIED} from changed ${full ? `union all select ${TRIED} from other` : ''}) t
   on conflict do nothing
 ), claimed as (
-  -- in the express lane the row stays until the workflow that continues has been started
   ${unqueue('changed', "(e.attempt_lane = 'workflow' or e.delivery_status not in ('retrying', 'failed'))")}
 ), ${full ? `${failOver('next_destination_id', 'original_destination_id', 'failover_reason')},` : ''} ${countOutcomes(events)}
 select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId",
@@ -224,21 +207,17 @@ const fullFor = statementOfDay('record-results', recording({ full: true }));
 export interface ChangedDelivery {
   destinationId: string;
   routeId: string | null;
-  /** Whether a failover destination takes over. */
   failedOver: boolean;
-  /** Whether the attempt counts in the circuit of its route. */
   countsInCircuit: boolean;
 }
 
 /**
- * Records attempts of distinct deliveries.
  * @returns the deliveries that changed, by id; one that is missing was closed, deleted or already recorded
  * @throws a database error; nothing is recorded then and the same call may be repeated
  */
 export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
   if (results.some(({ failover }) => failover !== null)) return record(db, results, fullFor);
   const changed = await record(db, results, plainFor);
-  // Those that had ended, or were recorded before.
   const others = results.filter(({ deliveryId }) => !changed.has(deliveryId));
   if (others.length > 0) await record(db, others, fullFor);
   return changed;

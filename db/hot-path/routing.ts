@@ -14,22 +14,17 @@ import { type LimitOverrides, type Limits, limitsOf } from '../../core/fairness/
 
 export interface RoutingRow {
   organizationId: string;
-  /** Of the organization: every change of its configuration raises it. */
   configVersion: number;
   standing: StandingRow;
   sourceId: string;
   enabled: boolean;
   verification: PublicVerificationConfig;
   provider: string | null;
-  /** Encrypted. */
   secret: string | null;
-  /** Encrypted. The one before, during a rotation. */
   previousSecret: string | null;
-  /** When it ends, ms since 1970. */
   previousSecretUntil: number | null;
   idempotencyKey: IdempotencyKeyRule | null;
   ingestToken: IngestTokenRule;
-  /** Encrypted. */
   ingestTokenValue: string | null;
   previousTokenValue: string | null;
   previousTokenUntil: Date | null;
@@ -37,18 +32,15 @@ export interface RoutingRow {
   allowPaths: boolean;
   answer: SourceAnswer | null;
   handshake: SourceHandshake | null;
-  /** Encrypted. */
   handshakeToken: string | null;
   /** The enabled ones, in the order in which they run. Those with the same schema, or the same filter, share it. */
   routes: RouteRow[];
-  /** Characters of all its routes, schemas and filters. */
   size: number;
 }
 
 export interface RouteRow {
   id: string;
   version: number;
-  /** Null: it has no transform. */
   transformVersion: number | null;
   priority: number;
   schema: SchemaText | null;
@@ -102,7 +94,6 @@ cross join lateral (
 ) p
 where o.slug = $1 and s.slug = $2`;
 
-/** Null when there is no such source. */
 export async function loadRouting(
   db: Queryable,
   organizationSlug: string,
@@ -134,7 +125,6 @@ function routesOf(rows: readonly PartRow[]): RouteRow[] {
 
 const sizeOf = (rows: readonly PartRow[]): number => rows.reduce((sum, { json }) => sum + json.length, 0);
 
-/** The version of an organization's configuration now; undefined when it was deleted. */
 export async function configVersion(db: Queryable, organizationId: string): Promise<number | undefined> {
   const { rows } = await db.query<{ version: number }>({
     name: 'config-version',
@@ -144,7 +134,6 @@ export async function configVersion(db: Queryable, organizationId: string): Prom
   return rows[0]?.version;
 }
 
-/** What an organization may do at the moment. */
 export interface Standing {
   limits: Limits;
   suspended: boolean;
@@ -176,10 +165,7 @@ async function loadStanding(db: Queryable, organizationId: string): Promise<Stan
 
 export type Standings = (organizationId: string) => Promise<Standing | null>;
 
-/**
- * Looks organizations up, each at most every five seconds; concurrent look-ups share a query.
- * Failure policy: a failed query is thrown and not kept.
- */
+/** Each organization is looked up at most every five seconds; concurrent look-ups share a query. */
 export function createStandings(db: Queryable): Standings {
   const cached = new LRUCache<string, Promise<Standing | null>>({ max: MAX_CACHED, ttl: MAX_AGE_MS });
   return (organizationId) => {

@@ -1,4 +1,3 @@
-// Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
 import { bounds, bytesParameter, jsonParameter } from '../connections/parameters.ts';
@@ -6,7 +5,6 @@ import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
 import { toOutbox } from '../sql/rules.ts';
 
-/** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';
 
 const GATE_FAILED = `status in ('schema_failed', 'filter_failed')`;
@@ -22,11 +20,9 @@ export interface NewDelivery {
   shard: number;
   /** All but `pending` ones are recorded as ended and never queued. */
   status: 'pending' | 'skipped' | GateFailure;
-  /** Why it was ended; null when it is pending. */
   error: string | null;
 }
 
-/** One event to store with its deliveries. */
 export interface NewEvent {
   id: string;
   organizationId: string;
@@ -34,11 +30,9 @@ export interface NewEvent {
   configVersion: number;
   sourceId: string;
   method: string;
-  /** Below the address of the source. */
   path: string;
   query: string;
   headers: HeaderBytes;
-  /** Of the sender. */
   clientAddress: string;
   /** Of the span that recorded it, or of the trace that was made for it; null or none: the sender's, in the headers. */
   traceparent?: string | null;
@@ -132,7 +126,6 @@ const ACCEPTED_BY_KEYS = `keys as (
 const PLAIN = { name: 'store-plain-events', text: storing({ full: false }) };
 const FULL = { name: 'store-events', text: storing({ full: true }) };
 
-/** A plain group has no idempotency key, and no delivery that ends as a failure at once. */
 function statementFor(events: NewEvent[]): { name: string; text: string } {
   const fails = ({ status }: NewDelivery) => status === 'schema_failed' || status === 'filter_failed';
   const isPlain = events.every(({ idempotency, deliveries }) => idempotency === null && !deliveries.some(fails));
@@ -140,7 +133,6 @@ function statementFor(events: NewEvent[]): { name: string; text: string } {
 }
 
 /**
- * Stores a group of events with payloads, deliveries, outbox rows and counters in one commit.
  * @throws a database error; nothing is stored then, unless the connection was lost (isConnectionLost): then all or
  * nothing is stored
  */
@@ -222,7 +214,6 @@ function deliveryRow(eventId: string, delivery: NewDelivery) {
   };
 }
 
-/** Of each route; the first row counts the event as well, so that most events make one. */
 function counterRows(event: NewEvent) {
   const routes = [
     ...event.routed.map((id) => ({ route_id: id, routed: 1 })),

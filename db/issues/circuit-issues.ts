@@ -1,7 +1,6 @@
 // The issues of circuits: parts of the statement that changes circuits, so that they open and end with them.
 import { MAY_RECOVER, resolvedLately, SUBJECT_KEY } from './subjects.ts';
 
-/** The cause of each; why its deliveries fail is told by other issues of its route. */
 const CAUSE = 'FAILURE_THRESHOLD';
 
 /**
@@ -39,10 +38,6 @@ export const openCircuitIssues = (input: string, written: string): string => `op
         sample_delivery_id = excluded.sample_delivery_id
 )`;
 
-/**
- * A CTE `settled` that resolves the issues of circuits that are closed.
- * @param input has `state` too, and `wake` of those that have changed it
- */
 export const closeCircuitIssues = (input: string, written: string): string => `settled as (
   update issues x set state = 'resolved', resolved_at = now(), changed_at = now()
   from ${input} i join ${written} w using (route_id)

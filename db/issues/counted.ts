@@ -47,7 +47,6 @@ export class CountedIssues implements IssueSink {
     this.#pending.worked(subject);
   }
 
-  /** Stores what is left. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.#store().catch((error: unknown) => this.#deps.log.error({ cause: causeOf(error) }, 'issues were lost'));

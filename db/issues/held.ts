@@ -1,4 +1,3 @@
-// The failed deliveries that an issue holds, to be delivered again.
 import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/messages/issues.ts';
 import { findPart } from '../history/search.ts';
 import type { Selection } from '../history/selection.ts';
@@ -17,7 +16,6 @@ const LOOK_MS = 2000;
 
 interface Holding {
   status: 'failed' | 'schema_failed';
-  /** A condition on `deliveries d`. */
   condition: string;
 }
 
@@ -36,13 +34,12 @@ export const holdsDeliveries = ({ kind, routeId, destinationId }: Issue): boolea
 
 export interface Held {
   ids: string[];
-  /** Where the next look continues: below this delivery. Null: there is nothing more. */
+  /** Null: there is nothing more. */
   next: string | null;
 }
 
 /**
- * Finds deliveries that failed since the issue opened, and have not been replayed; the newest first. One look does
- * bounded work, whatever their number; all of them are found by further looks.
+ * One look does bounded work, whatever their number; all of them are found by further looks.
  * @param most how many
  * @param before where the look before ended; null: from the newest on
  */

@@ -1,4 +1,3 @@
-// Reads the issues of an organization, and changes their states.
 import type { Issue, IssueKind, IssueState } from '../../core/messages/issues.ts';
 import type { Named } from '../../core/messages/message.ts';
 import { ISSUE_NAMES } from '../sql/rules.ts';
@@ -19,7 +18,6 @@ sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at a
 export interface IssueFilter {
   state?: IssueState;
   kind?: IssueKind;
-  /** Those of its routes too. */
   sourceId?: string;
   routeId?: string;
   destinationId?: string;
@@ -30,7 +28,6 @@ from issues where organization_id = $1 and ($2::text is null or state = $2) and 
   and ($4::text is null or source_id = $4 or route_id in (select id from routes where organization_id = $1 and source_id = $4))
   and ($5::text is null or route_id = $5) and ($6::text is null or destination_id = $6)`;
 
-/** A part of them, the one that opened last first. */
 export async function listIssues(
   pool: Pool,
   organizationId: string,
@@ -77,11 +74,7 @@ where organization_id = $1 and id = $2 and not ($3 <> 'resolved' and state = 're
     and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
 returning ${COLUMNS}`;
 
-/**
- * Sets the state of an issue. @returns null when there is none, or when a resolved one is to open whose failure has
- * another since
- * @throws a unique violation (`isUniqueViolation`) when that other one opens at the same moment
- */
+/** @throws a unique violation (`isUniqueViolation`) when that other one opens at the same moment */
 export async function changeIssue(
   db: Queryable,
   organizationId: string,

@@ -133,7 +133,6 @@ with subject as (
 update issues x set recovered_at = now() from recovering r where x.id = r.id`;
 
 /**
- * Stores failures, and what has worked.
  * @param db not in a transaction: the statement may be repeated
  * @throws a database error; when the connection was lost, they may have been stored all the same
  */
@@ -179,7 +178,6 @@ select o.id from unnest($1::text[]) o(id)
 where exists (select from issues i where i.organization_id = o.id and i.state <> 'resolved')
    or exists (select from issue_streaks k where k.organization_id = o.id)`;
 
-/** Those of the organizations in which something fails, or has failed lately. */
 export async function organizationsWithIssues(db: Queryable, organizationIds: string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     name: 'organizations-with-issues',
@@ -207,14 +205,9 @@ const RECOVERED = `x.recovered_at is not null and ${SINCE_LONG}`;
 
 /** Whether something is to be resolved now; with the seconds of `resolveRecovered` as $1. */
 export const RESOLVABLE = `exists (select from issues x where x.state in ${MAY_RECOVER} and ${OVER})`;
-/** When what has recovered is to be resolved first. */
 export const RECOVERING = `select min(x.last_seen_at) + make_interval(secs => $1) from issues x
     where x.state in ${MAY_RECOVER} and x.recovered_at is not null`;
 
-/**
- * Resolves what has worked after its last failure, and has not failed for some time.
- * @param seconds for how long nothing may have failed
- */
 export async function resolveRecovered(db: Queryable, seconds: number): Promise<void> {
   await db.query(resolve(RECOVERED), [seconds]);
   await db.query(resolve(OVER), [seconds]);

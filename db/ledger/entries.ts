@@ -3,7 +3,6 @@
 // order. Readers add entries and roll-ups in one statement, so in one snapshot, in which an entry is either still there
 // or rolled up.
 
-/** The bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
 
 /** Stands for the status code of an attempt without an answer. */
@@ -11,11 +10,7 @@ export const NO_ANSWER = 0;
 /** Stands for every code outside of 100 to 599, so that a destination cannot make ever more rows by what it answers. */
 export const OTHER_CODE = 600;
 
-/**
- * A CTE `counted` that counts the webhooks of a group.
- * @param accepted the CTE of the events: id, organization_id, source_id, received_at
- * @param counts rows `c` with event_id, route_id, events, bytes, routed, filtered, deliveries
- */
+/** @param counts rows `c` with event_id, route_id, events, bytes, routed, filtered, deliveries */
 export const countArrivals = (accepted: string, counts: string): string => `counted as (
   insert into ledger_entries (organization_id, bucket, source_id, route_id, events, bytes, routed, filtered,
     deliveries, last_event_at)
@@ -25,10 +20,6 @@ export const countArrivals = (accepted: string, counts: string): string => `coun
   group by 1, 2, 3, 4
 )`;
 
-/**
- * A CTE `counted` that counts attempts and the deliveries that they ended.
- * @param changed the CTE of the deliveries that the attempts changed
- */
 export const countAttempts = (changed: string): string => `counted as (
   insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts,
                               latency_sum, latencies, delivered, failed, failed_over, last_success_at, last_failure_at)
@@ -49,8 +40,6 @@ export const countAttempts = (changed: string): string => `counted as (
 type Change = 'deliveries' | 'failed_over' | 'not_sent' | 'cancelled';
 
 /**
- * A CTE `uncontacted` that counts deliveries which are made now, or end without an attempt; it writes nothing when
- * there are none.
  * @param changed a CTE with their organization_id, source_id, route_id and destination_id
  * @param conditions to which of its rows what happens
  */
@@ -67,16 +56,11 @@ export function countWithoutAttempt(changed: string, conditions: Partial<Record<
 )`;
 }
 
-/**
- * A CTE `freed` for a statement that deletes events: their payloads are no longer stored.
- * @param gone the CTE of these events: organization_id, source_id, received_at, payload_size
- */
 export const countRemoved = (gone: string): string => `freed as (
   insert into ledger_entries (organization_id, bucket, source_id, removed_bytes)
   select organization_id, ${bucketOf('received_at')}, source_id, sum(payload_size) from ${gone} group by 1, 2, 3
 )`;
 
-/** The columns that are added up. */
 export const SUMS = [
   'events',
   'bytes',
@@ -113,10 +97,7 @@ const both = (step: string, condition: string): string => `(
   select ${COLUMNS} from ledger_entries where ${condition}
 )`;
 
-/**
- * Rows of the last month, in buckets of 5 minutes or, older than a day, of an hour.
- * @param condition on their columns
- */
+/** Rows of the last month, in buckets of 5 minutes or, older than a day, of an hour. */
 export const recent = (condition: string): string => both('step in (300, 3600)', condition);
 
 /** Rows of all time. @param condition on columns other than `bucket` */
@@ -131,5 +112,4 @@ export const byDay = (condition: string, since: string): string => `(
   from ledger_entries where ${condition} and bucket >= ${since}
 )`;
 
-/** The beginning of the day (UTC) of a time. @param at an expression */
 export const dayOf = (at: string): string => `date_bin('1 day', ${at}, 'epoch')`;

@@ -9,7 +9,6 @@ export const METRICS = ['events', 'filtered', 'refused', 'deliveries', 'attempts
 export type Metric = (typeof METRICS)[number];
 export const GROUPINGS = ['source', 'route', 'destination', 'statusCode'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
-/** What a question may be narrowed to. */
 export type Narrowing = 'sourceId' | 'routeId' | 'destinationId';
 
 export interface FigureQuestion {
@@ -19,19 +18,14 @@ export interface FigureQuestion {
   where: Partial<Record<Narrowing, string>>;
   from: Date;
   to: Date;
-  /** s */
   step: number;
-  /** Maximum number of groups: those with the highest counts. */
   mostGroups: number;
 }
 
-/** Figures by their names. */
 export type Figures = Record<string, number | null | Record<string, number>>;
 
 interface Series {
-  /** Of the group; null without groups. */
   id: string | null;
-  /** Null for a record that was deleted. */
   name: string | null;
   total: Figures;
   /** In order; steps in which nothing was counted are left out. */
@@ -40,23 +34,18 @@ interface Series {
 
 export interface FigureAnswer {
   series: Series[];
-  /** How many groups there are, shown or not. */
   groups: number;
 }
 
-/** Sums of a part of a step, or of the whole time. */
 interface Sums {
-  /** A status code, or the cause of a refusal. */
   part: string;
   [sum: string]: string | number | number[][][];
 }
 
 interface Counting {
-  /** Sums, by their names: of these columns. */
   sums: Record<string, string>;
   /** Only rows of which it is not 0 count; it decides which groups have most. */
   weight: string;
-  /** Besides the organization and the time. */
   condition?: string;
   /**
    * What tells the parts of the whole time apart, and of a step. Of each step there are few classes of codes, however
@@ -217,7 +206,6 @@ interface Row extends Sums {
   id: string;
   name: string;
   groups: number;
-  /** The beginning of a step, since 1970; null: of the whole time. */
   ms: number;
 }
 

@@ -6,9 +6,7 @@ import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { LOCKS } from '../sql/rules.ts';
 import { dayOf, LATEST, SUMS } from './entries.ts';
 
-// Entries of one statement.
 const ROLLING = new Stride(20_000);
-// Pages of one statement.
 const MERGING = new Stride(1000);
 const HOUR_MS = 3_600_000;
 // Longer than any question goes back.
@@ -64,11 +62,7 @@ with turn as materialized (
 ), ${ADD}
 select count(*)::int as taken from taken`;
 
-/**
- * Rolls entries up, unless another process does.
- * @returns whether there are more
- * @throws a database error; nothing is moved then
- */
+/** @returns whether there are more */
 export function rollUp(pool: Pool): Promise<boolean> {
   return ROLLING.step(async (size) => {
     return (await firstRow<{ taken: number }>(pool, ROLL_UP, [size]))?.taken === size;
@@ -86,15 +80,12 @@ with taken as (
 ), ${ADD}
 select count(*)::int as merged from taken`;
 
-/** The hours in which this process has merged last: another one may find nothing left. */
 const mergedIn = new WeakMap<Pool, number>();
 
 /**
  * Once an hour, merges buckets of 5 minutes that are older than a day into hours, and removes hours that are older than
  * a month.
  * @param forMs stops after this time, ms, when something was merged
- * @returns whether there is more to merge right now
- * @throws a database error; what was merged before it stays merged
  */
 export async function mergeRollups(pool: Pool, forMs: number, nowMs: number = Date.now()): Promise<boolean> {
   const until = performance.now() + forMs;

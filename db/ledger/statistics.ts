@@ -5,7 +5,6 @@ import { percentilesOf } from '../../core/metrics/latency-classes.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { ever, recent } from './entries.ts';
 
-/** Events of a source or a route since it was made. */
 export interface IngestTotals {
   events: number;
   lastEventAt: Date | null;
@@ -33,11 +32,9 @@ export async function ingestTotals(
 }
 
 export interface DestinationTotals {
-  /** Percent of finished deliveries inside the window, two decimals; null when there was none. */
   successRate: number | null;
   /** Mean of attempts with a response inside the window, ms; null when there was none. */
   avgLatency: number | null;
-  /** Finished deliveries of all time. */
   deliveriesCount: number;
   lastDeliveryAt: Date | null;
 }
@@ -77,7 +74,6 @@ interface TotalsRow {
   last_delivery_at: Date | null;
 }
 
-/** Statistics of destinations by id, in one query. @param windowHours length of the recent window */
 export async function destinationTotals(
   db: Queryable,
   destinationIds: string[],
@@ -120,7 +116,6 @@ select w.*, e.* from (select ${ANSWERS} from ${inWindow('destination_id = $1')} 
 
 const LATENCIES = `select latencies as counts from ${inWindow('destination_id = $1')} l where latencies is not null`;
 
-/** Health of a destination over the last `windowHours`; the three last times are of all time. */
 export async function destinationHealth(
   db: Queryable,
   destinationId: string,
@@ -175,7 +170,6 @@ export interface RouteStatistics {
   eventsFiltered: number;
   deliveriesSucceeded: number;
   deliveriesFailed: number;
-  /** ms; 0 when no attempt got a response */
   avgLatency: number;
 }
 
@@ -192,13 +186,11 @@ export async function routeStatistics(db: Queryable, routeId: string, hours: num
   return rows[0] ?? { eventsRouted: 0, eventsFiltered: 0, deliveriesSucceeded: 0, deliveriesFailed: 0, avgLatency: 0 };
 }
 
-/** Percent with two decimals. */
 function rate(succeeded: number, failed: number): number | null {
   const finished = succeeded + failed;
   return finished === 0 ? null : Math.round((10_000 * succeeded) / finished) / 100;
 }
 
-/** Values by id with a default for ids that have none. */
 export interface Lookup<Value> {
   get(id: string): Value;
 }
@@ -208,7 +200,6 @@ function lookup<Value>(entries: [string, Value][], fallback: Value): Lookup<Valu
   return { get: (id) => map.get(id) ?? fallback };
 }
 
-/** When attempts of a route's deliveries to these destinations last succeeded and failed. */
 export async function lastAttempts(
   db: Queryable,
   routeId: string,

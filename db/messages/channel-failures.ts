@@ -12,10 +12,6 @@ interface ChannelKey {
   organizationId: string;
 }
 
-/**
- * @param parameters organization, channel, id of a message; each used once
- * @param set further columns of the channel
- */
 const recovery = ([organizationId, id, messageId]: [string, string, string], set = '') => `
 with it as materialized (
   select c.id, c.organization_id, c.told_channel_id, ${messageId}::text as message_id
@@ -31,15 +27,12 @@ const ARRIVED = recovery(
   'last_sent_at = now(), failing_since = null, failed_at = null, last_error = null,',
 );
 
-/** A message has arrived at a channel: it works. */
 export async function noteArrived(db: Queryable, { id, organizationId }: ChannelKey): Promise<void> {
   await db.query(ARRIVED, [organizationId, id, newId('alm')]);
 }
 
-// The parameters in the order of the text.
 const OVER = recovery(['?', '?', '?']);
 
-/** A channel has new settings, or is about to be deleted: that it failed is over. */
 export async function noteOver(em: EntityManager, { id, organizationId }: ChannelKey): Promise<void> {
   await em.execute(OVER, [newId('alm'), organizationId, id]);
 }
@@ -62,7 +55,6 @@ from alert_channels before
 where c.organization_id = $1 and c.id = $2 and before.id = c.id
 returning before.failing_since is null as "isNew", c.type`;
 
-/** A channel has given up a message. @returns whether it fails from now on; undefined when it is gone */
 export async function noteFailed(
   db: Queryable,
   { id, organizationId }: ChannelKey,
@@ -84,7 +76,6 @@ insert into messages (id, organization_id, channel_id, kind, content, failing_ch
 values ($1, $2, $3, 'failing', $4::jsonb, $5, $6::text[])`;
 
 /**
- * Has another channel notified that one fails.
  * @param tried that could not be notified
  * @returns the channel, if there is any
  */
@@ -108,7 +99,6 @@ insert into messages (id, organization_id, channel_id, kind, content, failing_ch
 select $1, $2, $3, 'recovered', '[]', $4, $5, now() + interval '15 minutes'
 where $5::timestamptz > now() - interval '7 days'`;
 
-/** Notifies a channel later once more that another one has recovered, for a week. */
 export async function notifyLater(
   db: Queryable,
   channel: ChannelKey,

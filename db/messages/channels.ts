@@ -3,7 +3,6 @@ import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/message
 import type { Queryable } from '../connections/pool.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
-/** The columns of a channel that say where it leads. */
 export interface StoredConfig {
   id: string;
   type: ChannelType;
@@ -11,7 +10,6 @@ export interface StoredConfig {
   notifyEmails?: string | null;
 }
 
-/** The stored config, secrets in clear. @throws DecryptionError */
 export function openConfig(secretBox: SecretBox, { id, type, config, notifyEmails }: StoredConfig): ChannelConfig {
   if (type === 'mail') return { type, emails: notifyEmails ?? '' };
   if (config === null || config === undefined) throw new Error(`the channel ${id} has no config`);
@@ -19,7 +17,6 @@ export function openConfig(secretBox: SecretBox, { id, type, config, notifyEmail
   return { ...JSON.parse(secretBox.decrypt(config, id)), type };
 }
 
-/** A channel to be sent to. @throws DecryptionError */
 export function openChannel(
   secretBox: SecretBox,
   stored: StoredConfig & { previousSecret?: string | null; previousSecretUntil?: Date | null },
@@ -33,7 +30,6 @@ export function openChannel(
   };
 }
 
-/** Which of these records of an organization exist. */
 export async function existingIds(
   db: Queryable,
   table: 'sources' | 'routes' | 'destinations',

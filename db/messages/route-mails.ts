@@ -12,9 +12,8 @@ import { jsonParameter } from '../connections/parameters.ts';
 import { dueInTurn, LOCKS } from '../sql/rules.ts';
 
 /**
- * The common table expressions that note outcomes in the statement that ends deliveries.
  * @param ended the expression that holds them: organization_id, route_id, source_id, destination_id, primary_id (the
- *   destination the event was to go to first), event_id, delivery_id, status, attempts, status_code, error_summary, at
+ * destination the event was to go to first), event_id, delivery_id, status, attempts, status_code, error_summary, at
  * @returns SQL that defines `noted`, which the main query must read: PostgreSQL does not run a CTE that nobody reads
  */
 export function noteOutcomes(ended: string): string {
@@ -31,7 +30,6 @@ export function noteOutcomes(ended: string): string {
 )`;
 }
 
-// Routes and kinds that one round decides about; more of them follow at once.
 const MAX_DUE = 100;
 
 const UNDECIDED = '(select * from messages where route_id is not null and (content is null or sent_at is not null)) m';
@@ -52,7 +50,6 @@ interface Row extends Draft {
   kind: MailKind;
   isDraft: boolean;
   sentAt: Date | null;
-  /** Whether the route notifies of this at all, as it is now. */
   isWanted: boolean;
   now: Date;
 }
@@ -68,10 +65,7 @@ update messages m set due_at = c.due_at, content = c.content, facts = case when 
   created_at = case when c.content is null then m.created_at else now() end
 from json_to_recordset($1::json) as c(id text, due_at timestamptz, content jsonb, is_ready boolean) where m.id = c.id`;
 
-/**
- * One round: makes mails of the drafts that are due. One process is in it at a time, so a mail has all that is ready.
- * @returns whether more may be due
- */
+/** One process is in it at a time, so a mail has all that is ready. */
 export async function createRouteMails(pool: Pool): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     if (!(await lockRound(db))) return false;
@@ -88,10 +82,7 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
   });
 }
 
-/**
- * Makes the transaction the only one that makes messages. In a statement of its own: the next one sees what the last
- * holder has committed.
- */
+/** In a statement of its own: the next one sees what the last holder has committed. */
 export async function lockRound(db: Queryable): Promise<boolean> {
   // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
   const { rows } = await db.query<{ locked: boolean }>(
@@ -101,7 +92,6 @@ export async function lockRound(db: Queryable): Promise<boolean> {
   return rows[0]?.locked ?? false;
 }
 
-/** What becomes of the rows of one route and kind. */
 function changesOf(rows: Row[], now: Date): Changes {
   const drafts = rows.filter(({ isDraft }) => isDraft);
   const [kind, isWanted] = [rows[0]?.kind ?? 'failure', rows[0]?.isWanted ?? false];

@@ -19,7 +19,7 @@ delete from idempotency_keys where (source_id, key_hash) in
   (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
    for update skip locked)`;
 
-/** Removes one step of the idempotency keys of webhooks. @returns true when there may be more, as the others below */
+/** @returns true when there may be more, as the others below */
 export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
   return limitedStep(db, KEYS, FORGET_KEYS);
 }
@@ -55,10 +55,6 @@ delete from refusal_counts where (source_id, hour, cause, limit_name) in
   (select source_id, hour, cause, limit_name from refusal_counts where hour < $1 order by hour limit $2
    for update skip locked)`;
 
-/**
- * Removes one step of refused webhooks, and of their counts.
- * @param payloadDays how many days payloads are kept; null: for ever. Refusals are not kept longer than REFUSAL_DAYS
- */
 export async function forgetRefusals(db: Queryable, payloadDays: number | null): Promise<boolean> {
   const today = Math.floor((await databaseTime(db)) / DAY_MS);
   const first = (today - Math.min(payloadDays ?? REFUSAL_DAYS, REFUSAL_DAYS)) * DAY_MS;
@@ -90,7 +86,6 @@ delete from issue_streaks where (organization_id, kind, source_id, route_id, des
   (select organization_id, kind, source_id, route_id, destination_id from issue_streaks
    where last_at < now() - make_interval(days => $1) limit $2 for update skip locked)`;
 
-/** Resolves the issues of what is gone, and removes one step of old ones. */
 export async function forgetIssues(db: Queryable): Promise<boolean> {
   await db.query(SETTLE_ISSUES);
   const issues = await limitedStep(db, ISSUES, FORGET_ISSUES, [ISSUE_DAYS]);
@@ -98,9 +93,6 @@ export async function forgetIssues(db: Queryable): Promise<boolean> {
   return issues || streaks;
 }
 
-/**
- * Counts a failure of a part of housekeeping, so that one that fails repeatedly is noticed (docs/operate/retention.md).
- */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
   await db.query(
     `insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', $1, 1, now(), $2)

@@ -79,11 +79,7 @@ async function retention(db: Queryable, settings: RetentionDays): Promise<Figure
   return { retentionLag: lagMs / 1000 };
 }
 
-/**
- * Takes all figures, one after the other.
- * Failure policy: one that cannot be taken is missing, and `onError` is told; the others are taken.
- * @param ending when it is aborted, the rest is left out
- */
+/** Failure policy: one that cannot be taken is missing, and `onError` is told; the others are taken. */
 export async function takeFigures(
   pool: Pool,
   settings: RetentionDays,
@@ -111,12 +107,9 @@ export async function takeFigures(
 // Figures of the future were taken before the clock was set back.
 const IS_DUE = `(next_at <= now() or taken_at > now() + interval '1 minute')`;
 
-/** The figures as they were written last. */
 export interface Snapshot {
   figures: Figures;
-  /** By the clock of the database, ms; null before the first ones. */
   ageMs: number | null;
-  /** Whether the next ones may be taken. */
   isDue: boolean;
 }
 
@@ -129,10 +122,7 @@ export async function readSnapshot(db: Queryable): Promise<Snapshot> {
   return rows[0] ?? { figures: {}, ageMs: null, isDue: false };
 }
 
-/**
- * Claims the next figures. Of several processes one succeeds: the others find the row changed when they get its lock.
- * @param forMs how long the claim holds; if the process dies, another one claims afterwards
- */
+/** Of several processes one succeeds: the others find the row changed when they get its lock. */
 export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `update metrics_snapshot
@@ -143,7 +133,7 @@ export async function claimSnapshot(db: Queryable, by: string, forMs: number): P
   return rowCount === 1;
 }
 
-/** Writes what was taken under a claim; a claim that has run out and was given to another process writes nothing. */
+/** A claim that has run out and was given to another process writes nothing. */
 export async function writeSnapshot(db: Queryable, by: string, figures: Figures, restMs: number): Promise<void> {
   await db.query(
     `update metrics_snapshot
@@ -154,7 +144,6 @@ export async function writeSnapshot(db: Queryable, by: string, figures: Figures,
   );
 }
 
-/** Gives a claim back: another process takes the figures at once. */
 export async function releaseSnapshot(db: Queryable, by: string): Promise<void> {
   await db.query('update metrics_snapshot set next_at = now(), taken_by = null where taken_by = $1', [by]);
 }

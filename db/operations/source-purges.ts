@@ -5,20 +5,15 @@ import { countRemoved } from '../ledger/entries.ts';
 import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
-// Events in a step, at most.
 const EVENTS = new Stride(1000);
 const KEYS_PER_EVENT = 5;
 /** After this time, webhooks that were being stored when their source was deleted have been stored or refused. */
 const LAST_LOOK = `interval '1 minute'`;
 
-/** Result of one step. */
 export interface PurgeStep {
   sourceId: string;
-  /** In all steps so far. */
   eventsRemoved: number;
-  /** In this one. */
   eventsRemovedNow: number;
-  /** Nothing is left of the source. */
   finished: boolean;
 }
 
@@ -39,11 +34,7 @@ from (
 ) next where p.source_id = next.source_id
 returning p.source_id as "sourceId"`;
 
-/**
- * Whose turn it is to be removed: organizations take turns, and so do the sources of each. Noted at once, so that a
- * step that fails or never ends keeps no other waiting.
- * @param skipped those that have failed just now
- */
+/** Noted at once, so that a step that fails or never ends keeps no other waiting. */
 export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
   return (await firstRow<{ sourceId: string }>(db, NEXT, [skipped]))?.sourceId ?? null;
 }
@@ -52,7 +43,6 @@ const PURGE = `
 select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
 from source_purges where source_id = $1 and ${IS_DUE} for update skip locked`;
 
-/** Removes one step of a deleted source. @returns null when there is nothing to do, or another process does it */
 export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep | null> {
   const step = await EVENTS.step((size) => removeStep(pool, sourceId, size));
   if (step === null) return null;
@@ -106,7 +96,6 @@ async function removeEvents(db: Queryable, sourceId: string, most: number): Prom
   return ids.length;
 }
 
-/** @returns whether there may be more */
 async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where source_id = $1 and key_hash in

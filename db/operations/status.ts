@@ -11,19 +11,12 @@ import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts'
 const MOST_ORGANIZATIONS = 100;
 const MOST_WORKERS = 1000;
 
-/** Deliveries that have not ended, by what they wait for. */
 interface Waiting {
-  /** For a worker to take them. */
   due: number;
-  /** For a retry. */
   retrying: number;
-  /** For a circuit. */
   held: number;
-  /** For the file of a warehouse. */
   inFiles: number;
-  /** Of `due`, those of suspended organizations. */
   suspended: number;
-  /** When the oldest of those that are due, and not suspended, was made. */
   oldestDueAt: Date | null;
 }
 
@@ -39,7 +32,6 @@ interface WorkerStatus {
   version: string | null;
   lane: string | null;
   seenAt: Date;
-  /** How many of the 64 shards of the outbox it claims from. */
   shards: number;
   isLeaving: boolean;
 }
@@ -52,7 +44,6 @@ export interface InstallationStatus {
   waiting: Waiting;
   organizations: OrganizationStatus[];
   workers: WorkerStatus[];
-  /** Shards that no live worker owns. */
   shardsWithoutOwner: number;
   circuits: { open: number; halfOpen: number };
   housekeeping: Housekeeping;
@@ -102,7 +93,6 @@ select (select count(*)::int from shards
         from circuits where state <> 'closed') as circuits,
        pg_database_size(current_database())::float8 as "databaseBytes"`;
 
-// What the errors say is in the log of the worker.
 const FAILURES = `
 select part, total::float8 as total, last_at as "lastAt" from upkeep
 where kind = 'failure' and last_at > now() - interval '1 day' order by last_at desc limit 100`;
@@ -115,10 +105,8 @@ const dated = <T extends object>({ oldest, ...counted }: T & { oldest: string | 
   oldestDueAt: oldest === null ? null : new Date(idTime(oldest)),
 });
 
-/** @throws a database error */
 export function readInstallation(pool: Pool): Promise<InstallationStatus> {
   return inSnapshot(pool, async (db) => {
-    // It may be slow, but must not take more than one core.
     await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
     const [counted] = (await db.query<Counted<Waiting> & { organizations: Counted<OrganizationStatus>[] }>(WAITING))
       .rows;
@@ -136,15 +124,11 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
   });
 }
 
-/** How far retention is behind, by the oldest day that is still stored. */
 export interface RetentionLag {
-  /** Null: for ever. */
   keptDays: number | null;
-  /** Days that should be gone; 0 when there is none. */
   lagDays: number;
 }
 
-/** @param keptDays null: for ever */
 export async function retentionLag(
   db: Queryable,
   table: PartitionedTable,

@@ -10,7 +10,6 @@ import { hostname, userInfo } from 'node:os';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
 
-/** One entry: ids and names of members, never a value. */
 export interface AuditEntry {
   organizationId: string;
   /** An operator works on the database itself, without a key. A provider sends a secret in its handshake. */
@@ -22,13 +21,9 @@ export interface AuditEntry {
   requestId?: string;
   /** The operation of the API, or the operator's command: `updateSource`. */
   action: string;
-  /** The kind of the records. */
   resource: string;
-  /** Of the records; the first MAX_RECORD_IDS are stored. */
   recordIds: string[];
-  /** How many there were, when there are more than ids. */
   recordCount?: number;
-  /** Names of what was sent, dotted. */
   members: string[];
   outcome: (typeof OUTCOMES)[number];
   status?: number;
@@ -55,7 +50,6 @@ export async function recordChange(execute: Execute, entry: AuditEntry): Promise
   return (await execute((parameter) => insert(parameter, HAS_WRITTEN), rowOf(entry))) > 0;
 }
 
-/** Writes the record of a entry that has no transaction. */
 export async function recordEntry(db: Queryable, entry: AuditEntry): Promise<void> {
   await db.query(insert('$1', 'true'), [rowOf(entry)]);
 }
@@ -71,12 +65,10 @@ function rowOf(entry: AuditEntry): string {
   return jsonParameter(row);
 }
 
-/** What may be left out is stored as null. */
 type Stored<T> = {
   [Key in keyof T]-?: undefined extends T[Key] ? Exclude<T[Key], undefined> | null : T[Key];
 };
 
-/** A record as it is stored. */
 export type AuditRecord = Stored<Omit<AuditEntry, 'organizationId' | 'recordCount'>> & {
   id: string;
   at: Date;
@@ -114,7 +106,6 @@ ${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order b
 const CURSOR = /^(\d{1,15})-(aud_\w{26})$/;
 export const isAuditCursor = (text: string): boolean => CURSOR.test(text);
 
-/** A part of them, newest first. */
 export async function listAuditRecords(
   db: Queryable,
   organizationId: string,
@@ -145,7 +136,6 @@ async function isBehindPolicy(db: Queryable): Promise<boolean> {
   return (await firstRow<{ is: boolean }>(db, BEHIND_POLICY))?.is === true;
 }
 
-/** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
 export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {
   const { rows } = await db.query<{ forgotten: number }>('select forget_audit_of($1, $2) as forgotten', [
     organizationId,
@@ -156,7 +146,6 @@ export async function forgetAuditOf(db: Queryable, organizationId: string, most:
 
 const FORGETTING = new Stride(5000);
 
-/** Deletes one step of old records. @param days 0 keeps them for ever @returns true when there may be more */
 export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean> {
   if (days === 0) return Promise.resolve(false);
   return FORGETTING.step(async (size) => {
@@ -168,7 +157,6 @@ export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean
   });
 }
 
-/** What an operator does: with `command` as it was called, `hookyard orgs suspend`. */
 export type OperatorEntry = Pick<AuditEntry, 'organizationId' | 'action' | 'resource' | 'recordIds' | 'members'> & {
   command: string;
 };

@@ -14,11 +14,9 @@ const PAGE_BYTES = 8192;
 const MAX_ROWS_PER_PAGE = 44;
 const MAX_RETRYING_PER_PAGE = 68;
 
-/** What a check reads first, whatever the size of the backlog. */
 export interface BacklogBounds {
   /** An upper bound of the backlog: dead rows count until their pages are freed. */
   atMost: number;
-  /** The smallest `waitingDeliveries` of an organization. */
   smallestLimit: number;
 }
 
@@ -32,11 +30,9 @@ select pg_relation_size('outbox') + pg_relation_size('held_deliveries') as bytes
 interface BoundsRow {
   bytes: number;
   retryingBytes: number;
-  /** Of organizations: each combination that occurs. */
   kinds: { plan: Plan; limits: LimitOverrides }[] | null;
 }
 
-/** Uses the sizes of files, so it is cheap at any size of the backlog. */
 export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
   const { bytes = 0, retryingBytes = 0, kinds = null } = (await firstRow<BoundsRow>(db, BOUNDS)) ?? {};
   return {
@@ -90,7 +86,6 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
   });
 }
 
-/** Counts only when somebody could be full; otherwise all that waits counts for nobody. @param limit Infinity: none */
 async function readWaiting(pool: Pool, limit: number): Promise<Waiting> {
   const { atMost, smallestLimit } = await backlogBounds(pool);
   if (atMost >= Math.min(limit * FULL_FROM, smallestLimit)) return countWaiting(pool);
@@ -131,7 +126,6 @@ async function lookAtDatabase(pool: Pool, payloadDays: number | null, { database
   if (failure !== undefined) throw failure;
 }
 
-/** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */
 export async function databaseBytes(db: Queryable): Promise<number> {
   return (await firstRow<{ bytes: number }>(db, 'select pg_database_size(current_database()) as bytes'))?.bytes ?? 0;
 }

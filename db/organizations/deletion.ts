@@ -6,7 +6,6 @@ import { removeDeliveries, removeEventsChildren } from '../delivery/deletions.ts
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
-// Rows of a step, at most.
 const EVENTS = new Stride(1000);
 const DELIVERIES = new Stride(1000);
 const KEYS = new Stride(5000);
@@ -15,7 +14,6 @@ const AUDIT = new Stride(5000);
 /** After this time, attempts and webhooks that were under way when the organization was deleted have ended. */
 const LAST_LOOK = `interval '2 minutes'`;
 
-/** An organization whose deletion has something to do now. */
 export interface Deletion {
   organizationId: string;
   eventsRemoved: number;
@@ -35,12 +33,10 @@ export async function dueDeletions(db: Queryable): Promise<Deletion[]> {
   return rows;
 }
 
-/** A round of housekeeping begins with it; the next one begins with others. */
 export async function noteTried(db: Queryable, organizationId: string): Promise<void> {
   await db.query('update organizations set deletion_tried_at = clock_timestamp() where id = $1', [organizationId]);
 }
 
-/** Nothing was found: the next look is the last one. */
 export async function noteEmptied(db: Queryable, organizationId: string): Promise<void> {
   await db.query('update organizations set emptied_at = now() where id = $1 and deleted_at is not null', [
     organizationId,
@@ -52,13 +48,9 @@ export async function removeOrganization(db: Queryable, organizationId: string):
   await db.query('delete from organizations where id = $1 and deleted_at is not null', [organizationId]);
 }
 
-/** One kind of rows. @returns how many were removed */
 type Step = (db: Queryable, organizationId: string, most: number) => Promise<number>;
 
-/**
- * Removes one step. Rows that others are found by go after these.
- * @returns false: nothing was left
- */
+/** Rows that others are found by go after these. */
 export async function removeOfOrganization(pool: Pool, organizationId: string): Promise<boolean> {
   const steps: [Stride, Step][] = [
     [EVENTS, removeEvents],
@@ -97,7 +89,6 @@ async function removeEvents(db: Queryable, organizationId: string, most: number)
   return ids.length;
 }
 
-/** Deliveries without an event: a replay or a failover that was being made while the event was removed. */
 async function removeOrphans(db: Queryable, organizationId: string, most: number): Promise<number> {
   const ids = await oldest(db, 'deliveries', organizationId, most);
   if (ids.length > 0) await removeDeliveries(db, ids);
@@ -132,7 +123,6 @@ async function removeIdempotencyKeys(db: Queryable, organizationId: string, most
   return rowCount ?? 0;
 }
 
-/** Sources, destinations and routes, with what names them and not the organization. */
 async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
   // Routes first: a source takes its routes with it, however many there are.
   for (const table of ['routes', 'destinations', 'sources']) {
@@ -159,7 +149,6 @@ where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname 
     in ('events'::regclass, 'deliveries'::regclass))
 order by c.relname`;
 
-/** @returns how many rows were removed */
 async function sweepTables(pool: Pool, organizationId: string): Promise<number> {
   const { rows: tables } = await pool.query<{ name: string }>(TABLES);
   let removed = 0;

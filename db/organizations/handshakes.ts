@@ -1,4 +1,3 @@
-// The last handshake of each source, and the secret that a provider sends in one.
 import { jsonParameter } from '../connections/parameters.ts';
 import { type AuditEntry, recordChange } from './audit.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
@@ -22,12 +21,10 @@ order by s.id
 on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at, shown = excluded.shown
 where h.answered_at <= excluded.answered_at`;
 
-/** Stores them; each source at most once. @throws a database error */
 export async function recordHandshakes(db: Queryable, handshakes: Handshaken[]): Promise<void> {
   await db.query(RECORD, [jsonParameter(handshakes)]);
 }
 
-/** The last one of each of these sources, by their ids. */
 export async function lastHandshakes(
   db: Queryable,
   organizationId: string,
@@ -44,16 +41,13 @@ export async function lastHandshakes(
 export interface SentSecret {
   organizationId: string;
   sourceId: string;
-  /** The encrypted secret. */
   sealed: string;
-  /** Who sent it. */
   address: string;
   userAgent: string;
 }
 
 /**
- * Remembers the secret that came with a handshake, and records that in the audit log. Of two that come at once the
- * first wins: the condition is checked again when the row is locked.
+ * Of two that come at once the first wins: the condition is checked again when the row is locked.
  * @returns whether it was stored; false when the source has one
  */
 export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {

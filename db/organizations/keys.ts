@@ -8,12 +8,10 @@ import { newId } from '../../core/text/ids.ts';
 import { operatorEntry, type AuditEntry, recordEntry } from './audit.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 
-/** A key that is valid now, with its organization. */
 export interface ValidKey {
   id: string;
   name: string;
   scopes: Scope[];
-  /** Ranges in CIDR notation; null: every address. */
   allowedAddresses: string[] | null;
   expiresAt: Date | null;
   tokenHash: Buffer;
@@ -22,9 +20,7 @@ export interface ValidKey {
   slug: string;
   plan: Organization['plan'];
   limits: LimitOverrides;
-  /** Its organization may read only. */
   suspended: boolean;
-  /** Whether its last use should be recorded. */
   useIsDue: boolean;
 }
 
@@ -50,7 +46,6 @@ select exists (
   where k.organization_id = $1 and k.id = $2 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
 ) as valid`;
 
-/** Whether a key that was found before is still valid: for an answer that continues for long. */
 export async function isStillValid(db: Queryable, organizationId: string, keyId: string): Promise<boolean> {
   const values = [organizationId, keyId];
   return (await firstRow<{ valid: boolean }>(db, { name: 'is-key-valid', text: IS_VALID, values }))?.valid === true;
@@ -67,10 +62,6 @@ const CODE_MINUTES = 10;
 const KEY_HOURS = 12;
 const KEY_NAME = 'Console sign-in';
 
-/**
- * Makes a code for an organization; it is good once, for ten minutes.
- * @param command how its maker is named in the audit log
- */
 export async function makeConsoleCode(pool: Pool, organizationId: string, command: string): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   await inTransaction(pool, async (db) => {
@@ -91,14 +82,9 @@ export interface ConsoleKey {
   expiresAt: Date;
 }
 
-/** Who follows a link, as the audit log names the sender of a request. */
 export type LinkFollower = Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
 
-/**
- * Exchanges a code for a key that expires. Of two exchanges of one code at a time one waits for the other and finds
- * nothing.
- * @returns null for a code that there is not, that has expired, or that was exchanged before
- */
+/** Of two exchanges of one code at a time one waits for the other and finds nothing. */
 export async function exchangeConsoleCode(
   pool: Pool,
   code: string,

@@ -22,7 +22,6 @@ export interface OrganizationView {
   status: 'active' | 'suspended' | 'deleting';
   suspendedAt: Date | null;
   deletedAt: Date | null;
-  /** While it is being deleted. */
   eventsRemoved: number;
   createdAt: Date;
 }
@@ -35,7 +34,6 @@ select id, slug, name, plan, limits,
        created_at as "createdAt"
 from organizations`;
 
-/** All of them, oldest first. */
 export async function listOrganizations(db: Queryable): Promise<OrganizationView[]> {
   return (await db.query<OrganizationView>(`${VIEW} order by id`)).rows;
 }
@@ -45,7 +43,6 @@ export async function findOrganization(db: Queryable, idOrSlug: string): Promise
   return (await firstRow<OrganizationView>(db, `${VIEW} where id = $1 or slug = $1`, [idOrSlug])) ?? null;
 }
 
-/** Sets the plan; its limits are in force within seconds. */
 export async function setPlan(db: Queryable, organizationId: string, plan: Plan): Promise<void> {
   await db.query(
     'update organizations set plan = $2, config_version = config_version + 1, updated_at = now() where id = $1',
@@ -56,7 +53,7 @@ export async function setPlan(db: Queryable, organizationId: string, plan: Plan)
 
 /**
  * Requests the deletion of an organization: its keys end at once, its sources answer 404, and nothing more is
- * delivered. The rest is removed in the background. Repeating it changes nothing.
+ * delivered. The rest is removed in the background.
  */
 export function requestDeletion(pool: Pool, organizationId: string): Promise<void> {
   return inTransaction(pool, async (db) => {
@@ -74,19 +71,15 @@ export function requestDeletion(pool: Pool, organizationId: string): Promise<voi
 export interface NewKey {
   name: string;
   scopes: string[];
-  /** Ranges in CIDR notation; null: every address. */
   allowedAddresses: string[] | null;
-  /** Null: it does not expire. */
   expiresAt: Date | null;
 }
 
 export interface CreatedKey extends NewKey {
   id: string;
-  /** The only time it is known. */
   token: string;
 }
 
-/** Makes an API key. @returns null when the organization is gone, or is being deleted */
 export async function createKey(
   db: Queryable,
   organizationId: string,
@@ -117,8 +110,6 @@ returning limits`;
 /**
  * Changes limits of an organization, in every process, without a restart: a lower one holds for the next webhook, a
  * higher one after a second.
- * @returns all its overrides now; null when there is no such organization
- * @throws RangeError for an unknown limit, or a value that is no whole number from 0 up
  */
 export async function setLimits(
   db: Queryable,
@@ -145,7 +136,6 @@ function requireValid(name: LimitName, value: LimitChanges[LimitName]): void {
   }
 }
 
-/** Whether an organization is suspended, and when its last suspension ended, by the clock of the database. */
 export interface Suspension {
   suspended: boolean;
   resumedAt: Date | null;
@@ -160,10 +150,7 @@ export async function loadSuspension(db: Queryable, organizationId: string): Pro
   return rows[0] ?? { suspended: false, resumedAt: null };
 }
 
-/**
- * A higher version of the configuration makes every API process read the organization again.
- * @returns false: it was suspended
- */
+/** A higher version of the configuration makes every API process read the organization again. */
 export async function suspendOrganization(db: Queryable, organizationId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update organizations set suspended_at = now(), config_version = config_version + 1, updated_at = now()
@@ -173,7 +160,6 @@ export async function suspendOrganization(db: Queryable, organizationId: string)
   return rowCount === 1;
 }
 
-/** Ends a suspension, and wakes what has waited for that. @returns false: it was not suspended, or is being deleted */
 export function resumeOrganization(pool: Pool, organizationId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     const { rowCount } = await db.query(
@@ -210,7 +196,6 @@ export interface OrganizationWatch {
 const LOOK_EVERY_MS = 10_000;
 const LOOK_WHEN_ASKED_MS = 3000;
 
-/** Says in the log when destinations on this machine are closed or open again by default. */
 export function tellLoopback(
   { HOOKYARD_DELIVERY_ALLOW: allow }: Pick<Settings, 'HOOKYARD_DELIVERY_ALLOW'>,
   log: Log,

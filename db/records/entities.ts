@@ -39,10 +39,7 @@ const named = {
   description: p.string().nullable(),
 };
 
-/**
- * Every tenant entity carries this filter, on by default: a query without `organizationId` set on its EntityManager
- * throws.
- */
+/** Every tenant entity carries this filter: a query without `organizationId` set on its EntityManager throws. */
 const tenant = {
   tenant: {
     name: 'tenant',
@@ -93,7 +90,6 @@ export type ApiKey = InferEntity<typeof ApiKey>;
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;
-  /** A parameter of the query. */
   query?: string;
   /** The signature itself: who sends a captured request again is told of the first one. */
   signature?: true;
@@ -113,7 +109,6 @@ export const Source = defineEntity({
     previousSecretUntil: p.datetime(3).nullable(),
     idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
     ingestToken: p.string().$type<IngestTokenRule>(),
-    // Encrypted.
     ingestTokenValue: p.string().nullable(),
     previousTokenValue: p.string().nullable(),
     previousTokenUntil: p.datetime(3).nullable(),
@@ -121,7 +116,6 @@ export const Source = defineEntity({
     allowPaths: p.boolean(),
     answer: p.json<SourceAnswer>().nullable(),
     handshake: p.json<SourceHandshake>().nullable(),
-    // Encrypted.
     handshakeToken: p.string().nullable(),
     enabled: p.boolean(),
     version: p.integer().version(),
@@ -246,7 +240,6 @@ export const Transform = defineEntity({
 });
 export type Transform = InferEntity<typeof Transform>;
 
-/** A replay of events chosen by a filter, as the API shows it; event-replays.ts and event-replay-pages.ts write it. */
 export const EventReplay = defineEntity({
   name: 'EventReplay',
   tableName: 'event_replays',
@@ -280,8 +273,8 @@ export const EventReplay = defineEntity({
 export type EventReplay = InferEntity<typeof EventReplay>;
 
 /**
- * A channel of alerts. `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null,
- * its addresses are `notifyEmails`. What became of its messages is written by db/messages/outbox.ts.
+ * `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null, its addresses are
+ * `notifyEmails`. What became of its messages is written by db/messages/outbox.ts.
  */
 export const AlertChannel = defineEntity({
   name: 'AlertChannel',

@@ -1,8 +1,6 @@
-// How many records an organization has: for its limits, and for its usage.
 import type { EntityManager } from './orm.ts';
 import type { Queryable } from '../connections/pool.ts';
 
-/** Records with a limit for the whole organization. */
 export type LimitedRecords =
   | 'sources'
   | 'destinations'
@@ -23,9 +21,8 @@ const RECORDS: Record<LimitedRecords, string> = {
 };
 
 /**
- * Counts records before others are added in the same transaction. Requests of an organization queue here, so that two
- * cannot take the last place; storing a source or destination locks the organization anyway (raise_config_version).
- * @param atMost counts no further
+ * Requests of an organization queue here, so that two cannot take the last place; storing a source or destination locks
+ * the organization anyway (raise_config_version).
  */
 export async function countBeforeAdding(
   em: EntityManager,
@@ -41,9 +38,7 @@ export async function countBeforeAdding(
   return row?.count ?? 0;
 }
 
-/** What an organization has now of what is limited. */
 export interface RecordCounts extends Record<LimitedRecords, number> {
-  /** Of the source with the most of them. */
   routesPerSource: number;
   /** Of a webhook to the source with the most of them, if every route takes it. */
   deliveriesPerEvent: number;
@@ -65,7 +60,6 @@ select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of(
        (select count(*) from event_replays where organization_id = $1 and due_at is not null) as "runningReplays",
        (select count(*) from events where organization_id = $1 and id >= $2) as "eventsInLastSecond"`;
 
-/** @param secondAgo the smallest id of an event of the last second */
 export async function countRecords(db: Queryable, organizationId: string, secondAgo: string): Promise<RecordCounts> {
   const { rows } = await db.query<RecordCounts>(COUNTS, [organizationId, secondAgo]);
   if (!rows[0]) throw new Error('a count without a row');

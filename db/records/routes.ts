@@ -20,10 +20,7 @@ with ${chosen('id, name, enabled')}, changed as (
 )
 ${CHOSEN}`;
 
-/**
- * Enables or disables routes; routes already in that state do not change.
- * @returns the routes that exist, in the order of the ids
- */
+/** @returns the routes that exist, in the order of the ids */
 export async function enableRoutes(
   db: Queryable,
   organizationId: string,
@@ -39,14 +36,12 @@ with ${chosen('id, name')}, removed as (
 )
 ${CHOSEN}`;
 
-/** Deletes routes. @returns those that existed, in the order of the ids */
 export async function deleteRoutes(db: Queryable, organizationId: string, ids: string[]): Promise<NamedRoute[]> {
   return (await db.query<NamedRoute>(DELETE, [organizationId, ids])).rows;
 }
 
 export type ReferringColumn = 'filter_id' | 'schema_id' | 'transform_id';
 
-/** How many routes of an organization refer to each of the records. Counted here: every route may refer to one. */
 export async function countRoutesOf(
   em: EntityManager,
   organizationId: string,
@@ -61,7 +56,6 @@ export async function countRoutesOf(
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
-/** An existing route of the organization, with the members that can conflict with an import. */
 export interface KnownRoute {
   id: string;
   name: string;
@@ -70,9 +64,7 @@ export interface KnownRoute {
 }
 
 export interface KnownRoutes {
-  /** In the order of ids. */
   routes: KnownRoute[];
-  /** How many routes the sources of the file have. */
   counts: { sourceId: string; count: number }[];
 }
 
@@ -83,15 +75,10 @@ const startOfName = (text: string) => `left(${text}, ${COMPARED_NAME_LENGTH})`;
 const LIST = '(select json_array_elements_text(?::json))';
 const NUMBERED = `or ${startOfName("regexp_replace(name, ' \\([0-9]+\\)$', '')")}
                   in (select ${startOfName('value')} from json_array_elements_text(?::json) value)`;
-// As `pathOf` makes it.
 const PATH = `source_id || ' ' || array_to_string(array(select id from unnest(destination_ids) id
   order by id collate "C"), ' ')`;
 
-/**
- * The routes that an import may conflict with: those that its file names, and those with the source and destinations of
- * one of them.
- * @param isRenamed whether names with a number after them matter too: `Orders (2)`
- */
+/** @param isRenamed whether names with a number after them matter too: `Orders (2)` */
 export async function knownRoutes(
   em: EntityManager,
   organizationId: string,

@@ -2,7 +2,6 @@
 // records would hold the event loop.
 import type { EntityManager } from './orm.ts';
 
-/** A kind of record that gets a slug made of its name. */
 export type SluggedKind = 'destination' | 'filter' | 'schema' | 'transform';
 
 /**
@@ -11,10 +10,7 @@ export type SluggedKind = 'destination' | 'filter' | 'schema' | 'transform';
  */
 const COMPARED_LENGTH = 50;
 
-/**
- * Those of the given slugs that are taken, and those with a number after them: `crm`, `crm-2`. Some others may be among
- * them.
- */
+/** Some others may be among them. */
 export async function takenSlugs(
   em: EntityManager,
   kind: SluggedKind,
@@ -32,19 +28,16 @@ export async function takenSlugs(
   return rows.map(({ slug }) => slug);
 }
 
-/** A destination that items of an import may conflict with. */
 export interface KnownDestination {
   id: string;
   slug: string;
   name: string;
-  /** When it was changed last, in ms since 1970. */
   updatedMs: string;
 }
 
 const KNOWN = `select id, slug, name, (extract(epoch from updated_at) * 1000)::bigint::text as "updatedMs"
                from destinations where organization_id = ?`;
 
-/** Destinations with one of these slugs or names, in the order of ids. */
 export async function knownDestinations(
   em: EntityManager,
   organizationId: string,
@@ -57,10 +50,7 @@ export async function knownDestinations(
   );
 }
 
-/**
- * Locks destinations in the order of ids until the end of the transaction. Rows that refer to them may be stored
- * meanwhile, as those of workers that deliver.
- */
+/** Rows that refer to them may be stored meanwhile, as those of workers that deliver. */
 export async function lockDestinations(
   em: EntityManager,
   organizationId: string,

@@ -46,7 +46,6 @@ const LONGEST_REST_MS = 10_000;
 
 export interface PageStep {
   progress: ReplayProgress;
-  /** The new deliveries. */
   deliveries: ReplayedDelivery[];
   /** How long its events take at the rate of the replay, ms; absent: no page was made. */
   paceMs?: number;
@@ -80,7 +79,6 @@ extract(epoch from page_at - clock_timestamp())::float8 * 1000 as "restMs",
 jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
                                       'routed', event_routed)) as filter`;
 
-/** What an organization may add to the backlog, and how quickly. */
 export interface PageRoom {
   deliveriesPerEvent: number;
   deliveriesPerSecond: number;
@@ -88,10 +86,8 @@ export interface PageRoom {
   add(waiting: WaitingOf): Undo;
 }
 
-/** @throws a database error */
 export type FindRoom = (organizationId: string) => Promise<PageRoom>;
 
-/** For calls without limits. */
 const boundless: FindRoom = () =>
   Promise.resolve({
     deliveriesPerEvent: Number.POSITIVE_INFINITY,
@@ -101,12 +97,11 @@ const boundless: FindRoom = () =>
   });
 
 /**
- * Creates the page with this number, or continues to search its events. An existing page is not created again. A page
- * ends before the first event that has no room in the backlog; if that is the next event of all, no page is created.
- * Nor is one before its time has come: replays of an organization take turns, so that all together keep to its rate.
+ * An existing page is not created again. A page ends before the first event that has no room in the backlog; if that is
+ * the next event of all, no page is created. Nor is one before its time has come: replays of an organization take
+ * turns, so that all together keep to its rate.
  * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for
  * something
- * @throws a database error; nothing has changed then
  */
 export async function makePage(
   pool: Pool,
@@ -175,7 +170,6 @@ async function createPage(pool: Pool, { key, page, replay, room, validate }: Pag
 interface NewPage {
   key: EventReplayKey;
   page: number;
-  /** Where it was looked for. */
   from: string;
   slice: Slice;
   planned: PlannedReplays;
@@ -198,7 +192,6 @@ async function storePage(db: Queryable, { key, page, from, slice, planned }: New
   return { progress: progressOf(moved), deliveries: result.deliveries };
 }
 
-/** The part of a slice that has room, what it creates, and why it ends there. */
 function fitted(
   slice: Slice,
   planned: PlannedPage,
@@ -232,7 +225,6 @@ set status = 'running', waits_for = $3, started_at = coalesce(started_at, now())
 where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}
 returning ${ROW}`;
 
-/** Says in the replay what it waits for, until its next page. */
 async function wait(db: Queryable, key: EventReplayKey, waits: PageWaits): Promise<ReplayProgress> {
   const text = waitsFor(waits);
   const { rows } = await db.query<ReplayRow>(WAIT, [key.organizationId, key.replayId, text, REPLAY_LEASE_SECONDS]);
@@ -255,11 +247,9 @@ async function loadReplay(db: Queryable, key: EventReplayKey, lock: 'for update'
   return rows[0];
 }
 
-/** Events that match, oldest first, and where the next slice begins. */
 interface Slice {
   events: { id: string; hasPayload: boolean }[];
   nextId: string;
-  /** Whether nothing is left behind it. */
   last: boolean;
 }
 
@@ -276,7 +266,6 @@ with scanned as materialized (
 select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast"
   from measured`;
 
-/** @param most events */
 async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promise<Slice> {
   const { organizationId, nextId, endId, filter } = replay;
   const { rows: ends } = await db.query<{ lastId: string | null; isLast: boolean }>(SCANNED, [
@@ -353,7 +342,6 @@ async function move(
   return moved;
 }
 
-// The replay was deleted with its organization.
 const NOTHING: ReplayProgress = {
   status: 'cancelled',
   pages: 0,

@@ -15,26 +15,22 @@ export class FilterTooBroadError extends Error {
   override readonly name = 'FilterTooBroadError';
 }
 
-/** The organization has reached its limit of running replays. */
 export class TooManyReplaysError extends Error {
   override readonly name = 'TooManyReplaysError';
 }
 
-/** The events of a replay: those that match, among the events stored when it was requested. */
 export interface EventSelection {
   organizationId: string;
   filter: EventFilter;
-  /** Ids from this one on... */
   lowId: string;
-  /** ...and below this one. */
   endId: string;
   /** Stored by then, by the clock of the database. */
   requestedAt: Date;
 }
 
 /**
- * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored
- * after it (its request was slow) is excluded by its storage time.
+ * An id tells when the event was received; one that was received before the request and stored after it (its request
+ * was slow) is excluded by its storage time.
  */
 export async function selectEvents(
   db: Queryable,
@@ -52,7 +48,6 @@ export async function selectEvents(
   return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
 }
 
-/** `from` and `where` of the events `r` of a selection with ids in a part of its range. */
 export function selected(
   query: Parameters,
   { organizationId, filter: { status, ...filter }, requestedAt }: EventSelection,
@@ -73,12 +68,10 @@ export const hasPayload = (query: Parameters, [low, high]: [low: string, high: s
   `exists (select from event_payloads kept where kept.event_id = r.id
      and kept.event_id >= ${query.add(low)} and kept.event_id < ${query.add(high)})`;
 
-/** How many events of a selection match now. @throws FilterTooBroadError */
 export function countMatching(db: Queryable, selection: EventSelection): Promise<number> {
   return count(db, selection, () => 'true');
 }
 
-/** How many of those have no payload any more. @throws FilterTooBroadError */
 export function countExpired(db: Queryable, selection: EventSelection): Promise<number> {
   return count(db, selection, (query) => `not ${hasPayload(query, [selection.lowId, selection.endId])}`);
 }
@@ -105,7 +98,6 @@ async function count(
 export interface NewEventReplay {
   id?: string;
   selection: EventSelection;
-  /** As the user wrote it; the filter has its pattern. */
   search: string | null;
   destinationIds: string[] | null;
   ratePerSecond: number;
@@ -116,8 +108,6 @@ export interface NewEventReplay {
 /**
  * Stores a replay; a worker finds it and starts its workflow, so a crash after this commit is harmless.
  * @param most how many the organization may have running
- * @returns its id
- * @throws TooManyReplaysError
  */
 export async function createEventReplay(pool: Pool, replay: NewEventReplay, most: number): Promise<string> {
   const { id = newId('rpl'), selection, search, destinationIds, ratePerSecond, eventsTotal } = replay;
@@ -166,11 +156,7 @@ const END = `
 update event_replays set status = $3, error = $4, waits_for = null, finished_at = now(), due_at = null
 where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}`;
 
-/**
- * Ends a running replay. Waits for a page in progress; no other page follows.
- * @param error one sentence, when it failed
- * @returns false when it has already ended
- */
+/** Waits for a page in progress; no other page follows. */
 export async function endEventReplay(
   db: Queryable,
   { organizationId, replayId }: EventReplayKey,
@@ -181,7 +167,6 @@ export async function endEventReplay(
   return rowCount === 1;
 }
 
-/** A replay whose workflow must be checked. */
 export interface DueReplay extends EventReplayKey {
   ratePerSecond: number;
   eventsTotal: number | null;
@@ -206,12 +191,10 @@ from due d where r.id = d.id
 returning r.id as "replayId", r.organization_id as "organizationId", r.rate_per_second as "ratePerSecond",
           r.events_total as "eventsTotal", r.source_id as "sourceId"`;
 
-/** Claims stalled replays: new ones, and those whose workflow may be gone. */
 export async function claimEventReplays(db: Queryable, limit: number): Promise<DueReplay[]> {
   return (await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS])).rows;
 }
 
-/** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
   await forgetEnded(db, 'event_replays', days);
 }
@@ -230,11 +213,7 @@ set status = 'running', waits_for = null, started_at = coalesce(started_at, now(
 from planned where r.organization_id = $1 and r.id = $2 and r.status in ${OPEN_REPLAY}
 returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as "restMs"`;
 
-/**
- * Plans when the next page may be made, behind those of the organization's other replays.
- * @param deliveries how many it is expected to have, and how many more than was expected the page before had
- * @returns how long it is until then, ms; below 0: its time has come; undefined: the replay has ended
- */
+/** @returns how long it is until then, ms; below 0: its time has come; undefined: the replay has ended */
 export async function planPage(
   db: Queryable,
   key: EventReplayKey,
@@ -258,7 +237,6 @@ with unplanned as (
 update event_replays r set page_at = null
 from unplanned where r.organization_id = unplanned.id and r.status in ${OPEN_REPLAY} and r.page_at is not null`;
 
-/** Forgets what was planned, because the organization has another rate now. */
 export async function forgetPlans(db: Queryable, organizationId: string): Promise<void> {
   await db.query(FORGET, [organizationId]);
 }

@@ -19,7 +19,6 @@ import {
 } from './targets.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 
-/** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {
   override readonly name = 'PayloadExpiredError';
   readonly eventId: string;
@@ -29,7 +28,6 @@ export class PayloadExpiredError extends Error {
   }
 }
 
-/** An event neither goes nor went to a requested destination. */
 export class UnroutableDestinationError extends Error {
   override readonly name = 'UnroutableDestinationError';
   readonly destinationIds: string[];
@@ -39,7 +37,6 @@ export class UnroutableDestinationError extends Error {
   }
 }
 
-/** An event leads to more deliveries than one may have. */
 export class CrowdedEventError extends Error {
   override readonly name = 'CrowdedEventError';
   readonly eventId: string;
@@ -49,7 +46,6 @@ export class CrowdedEventError extends Error {
   }
 }
 
-/** A delivery cannot be replayed: a later one has replaced it, or it has not ended. */
 export class NotReplaceableError extends Error {
   override readonly name = 'NotReplaceableError';
   /** The latest of its chain; null: itself, which has not ended. */
@@ -61,7 +57,6 @@ export class NotReplaceableError extends Error {
 }
 
 export interface ReplayResult {
-  /** Events of which there is a new delivery. */
   eventsQueued: number;
   /** Events that lead to destinations, of which there is none, because earlier deliveries are open. */
   eventsUnderWay: number;
@@ -69,7 +64,6 @@ export interface ReplayResult {
   deliveries: ReplayedDelivery[];
 }
 
-/** A new delivery. */
 export interface ReplayedDelivery {
   id: string;
   /** The failed delivery that it replaces, whose workflow may still wait for this replay; else null. */
@@ -139,26 +133,17 @@ with planned as (
 select c.id, c.event_id, s.id as "replacesFailed"
 from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 
-/** A delivery that a replay will create. */
 export interface PlannedDelivery {
   eventId: string;
   destinationId: string;
-  /** Whether it will wait. */
   waits: boolean;
 }
 
-/** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
+/** @throws an error of the caller's when there is no room for the deliveries */
 export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Undo;
 
-/** For a single delivery in the place of a failed one. */
 const alwaysRoom: TakeRoom = () => () => undefined;
 
-/**
- * Creates new deliveries of stored events, by the current routes.
- * @throws PayloadExpiredError when one of the events has no payload any more
- * @throws UnroutableDestinationError when a requested destination gets none of these events
- * @throws CrowdedEventError when one of them leads to too many deliveries
- */
 export async function createReplays(
   pool: Pool,
   request: ReplayRequest,
@@ -187,11 +172,10 @@ export interface PlannedReplays {
 
 /** What a page of a replay will create, at most. */
 export interface PlannedPage extends PlannedReplays {
-  /** The first event that leads to too many deliveries; those from it on are left out. */
+  /** Those from this event on are left out, because it leads to too many deliveries. */
   crowded: string | null;
 }
 
-/** The deliveries in the order of their events. */
 export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): PlannedDelivery[] {
   return targets.map((target) => ({
     eventId: target.eventId,
@@ -200,7 +184,6 @@ export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): Plan
   }));
 }
 
-/** The deliveries that will wait, by event and in that order; of an event without any there is an empty list. */
 export function waitingByEvent(deliveries: readonly PlannedDelivery[]): Map<string, PlannedDelivery[]> {
   const events = new Map<string, PlannedDelivery[]>();
   for (const delivery of deliveries) {
@@ -221,10 +204,7 @@ async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): P
   }
 }
 
-/**
- * Plans replays of events that have their payloads; those without a target are skipped. Outside of a transaction: a
- * validation may take long.
- */
+/** Outside of a transaction: a validation may take long. */
 export async function planReplays(pool: Pool, request: ReplayRequest, validate: ValidatePayload): Promise<PlannedPage> {
   const { organizationId } = request;
   const { targets, crowded } = await findTargets(pool, request);
@@ -232,16 +212,13 @@ export async function planReplays(pool: Pool, request: ReplayRequest, validate: 
   return { organizationId, targets, mismatchOf, crowded };
 }
 
-/** Only what belongs to events before this one. */
 export function cutBefore(planned: PlannedReplays, eventId: string): PlannedReplays {
   return { ...planned, targets: planned.targets.filter((target) => target.eventId < eventId) };
 }
 
 /**
- * Creates one new delivery of the same event to the same destination.
  * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago
  * (`EARLIER_READ`)
- * @throws PayloadExpiredError, NotReplaceableError
  */
 export async function replayDelivery(
   pool: Pool,
@@ -253,7 +230,6 @@ export async function replayDelivery(
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
   await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
-  // The destination that its event was to go to first is tried again, whatever has taken over from it.
   const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
   if (target.isOpen || replacedBy !== null) throw new NotReplaceableError(target);
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
@@ -265,10 +241,6 @@ export async function replayDelivery(
   throw new NotReplaceableError(now);
 }
 
-/**
- * Creates a new delivery for each of these that can be delivered again: no later delivery replaces it, nothing of its
- * chain is open, and its destination is there, and its payload.
- */
 export async function replayDeliveries(
   pool: Pool,
   organizationId: string,

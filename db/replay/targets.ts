@@ -10,11 +10,9 @@ import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-
 
 export interface ReplayRequest {
   organizationId: string;
-  /** Unknown events are ignored. */
   eventIds: string[];
   /** Only to these; default: wherever the routes of the source currently send the event. */
   destinationIds?: string[];
-  /** How many deliveries an event may have; default: any number. */
   deliveriesPerEvent?: number;
 }
 
@@ -30,7 +28,6 @@ export interface Target {
   enabled: boolean;
   /** The end of its chain (`chains`); null: there is none yet. */
   replayOf: string | null;
-  /** What stops counting: the end of its chain, and others of it that went on beside it. */
   replaces: string[];
   /** Whether its chain has an open delivery: nothing is replayed then. */
   isOpen: boolean;
@@ -139,7 +136,6 @@ left join routes cr on cr.id = c.route_id and cr.organization_id = $1
 where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id limit $6`;
 
-/** The targets, in the order of their events, up to the first event that has too many. */
 export async function findTargets(
   pool: Pool,
   request: ReplayRequest,
@@ -156,7 +152,6 @@ export async function findTargets(
   return { targets: crowded === null ? rows : rows.filter(({ eventId }) => eventId < crowded), crowded };
 }
 
-/** The statement that finds them, which tests explain. */
 export function targetsStatement(request: ReplayRequest): { text: string; values: unknown[] } {
   const { organizationId, eventIds, destinationIds, deliveriesPerEvent } = request;
   const { low, high } = bounds(eventIds);
@@ -168,7 +163,6 @@ export function targetsStatement(request: ReplayRequest): { text: string; values
   return { text: TARGETS, values };
 }
 
-/** The target of a delivery that is to be delivered again: the same event to the same destination. */
 export interface TargetAgain extends Target {
   deliveryId: string;
   status: string;
@@ -197,10 +191,7 @@ left join chains h on h.event_id = d.event_id and h.route_id is not distinct fro
 where h.event_id is not null or d.counted
 order by d.id desc`;
 
-/**
- * Those of deliveries whose destination is there, the latest first. One is missing that was replaced too long ago
- * (`EARLIER_READ`).
- */
+/** One is missing that was replaced too long ago (`EARLIER_READ`). */
 export async function targetsAgain(pool: Pool, organizationId: string, deliveryIds: string[]): Promise<TargetAgain[]> {
   const { low, high } = bounds(deliveryIds);
   const values = [organizationId, deliveryIds, low, high];
@@ -219,29 +210,22 @@ export async function targetsAgain(pool: Pool, organizationId: string, deliveryI
 // Replays are validated by the current schemas: after a schema is fixed, a replay delivers the events that it refused.
 // Filters are not applied again, because the replay was requested explicitly.
 
-/** The target of a replay. */
 interface RoutedEvent extends RouteVersion {
   eventId: string;
 }
 
-/** Validates a payload by each schema, in their order; in a thread, because it may take long. */
 export type ValidatePayload = (
   organizationId: string,
   schemas: readonly StoredSchema[],
   content: TypedBody,
 ) => Promise<SchemaError[][]>;
 
-/** For callers whose routes have no schemas. */
 export const cannotValidate: ValidatePayload = () =>
   Promise.reject(new Error('a route has a schema, and nothing was given to validate payloads with'));
 
-/** Why an event may not be sent by a route, or null. */
 export type MismatchOf = (target: RoutedEvent) => string | null;
 
-/**
- * Validates events by the schemas of the routes that send them; costs only one lookup when no route has one.
- * @throws a database error
- */
+/** Validates events by the schemas of the routes that send them; costs only one lookup when no route has one. */
 export async function findMismatches(
   db: Queryable,
   organizationId: string,
@@ -276,7 +260,6 @@ const NO_SCHEMA = 'The route was deleted, and so was the schema that it had';
 
 const keyOf = (target: RoutedEvent): string => `${target.eventId} ${routeKey(target)}`;
 
-/** By `routeKey`; null: the schema does not exist any more. */
 async function schemasOfRoutes(
   db: Queryable,
   organizationId: string,

@@ -24,7 +24,6 @@ interface TenantTable {
 
 const ALL: readonly Right[] = ['select', 'insert', 'update', 'delete'];
 
-/** Every table with this column has this condition. */
 const ORGANIZATION_COLUMN = 'organization_id';
 const OF_ORGANIZATION = `${ORGANIZATION_COLUMN} = ${OWN}`;
 
@@ -52,10 +51,6 @@ const FEWER: Record<string, readonly Right[]> = {
   rollups: ['select'],
 };
 
-/**
- * What the role of the tenants may do with a table; null: nothing.
- * @param hasOrganization whether it has the column ORGANIZATION_COLUMN
- */
 function tenantTable(name: string, hasOrganization: boolean): TenantTable | null {
   if (!hasOrganization) return OTHERS[name] ?? null;
   return { rights: FEWER[name] ?? ALL, condition: OF_ORGANIZATION };
@@ -68,7 +63,6 @@ interface Table {
   name: string;
   hasOrganization: boolean;
   isSecured: boolean;
-  /** The condition for which the role's policy was made; null: there is none. */
   bound: string | null;
 }
 
@@ -84,8 +78,7 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and no
 order by c.relname`;
 
 /**
- * Makes a role the one of the tenants: gives it its rights, and takes those that it has no more. Safe to repeat, beside
- * running services, and by several processes at once.
+ * Safe to repeat, beside running services, and by several processes at once.
  * @param db of the owner of the tables
  * @param role must exist
  * @throws RangeError when the role could do without its policies, or the policies would bind the services as well
@@ -101,7 +94,6 @@ export async function grantTenant(db: Queryable, role: string): Promise<void> {
     `grant usage on schema public to ${quoted(role)}`,
     `grant usage on all sequences in schema public to ${quoted(role)}`,
     ...rights,
-    // Their own records about something.
     `grant execute on function audit_records_about(text) to ${quoted(role)}`,
   ]);
 }
@@ -128,7 +120,6 @@ const TENANTS = `
 select r.oid, r.rolname as name from pg_policy p join pg_roles r on p.polroles = array[r.oid] and p.polname = r.rolname
 where p.polrelid = to_regclass('public.organizations')`;
 
-/** Brings the rights of all roles of tenants up to date; for the owner of the tables. */
 export async function renewTenants(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string }>(TENANTS);
   for (const { name } of rows) await grantTenant(db, name);
@@ -151,10 +142,7 @@ export async function findTenantRole(db: Queryable): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/**
- * For the services, whose work is about all organizations.
- * @throws ConfigError when the policies of a role of tenants bind the role of this connection
- */
+/** @throws ConfigError when the policies of a role of tenants bind the role of this connection */
 export async function requireUnbound(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string; services: string }>(
     `select name, current_user::text as services from (${TENANTS}) t
@@ -202,7 +190,6 @@ async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Whether the role of this connection may migrate: it owns the tables, or may create them. */
 export async function mayMigrate(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ may: boolean }>(
     `select has_schema_privilege('public', 'create') and coalesce(
@@ -214,9 +201,7 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
 
 /**
  * Gives a role the rights of the services, on what there is and on what this role makes later: to read and write rows,
- * and to make and drop partitions by the functions for that (03-events.sql), but not to change the schema. Safe to
- * repeat, and by several processes at once.
- * @param role must exist
+ * and to make and drop partitions by the functions for that (03-events.sql), but not to change the schema.
  */
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);

@@ -49,7 +49,6 @@ function daysAround(nowMs: number): number[] {
   return Array.from({ length: DAYS_BEHIND + 1 + DAYS_AHEAD }, (_, index) => today - DAYS_BEHIND + index);
 }
 
-/** The days of a table's partitions before a day, oldest first, in days since 1970. */
 export async function daysBefore(db: Queryable, table: PartitionedTable, day: number): Promise<number[]> {
   const { rows } = await db.query<{ name: string }>(
     'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass',
@@ -61,26 +60,21 @@ export async function daysBefore(db: Queryable, table: PartitionedTable, day: nu
     .toSorted((a, b) => a - b);
 }
 
-/** The session that uses a partition. */
 export interface PartitionUser {
   pid: number;
   application: string;
-  /** Of its transaction. */
   since: Date | null;
 }
 
-/** Result of dropping partitions. */
 export interface Dropped {
-  /** Their names. */
   dropped: string[];
   /** The first one in use, with its session; later ones were not tried. */
   inUse: { name: string; by: PartitionUser | null } | null;
 }
 
 /**
- * Drops the partitions before a day, oldest first, each in its own transaction. A partition in use (by a backup,
- * a report) is left for the next run.
- * @param day days since 1970; partitions of this day and later stay
+ * Drops the partitions before a day, oldest first, each in its own transaction. A partition in use (by a backup, a
+ * report) is left for the next run.
  */
 export async function dropPartitionsBefore(pool: Pool, table: PartitionedTable, day: number): Promise<Dropped> {
   const dropped: string[] = [];
@@ -93,7 +87,6 @@ export async function dropPartitionsBefore(pool: Pool, table: PartitionedTable, 
   return { dropped, inUse: null };
 }
 
-/** @returns false when it is in use */
 async function dropPartition(pool: Pool, table: PartitionedTable, day: number): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -112,7 +105,6 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
   }
 }
 
-/** Whose transaction on the table is the oldest; null when it has ended, or its user may not be seen. */
 async function oldestUser(db: Queryable, table: PartitionedTable): Promise<PartitionUser | null> {
   const { rows } = await db.query<PartitionUser>(
     `select a.pid, a.application_name as application, a.xact_start as since
@@ -125,7 +117,6 @@ async function oldestUser(db: Queryable, table: PartitionedTable): Promise<Parti
   return rows[0] ?? null;
 }
 
-/** The partition of a day, which is given in days since 1970. */
 export function partitionName(table: string, day: number): string {
   return `${table}_${dateOf(day).replaceAll('-', '')}`;
 }
@@ -165,7 +156,6 @@ const OF_ANY_DAY: Tables = {
  */
 export function statementOfDay(name: string, textFor: (tables: Tables) => string): (...ids: string[]) => Statement {
   const ofAnyDay: Statement = { name, text: textFor(OF_ANY_DAY) };
-  // That of the day that was asked for last.
   let ofDay: Statement & { day: number } = { ...ofAnyDay, day: Number.NaN };
   return (...ids) => {
     const day = dayOf(ids[0] ?? '');

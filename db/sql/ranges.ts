@@ -11,7 +11,6 @@ export class Stride {
   #size: number;
   #tooLongMs = Number.POSITIVE_INFINITY;
 
-  /** @param most initial and largest size */
   constructor(most: number) {
     this.#most = most;
     this.#size = most;
@@ -19,7 +18,6 @@ export class Stride {
 
   /**
    * Does a piece of the work; on a timeout, a smaller piece.
-   * @param work statements of a whole transaction, for a piece of this size at most
    * @throws what `work` throws; a timeout only for the smallest piece
    */
   async step<T>(work: (size: number) => Promise<T>): Promise<T> {
@@ -39,7 +37,7 @@ export class Stride {
   }
 }
 
-/** Runs a statement for one piece; its last parameter limits the rows. @returns true when there may be more */
+/** @returns true when there may be more */
 export function limitedStep(
   db: Queryable,
   stride: Stride,
@@ -49,7 +47,6 @@ export function limitedStep(
   return stride.step(async (size) => (await db.query(statement, [...values, size])).rowCount === size);
 }
 
-/** Some pages of a table, as bounds of `ctid`. */
 export interface Pages {
   from: string;
   to: string;
@@ -96,7 +93,6 @@ returning *`;
 
 const SWEEP = new Stride(20_000);
 
-/** Deletes the rows of a table that a condition finds; its parameters begin at $3. @returns how many */
 export async function sweep(db: Queryable, table: string, condition: string, values: unknown[]): Promise<number> {
   const statement = `delete from ${table} where ctid >= $1::tid and ctid < $2::tid and (${condition})`;
   let removed = 0;
@@ -107,7 +103,6 @@ export async function sweep(db: Queryable, table: string, condition: string, val
   return removed;
 }
 
-/** Deletes the rows of a table that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEnded(db: Queryable, table: string, days: number): Promise<void> {
   if (days === 0) return;
   await sweep(db, table, `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`, [days]);

@@ -12,20 +12,16 @@ import { forgetEnded } from '../sql/ranges.ts';
 import { LOCKS, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql/rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 
-/** A delivery in the outbox. */
 export interface WaitingRow {
   deliveryId: string;
   routeId: string | null;
-  /** Whether its destination is paused, or its route. */
   isPaused: boolean;
   eventId: string;
   priority: number;
-  /** Null when the event is gone. */
   payloadSize: number | null;
   receivedAt: Date | null;
   /** Since when it waits, by the clock of the database: since it was made, or released by what held it. */
   waitsSince: Date;
-  /** Null when the source was deleted. */
   sourceSlug: string | null;
 }
 
@@ -39,7 +35,6 @@ left join sources s on s.id = o.source_id
 where o.organization_id = $1 and o.destination_id = $2
 order by o.priority desc, o.delivery_id limit $3`;
 
-/** The deliveries that a file would take first. */
 export async function waitingDeliveries(
   db: Queryable,
   { organizationId, destinationId }: WarehouseKey,
@@ -48,7 +43,6 @@ export async function waitingDeliveries(
   return (await db.query<WaitingRow>(WAITING, [organizationId, destinationId, limit])).rows;
 }
 
-/** Removes ended deliveries from the outbox. */
 export async function removeWaiting(
   db: Queryable,
   { organizationId, destinationId }: WarehouseKey,
@@ -62,7 +56,6 @@ export async function removeWaiting(
 
 export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'uploaded' | 'written' | 'failed';
 
-/** What the file of a batch looks like. */
 export interface FileForm {
   fileFormat: FileFormat;
   compression: Compression;
@@ -70,7 +63,6 @@ export interface FileForm {
   fieldMapping: FieldMappingRule[] | null;
 }
 
-/** A frozen batch. */
 export interface BatchUnderWay extends FileForm {
   id: string;
   organizationId: string;
@@ -85,7 +77,6 @@ export interface BatchUnderWay extends FileForm {
   events: number;
   bytes: number;
   attempts: number;
-  /** Of the latest upload: its detail. */
   error: string | null;
   errorSummary: ErrorSummary | null;
   startedAt: Date | null;
@@ -93,7 +84,6 @@ export interface BatchUnderWay extends FileForm {
   latency: number | null;
 }
 
-/** Of `warehouse_batches b`: a `BatchUnderWay`. */
 export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
   field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
   key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
@@ -119,7 +109,6 @@ export async function findBatchUnderWay(
   return rows[0];
 }
 
-/** A batch in any status. */
 export async function findBatch(
   db: Queryable,
   { organizationId, batchId }: { organizationId: string; batchId: string },
@@ -137,7 +126,6 @@ export interface OpenBatch {
   openedAt: Date;
 }
 
-/** The filling batches of a destination, by partition. */
 export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map<string, OpenBatch>> {
   const { rows } = await db.query<OpenBatch & { partition: string }>(
     `select id, partition, created_at as "openedAt" from warehouse_batches
@@ -163,14 +151,11 @@ export async function beginUpload(
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
 
 export interface WrittenFile {
-  /** Rows. */
   events: number;
   bytes: number;
   conversions: Conversion[];
   sha256: string;
-  /** ms */
   latency: number;
-  /** Of the events in its rows. */
   firstReceivedAt: Date | null;
   lastReceivedAt: Date | null;
 }
@@ -193,7 +178,6 @@ export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: Wri
   });
 }
 
-/** Records the error of an upload. @param latency ms */
 export async function noteUploadFailed(
   db: Queryable,
   { id, attempts }: Upload,
@@ -220,12 +204,10 @@ export async function endBatch(
   );
 }
 
-/** A warehouse as the flush needs it; `config` is encrypted. */
 export interface StoredDestination {
   id: string;
   version: number;
   organizationId: string;
-  /** The slug of its organization. */
   organization: string;
   enabled: boolean;
   type: string;
@@ -243,7 +225,6 @@ export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<S
   return rows[0];
 }
 
-/** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetBatches(db: Queryable, days: number): Promise<void> {
   await forgetEnded(db, 'warehouse_batches', days);
 }

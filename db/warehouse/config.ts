@@ -4,7 +4,6 @@ import { type ErrorSummary, named, ownWords } from '../../core/text/error-summar
 import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../../core/warehouse/config.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
-/** The stored columns of a warehouse; the columns of its row have these names in snake case. */
 export interface StoredWarehouse {
   id: string;
   type: WarehouseType;
@@ -14,10 +13,8 @@ export interface StoredWarehouse {
 /** A type with its config in clear: never logged, never in a history, never in an error. */
 export type OpenedConfig = { [Type in WarehouseType]: { type: Type; config: WarehouseConfig<Type> } }[WarehouseType];
 
-/** A decrypted config, or why the destination cannot be used. */
 export type DecryptedConfig = ({ ok: true } & OpenedConfig) | { ok: false; message: ErrorSummary };
 
-/** Encrypts a checked config for storage. */
 export function encryptedWarehouseConfig(
   secretBox: SecretBox,
   id: string,
@@ -26,10 +23,6 @@ export function encryptedWarehouseConfig(
   return secretBox.encrypt(JSON.stringify(config), id);
 }
 
-/**
- * A stored config, secret in clear, complete or not; null when there is none.
- * @throws DecryptionError when the encryption key is missing or wrong
- */
 export function openWarehouseConfig(
   secretBox: SecretBox,
   { id, config }: Pick<StoredWarehouse, 'id' | 'config'>,
@@ -38,11 +31,7 @@ export function openWarehouseConfig(
   return z.record(z.string(), z.unknown()).parse(JSON.parse(secretBox.decrypt(config, id)));
 }
 
-/**
- * A stored config for use, secret in clear. With the `id` and `version` of the record it is a `WarehouseTarget`.
- * @returns `ok: false` when the destination was imported without its credentials and nobody has set them since
- * @throws DecryptionError when the encryption key is missing or wrong
- */
+/** @returns `ok: false` when the destination was imported without its credentials and nobody has set them since */
 export function decryptedWarehouseConfig(secretBox: SecretBox, stored: StoredWarehouse): DecryptedConfig {
   const { type } = stored;
   const parsed = warehouseConfigSchemas[type].safeParse(openWarehouseConfig(secretBox, stored) ?? {});

@@ -1,4 +1,3 @@
-// Moves what waits for a warehouse from the outbox into a batch, whose file is fixed with it.
 import type { KeyOrder } from '../../core/warehouse/file.ts';
 import type { Pool } from '../connections/pool.ts';
 import { bounds, jsonParameter } from '../connections/parameters.ts';
@@ -34,22 +33,16 @@ on conflict (id) do update
 returning ${BATCH_COLUMNS}`;
 
 export interface NewBatch extends WarehouseKey, FileForm {
-  /** Of the open batch of the partition, or a new one. */
   id: string;
   partition: string;
   keyOrder: KeyOrder;
-  /** Its key when it is frozen at that time. */
   keyAt: (frozenAt: Date) => string;
   waitingSince: Date;
-  /** Of the payloads. */
   bytes: number;
   members: { deliveryId: string; priority: number }[];
 }
 
-/**
- * Moves deliveries from the outbox into a batch, in one statement.
- * @throws a database error when the destination already has an unfinished batch; nothing is changed then
- */
+/** @throws a database error when the destination already has an unfinished batch; nothing is changed then */
 export function freezeBatch(pool: Pool, batch: NewBatch): Promise<BatchUnderWay> {
   const { ids, low, high } = bounds(batch.members.map(({ deliveryId }) => deliveryId));
   return inOrder(pool, batch, 'frozen', async (db, frozenAt) => {
@@ -104,10 +97,8 @@ from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as
 where events_moved > 0
 returning id`;
 
-/** The parts of a split: what stays in the batch, and what the new one gets. Bytes of payloads. */
 export interface Halves {
   left: { events: number; bytes: number };
-  /** `keyAt`: its key when it is frozen at that time. */
   right: { id: string; keyAt: (frozenAt: Date) => string; bytes: number; deliveryIds: string[] };
 }
 

@@ -11,15 +11,10 @@ export interface BatchMember {
   deliveryId: string;
   eventId: string;
   routeId: string | null;
-  /** The delivery that this one replays. */
   replayOf: string | null;
-  /** Null when the source was deleted. */
   sourceSlug: string | null;
-  /** Whether its route had a transform when it was made. */
   isTransformed: boolean;
-  /** Bytes; null when the event is gone. */
   payloadSize: number | null;
-  /** Null when the event is gone. */
   receivedAt: Date | null;
 }
 
@@ -41,7 +36,6 @@ export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise
   return (await db.query<BatchMember>(CONTENT, rangeOf(batch))).rows;
 }
 
-/** An event as a row of a file shows it. */
 interface EventContent {
   id: string;
   /** JSON of an object; names in lowercase. */
@@ -60,7 +54,6 @@ from events e
 left join lateral (select is_text, body from event_payloads where event_id = e.id and event_id between $2 and $3 limit 1) p on true
 where e.id = any($1::text[]) and e.id between $2 and $3`;
 
-/** Reads events by id, on the hot-path pool; one that is gone is missing from the map. */
 export async function readEvents(db: Queryable, eventIds: string[]): Promise<Map<string, EventContent>> {
   if (eventIds.length === 0) return new Map();
   const { ids, low, high } = bounds(eventIds);
@@ -68,7 +61,6 @@ export async function readEvents(db: Queryable, eventIds: string[]): Promise<Map
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** A delivery that has not ended. */
 export interface OpenMember {
   deliveryId: string;
   eventId: string;
@@ -85,7 +77,6 @@ from deliveries d
 where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5
 order by d.id limit $6`;
 
-/** Deliveries of a batch that have not ended, in the order of their ids. */
 export async function openMembers(
   db: Queryable,
   batch: BatchUnderWay,
@@ -101,9 +92,6 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
 // Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a
 // row for each.
 
-// Safe under concurrency as the recording of results (hot-path/record-results.ts): a delivery changes only while it is
-// open, so that recording the same again changes and counts nothing. It left the outbox when its file was frozen.
-// Deliveries are found by parameters alone, without a join (docs/internals/postgresql-18.md).
 const recording = ({ events, deliveries, attempts }: Tables) => `
 with changed as (
   update ${deliveries} d
@@ -122,7 +110,6 @@ select array(select id from changed) as ids, (select written from noted) as noti
 
 const statementFor = statementOfDay('record-written', recording);
 
-/** The attempt of all deliveries of a file. */
 interface WrittenAttempt {
   statusCode: number;
   /** ms */
@@ -136,7 +123,6 @@ interface WrittenAttempt {
 type Member = Pick<OpenMember, 'deliveryId' | 'eventId'>;
 
 /**
- * Records some deliveries of a batch as delivered.
  * @returns the ids of those that changed; one that is missing has ended before
  * @throws a database error; nothing is recorded then and the same call may be repeated
  */
