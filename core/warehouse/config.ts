@@ -150,7 +150,7 @@ function isTagText(encoded: string | undefined, most: number): boolean {
 function sasProblem(token: string): string | null {
   const query = new URLSearchParams(token);
   if (/[\s\p{Cc}#]/u.test(token)) return 'must not contain spaces, line breaks or #';
-  return query.get('sig') && query.get('sv') ? null : 'must be a SAS token: the text that begins with sv= and has sig=';
+  return query.get('sig') && query.get('sv') ? null : 'must be a SAS token: the query string that contains sv= and sig=';
 }
 
 const string = () => z.string('must be a string');

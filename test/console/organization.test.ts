@@ -29,7 +29,7 @@ describe('the pages of the organization', function () {
       await page.keyboard.press('Escape');
       await expectUsable(page);
       await page.getByRole('button', { name: 'Create API key' }).click();
-      token = (await page.getByLabel('Token').textContent()) ?? '';
+      token = (await page.getByLabel('API key', { exact: true }).textContent()) ?? '';
       await expectUsable(page);
       expect([(await answer('/api/routes')).status, (await answer('/api/filters')).status]).to.deep.equal([200, 403]);
       await page.getByRole('link', { name: 'All API keys' }).click();

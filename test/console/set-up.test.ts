@@ -109,7 +109,7 @@ describe('the pages of routes and of what they refer to', function () {
     const held = await records.accepted(source, '{"held":true}');
     await records.deliveryWith('circuit_open', held);
     await onPage(`/routes/${route.id}`, async (page) => {
-      await seen(page, 'No deliveries are sent');
+      await seen(page, 'Circuit breaker open');
       await seen(page, '1 held delivery');
       isWell = true;
       await page.getByRole('button', { name: 'Resume now' }).click();

@@ -41,8 +41,12 @@ const retained = z.object({ keptDays, lagDays: count.describe('Days that should 
 const status = component('InstallationStatus', {
   version: text('0.1.0', 'The version of the process that answers.'),
   at: timestamp,
-  ingest: z.enum(['open', 'partly_full', 'full']).describe('Whether the process that answers accepts webhooks.'),
-  temporal: z.enum(['ok', 'away']).describe('Whether Temporal is reachable.'),
+  ingest: z
+    .enum(['open', 'partly_full', 'full'])
+    .describe('`full`: all webhooks are refused with 503. `partly_full`: those for destinations with most of the backlog.'),
+  temporal: z
+    .enum(['ok', 'away'])
+    .describe('Whether Temporal is reachable. While it is away, webhooks are accepted and wait.'),
   searchAttributes: withExample(
     z.boolean().nullable(),
     true,

@@ -68,7 +68,7 @@ export function Shell() {
   );
 }
 
-const THEMES = { light: 'Light', dark: 'Dark', auto: 'System theme' } as const;
+const THEMES = { light: 'Light', dark: 'Dark', auto: 'System' } as const;
 
 function Account() {
   const { key } = useCaller();

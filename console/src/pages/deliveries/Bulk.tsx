@@ -15,24 +15,27 @@ import { queryClient } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { countText, durationText, plural } from '../../format.ts';
 
-const WORDS: Record<BulkAction, { verb: string; done: string; what: string; none: string }> = {
+const WORDS: Record<BulkAction, { title: string; verb: string; done: string; what: string; none: string }> = {
   retry: {
-    verb: 'Retry now',
+    title: 'Retry deliveries now',
+    verb: 'Retry',
     done: 'retried',
-    what: 'The next attempt of each retrying delivery is made now.',
-    none: 'Only deliveries that are retrying can be retried. Replay failed ones instead.',
+    what: 'The next attempt of each retrying delivery starts now.',
+    none: 'No deliveries to retry. Only retrying deliveries can be retried now. Replay failed deliveries instead.',
   },
   replay: {
+    title: 'Replay deliveries',
     verb: 'Replay',
     done: 'replayed',
     what: 'Each event is delivered to the same destination again, as a new delivery. Deliveries in progress or already replayed are skipped.',
-    none: 'The matching deliveries are in progress, already replayed, or their payload or destination is gone.',
+    none: 'No deliveries to replay. The matching deliveries are in progress or already replayed, or their payload or destination is gone.',
   },
   cancel: {
+    title: 'Cancel deliveries',
     verb: 'Cancel',
     done: 'cancelled',
     what: 'Deliveries in progress are cancelled. You can replay them later.',
-    none: 'The matching deliveries have already finished.',
+    none: 'No deliveries to cancel. The matching deliveries have already finished.',
   },
 };
 
@@ -51,7 +54,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const stop = useRef(new AbortController());
   const [since, setSince] = useState('');
-  const { verb, done, what, none } = WORDS[action];
+  const { title, verb, done, what, none } = WORDS[action];
   // biome-ignore lint/correctness/useExhaustiveDependencies: it counts what matched when it was opened
   useEffect(() => {
     const controller = new AbortController();
@@ -74,17 +77,13 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title={`${verb} deliveries`}
+      title={title}
       closeOnClickOutside={!isRunning}
       closeOnEscape={!isRunning}
     >
       {problem !== null && <Text role="alert">{problem}</Text>}
       {total === null && problem === null && <Text role="status">Counting…</Text>}
-      {total === 0 && (
-        <Text>
-          Nothing to {verb.toLowerCase()}. {none}
-        </Text>
-      )}
+      {total === 0 && <Text>{none}</Text>}
       {total !== null && total > 0 && progress === null && (
         <>
           <Text>

@@ -232,8 +232,9 @@ function Actions({ destination }: { destination: Destination }) {
         enabling={<p>New events are delivered from now on. Skipped deliveries can be replayed.</p>}
         deleting={
           <p>
-            <Count list="listDeliveries" input={{ destinationId: id, status: [...OPEN] }} one="open delivery" /> are
-            cancelled, and it is removed from <Count list="listRoutes" input={{ destinationId: id }} one="route" />. The
+            This cancels{' '}
+            <Count list="listDeliveries" input={{ destinationId: id, status: [...OPEN] }} one="open delivery" /> and
+            removes the destination from <Count list="listRoutes" input={{ destinationId: id }} one="route" />. The
             history stays.
           </p>
         }

@@ -27,7 +27,7 @@ const columns: Column<DestinationSummary>[] = [
   nameColumn(),
   { title: 'Status', value: stateOf, cell: (one) => <Status of={stateOf(one)} /> },
   { title: 'Type', value: (one) => TYPES[one.type], wideOnly: true },
-  { title: 'Target', value: placeOf, wideOnly: true },
+  { title: 'URL or bucket', value: placeOf, wideOnly: true },
   {
     title: 'Success rate',
     value: rateOf,

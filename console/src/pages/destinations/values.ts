@@ -10,7 +10,7 @@ type AuthType = HttpDestination['authType'];
 
 export const TYPES: Readonly<Record<DestinationType, string>> = {
   http: 'HTTP endpoint',
-  s3: 'Amazon S3 or compatible',
+  s3: 'Amazon S3 or S3-compatible',
   r2: 'Cloudflare R2',
   gcs: 'Google Cloud Storage',
   azure_blob: 'Azure Blob Storage',
@@ -123,7 +123,7 @@ export const STORES: Record<StoreType, ConfigField[]> = {
   azure_blob: [
     { name: 'accountName', label: 'Storage account' },
     { name: 'accountKey', label: 'Account key', only: KEYS },
-    { name: 'sasToken', label: 'SAS token', help: 'Begins with sv=.', only: ['sas'] },
+    { name: 'sasToken', label: 'SAS token', help: 'The query string that contains sv= and sig=.', only: ['sas'] },
     { name: 'containerName', label: 'Container' },
     ownEndpoint,
   ],

@@ -89,7 +89,7 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
     <>
       {!event.routed && (
         <Callout tone="warn" title="No route matched">
-          The source has no route, or the filters of its routes rejected the event.{' '}
+          The source has no route, or the filters of its routes did not match the event.{' '}
           <Link to="/routes" search={{ sourceId: event.sourceId } as never}>
             Routes of the source
           </Link>

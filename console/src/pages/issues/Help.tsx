@@ -8,7 +8,7 @@ import { canRetry } from '../../words/issues.ts';
 export function Help({ issue }: { issue: Issue }) {
   const steps = [
     ...STEPS[issue.kind](issue),
-    ...(canRetry(issue) ? ['Send the failed deliveries again with “Retry failed deliveries”.'] : []),
+    ...(canRetry(issue) ? ['Replay the failed deliveries with “Replay failed deliveries”.'] : []),
   ];
   return (
     <div className="stack">

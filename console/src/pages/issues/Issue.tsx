@@ -168,13 +168,13 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
     const since = await sinceNow(placeIn(issue));
     const { deliveriesCreated, more } = await call('retryIssue', { id: issue.id });
     onRetry(since);
-    return `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: retry again' : ''}`;
+    return `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: replay again' : ''}`;
   };
   return (
-    <ConfirmedAction label="Retry failed deliveries" verb="Retry deliveries" variant="filled" run={retry}>
+    <ConfirmedAction label="Replay failed deliveries" verb="Replay deliveries" variant="filled" run={retry}>
       <Found id={issue.id} />
       <p>
-        Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are sent again, newest first,
+        Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are replayed, newest first,
         up to 1,000 at a time. Fix the cause first, or they fail again.
       </p>
     </ConfirmedAction>

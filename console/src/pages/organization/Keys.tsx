@@ -26,7 +26,7 @@ export function Keys() {
       ),
     },
     { title: 'Scopes', value: (key) => key.scopes.join(' ') },
-    { title: 'Token', value: (key) => key.tokenHint, cell: (key) => <Code>…{key.tokenHint}</Code>, wideOnly: true },
+    { title: 'API key', value: (key) => key.tokenHint, cell: (key) => <Code>…{key.tokenHint}</Code>, wideOnly: true },
     { title: 'Allowed addresses', value: (key) => key.allowedAddresses?.join(' ') ?? 'Any', wideOnly: true },
     { title: 'Last used', value: (key) => key.lastUsedAt, as: 'time' },
     {

@@ -103,12 +103,12 @@ function Made({ of: key }: { of: NewApiKey }) {
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">
-        <p>Copy the token now. It is not shown again.</p>
-        <Code className="anywhere" aria-label="Token">
+        <p>Copy the API key now. It is not shown again.</p>
+        <Code className="anywhere" aria-label="API key">
           {key.token}
         </Code>
         <div className="row">
-          <Button onClick={() => void copy(key.token, 'Token')}>Copy token</Button>
+          <Button onClick={() => void copy(key.token, 'API key')}>Copy API key</Button>
           <Link to="/api-keys">All API keys</Link>
         </div>
       </div>

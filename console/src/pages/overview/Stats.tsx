@@ -193,7 +193,7 @@ interface ChangeProps {
   isGoodUp?: boolean;
 }
 
-/** `+12% vs previous` */
+/** `+12% vs previous period` */
 function Change({ now, before, isPoints = false, isGoodUp }: ChangeProps) {
   if (before === 0 && !isPoints) return now === 0 ? 'no change' : 'none in the previous period';
   const change = isPoints ? now - before : (100 * (now - before)) / before;
@@ -210,7 +210,7 @@ function Change({ now, before, isPoints = false, isGoodUp }: ChangeProps) {
         {change > 0 ? '+' : '−'}
         {text}
       </span>{' '}
-      vs previous
+      vs previous period
     </>
   );
 }

@@ -46,7 +46,7 @@ export function Refused() {
   return (
     <Page
       title="Refused webhooks"
-      note={`Refused webhooks are not stored as events. Counted by ${step === HOUR_S ? 'hour' : 'day'} (UTC).`}
+      note={`Refused webhooks are not stored as events. Counts are per ${step === HOUR_S ? 'hour' : 'day'} (UTC).`}
       actions={<ExportMenu call={{ name: 'getMetrics', input }} columns={columns} rows={rows} />}
     >
       <DataTable

@@ -135,7 +135,7 @@ function Shown({ replay }: { replay: EventReplay }) {
               ['Deliveries created', countText(replay.deliveriesCreated)],
               ['Payload expired', countText(eventsExpired)],
               ['No route', countText(eventsUnroutable)],
-              replay.replayedUntil !== null && ['Done up to', <Time key="until" at={replay.replayedUntil} exact />],
+              replay.replayedUntil !== null && ['Replayed up to', <Time key="until" at={replay.replayedUntil} exact />],
             ]}
           />
         </div>

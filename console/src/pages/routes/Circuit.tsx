@@ -37,15 +37,15 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
   const { circuitState, failureThreshold, cooldownSeconds, probeSuccessThreshold, paused } = status;
   const held = { routeId: route.id, status: 'circuit_open' as const };
   const isClosed = circuitState === 'closed';
-  const meanwhile =
-    route.failoverDestinationIds.length > 0 ? 'Deliveries fail over meanwhile.' : 'Deliveries wait meanwhile.';
+  const untilThen =
+    route.failoverDestinationIds.length > 0 ? 'Until then, deliveries fail over.' : 'Until then, deliveries are held.';
   return (
     <div className="stack">
       {isClosed && (
         <p>
           {status.failureCount} of {failureThreshold} consecutive failures{' '}
           <span className="quiet">
-            · opens for {durationText(cooldownSeconds * 1000)} after {plural(failureThreshold, 'failure')} in a row
+            · opens for {durationText(cooldownSeconds * 1000)} after {plural(failureThreshold, 'consecutive failure')}
           </span>
         </p>
       )}
@@ -55,9 +55,9 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
         </Callout>
       )}
       {circuitState === 'open' && !paused && (
-        <Callout tone="bad" title="No deliveries are sent">
+        <Callout tone="bad" title="Circuit breaker open">
           {status.openedAt && <Countdown openedAt={status.openedAt} cooldownMs={cooldownSeconds * 1000} />}
-          {`Then ${plural(probeSuccessThreshold, 'successful probe')} close it. ${meanwhile}`}
+          {`The circuit breaker closes after ${plural(probeSuccessThreshold, 'successful probe')}. ${untilThen}`}
         </Callout>
       )}
       {circuitState === 'half_open' && !paused && (
@@ -99,7 +99,7 @@ function Close({ route, status: { circuitState, failureThreshold } }: { route: R
     >
       <p>
         Held deliveries are sent in the order they were received, at a steady rate.{' '}
-        {`If the destination still fails, ${plural(failureThreshold, 'failure')} in a row open it again.`}
+        {`The circuit breaker opens again after ${plural(failureThreshold, 'consecutive failure')}.`}
       </p>
     </ConfirmedAction>
   );

@@ -67,7 +67,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         },
         [
           { path: 'failoverAfterAttempts', label: 'Failover after (failed attempts)', kind: 'whole' },
-          { path: 'circuitFailureThreshold', label: 'Failure threshold', help: 'In a row.', kind: 'whole' },
+          { path: 'circuitFailureThreshold', label: 'Failure threshold (consecutive failures)', kind: 'whole' },
         ],
         [
           { path: 'circuitCooldownSeconds', label: 'Cooldown (seconds)', kind: 'whole' },

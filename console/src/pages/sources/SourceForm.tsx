@@ -131,7 +131,7 @@ function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
 
 const SECRETS: Partial<Record<Config['type'], [label: string, help: string]>> = {
   public_key: ['Public key', 'PEM or base64.'],
-  basic: ['User and password', 'Separated by a colon.'],
+  basic: ['Username and password', 'Separated by a colon.'],
   header_token: ['Token', ''],
   query_token: ['Token', ''],
   body_token: ['Token', ''],

@@ -41,9 +41,9 @@ export function Start() {
 
 const TITLES: Record<number, string> = {
   2: 'Send a sample webhook',
-  3: 'Watch it arrive',
-  4: 'Break it',
-  5: 'Repair it',
+  3: 'Watch the event arrive',
+  4: 'Break the route',
+  5: 'Fix the route',
 };
 
 const Later = ({ from }: { from: number }) =>
@@ -95,16 +95,16 @@ function Guided({ source, route, provider, secret }: Ready) {
         </div>
         <Send source={source} provider={provider} secret={secret} onSent={() => setSent(true)} />
       </Step>
-      <Step number={3} title="Watch it arrive" state={hasArrived ? 'done' : 'now'}>
+      <Step number={3} title="Watch the event arrive" state={hasArrived ? 'done' : 'now'}>
         <Card>
           <Arrivals {...arrivals} isAwaited={isSent} />
         </Card>
       </Step>
       {hasArrived ? (
         <>
-          <Step number={4} title="Break it" state={phase === 'whole' ? 'now' : 'done'}>
+          <Step number={4} title="Break the route" state={phase === 'whole' ? 'now' : 'done'}>
             <p>
-              Make the route expect HTTP 299, which no receiver answers. Then send another sample: its delivery fails
+              Make the route expect HTTP 299, which no receiver returns. Then send another sample: its delivery fails
               and is retried.
             </p>
             {phase === 'whole' && (
@@ -117,21 +117,21 @@ function Guided({ source, route, provider, secret }: Ready) {
           </Step>
           <Step
             number={5}
-            title="Repair it"
+            title="Fix the route"
             state={phase === 'repaired' ? 'done' : phase === 'broken' ? 'now' : 'later'}
           >
             {phase === 'broken' && (
               <>
                 <p>Accept any 2xx again. Retries then succeed automatically, or open the delivery and retry it now.</p>
                 <div>
-                  <Button onClick={() => change(false)}>Repair the route</Button>
+                  <Button onClick={() => change(false)}>Fix the route</Button>
                 </div>
               </>
             )}
             {phase === 'repaired' && (
               <p>
-                Done. Continue with <Link to={`/sources/${source.id}`}>the source</Link>,{' '}
-                <Link to={`/routes/${route.id}`}>the route</Link> or the <Link to="/deliveries">deliveries</Link>.
+                Done. View <Link to={`/sources/${source.id}`}>the source</Link>,{' '}
+                <Link to={`/routes/${route.id}`}>the route</Link> or <Link to="/deliveries">the deliveries</Link>.
               </p>
             )}
           </Step>
