@@ -45,7 +45,7 @@ export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...ru
     progress.done += answer.deliveriesChanged;
     note(
       progress,
-      action === 'replay' ? 'in progress, or already replayed' : 'status changed meanwhile',
+      action === 'replay' ? 'in progress, or already replayed' : 'status has changed',
       answer.deliveriesFound - answer.deliveriesChanged,
     );
     cursor = answer.nextCursor;

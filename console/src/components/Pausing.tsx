@@ -69,7 +69,7 @@ export function Resume({ kind, of: { id, paused } }: { kind: Kind; of: { id: str
       <NumberInput
         label="Release rate (per second)"
         placeholder="50"
-        description="Leave empty for the default of the server."
+        description="Leave empty for the server default."
         min={1}
         max={MOST_PER_SECOND}
         allowDecimal={false}

@@ -46,8 +46,8 @@ export function LiveLine({ state }: { state: LiveState }) {
 }
 
 function lineOf(state: LiveState, time: (ms: number) => string): string | null {
-  if (state.is === 'away') return 'The API does not answer. The list resumes automatically, without gaps.';
+  if (state.is === 'away') return 'The API does not respond. The list resumes automatically, without gaps.';
   if (state.is === 'asking') return `${state.why} The list is refreshed every 5 seconds instead.`;
   if (state.is !== 'open' || state.backAt === null) return null;
-  return `Reconnected at ${time(state.backAt)}. The list includes everything received meanwhile.`;
+  return `Reconnected at ${time(state.backAt)}. The list includes everything received since then.`;
 }

@@ -105,7 +105,7 @@ function ConnectionLost() {
   return (
     <div role="status">
       {isLost && (
-        <Callout tone="warn" title="The API does not answer">
+        <Callout tone="warn" title="The API does not respond">
           The data below may be out of date. The console reconnects automatically.
         </Callout>
       )}

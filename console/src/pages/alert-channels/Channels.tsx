@@ -196,7 +196,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
       of={channel}
       disabling={<p>No messages are sent until you enable it.</p>}
       enabling={<p>Open issues are reported at once.</p>}
-      deleting={<p>No messages are sent to it any more.</p>}
+      deleting={<p>No more messages are sent to the channel.</p>}
       more={{
         'Rotate secret':
           channel.type === 'webhook' &&

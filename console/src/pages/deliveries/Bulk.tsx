@@ -74,13 +74,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     await queryClient.invalidateQueries();
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      closeOnClickOutside={!isRunning}
-      closeOnEscape={!isRunning}
-    >
+    <Modal opened onClose={onClose} title={title} closeOnClickOutside={!isRunning} closeOnEscape={!isRunning}>
       {problem !== null && <Text role="alert">{problem}</Text>}
       {total === null && problem === null && <Text role="status">Counting…</Text>}
       {total === 0 && <Text>{none}</Text>}

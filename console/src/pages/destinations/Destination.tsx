@@ -228,8 +228,8 @@ function Actions({ destination }: { destination: Destination }) {
       <RecordActions
         kind="destination"
         of={destination}
-        disabling={<p>Deliveries are skipped from now on. They can be replayed.</p>}
-        enabling={<p>New events are delivered from now on. Skipped deliveries can be replayed.</p>}
+        disabling={<p>Deliveries are skipped until you enable the destination. They can be replayed.</p>}
+        enabling={<p>New events are delivered again. Skipped deliveries can be replayed.</p>}
         deleting={
           <p>
             This cancels{' '}

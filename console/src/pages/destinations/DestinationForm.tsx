@@ -104,7 +104,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
             { value: 'usual', label: 'All except hop-by-hop and host headers' },
             { value: 'all', label: 'All' },
             { value: 'none', label: 'None' },
-            { value: 'names', label: 'Only these' },
+            { value: 'names', label: 'Only the headers named below' },
           ],
         },
         values.forwardHeaders === 'names' && {

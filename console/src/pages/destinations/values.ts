@@ -69,7 +69,7 @@ const endpoint: ConfigField = {
 };
 const ownEndpoint: ConfigField = { ...endpoint, only: ['keys', 'sas'] };
 
-const identity = { value: 'identity', label: 'Identity of the service' };
+const identity = { value: 'identity', label: 'Service identity' };
 
 /** The kinds of credentials, the default first. */
 export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>> = {

@@ -105,7 +105,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   signature_failing: (issue) => [
     <>See what was refused: {refusedOf(issue)}.</>,
     <>Edit {the(issue, 'source')} and enter the secret its sender signs with.</>,
-    'Ask the sender to send the refused webhooks again: they were not stored.',
+    'Ask the sender to resend the refused webhooks: they were not stored.',
   ],
   warehouse_not_writable: (issue) => [
     <>See the error of the last file on {the(issue, 'destination')}.</>,

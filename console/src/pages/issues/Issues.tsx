@@ -55,7 +55,7 @@ export function Issues() {
       }
       empty={{
         title: 'No issues',
-        text: 'Failures that last show up here, with their cause and the steps that fix them.',
+        text: 'Ongoing failures appear here, with their cause and the steps that fix them.',
       }}
     />
   );

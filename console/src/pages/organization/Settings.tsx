@@ -176,7 +176,10 @@ function InstallationStatus({ operatorKey }: { operatorKey: string }) {
             ['Workers', countText(workers?.length ?? 0)],
             ['Open circuit breakers', countText(circuits?.open ?? 0)],
             backlog && ['Backlog', countText(backlog.due)],
-            backlog?.oldestDueSeconds != null && ['Oldest waiting delivery', durationText(backlog.oldestDueSeconds * 1000)],
+            backlog?.oldestDueSeconds != null && [
+              'Oldest waiting delivery',
+              durationText(backlog.oldestDueSeconds * 1000),
+            ],
           ]}
         />
       )}

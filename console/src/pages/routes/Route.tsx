@@ -100,7 +100,7 @@ function Settings({ route }: { route: Route }) {
           ['Priority', route.priority],
           ['Failover after', `${route.failoverAfterAttempts} failed attempts`],
           ['Success criteria', successText(route.expectedResponse)],
-          ['Lane', route.lane ?? 'Default of the server'],
+          ['Lane', route.lane ?? 'Server default'],
           ['Notification addresses', route.notifyEmails ? plain(route.notifyEmails) : 'None'],
           ['Notify on', eventsOf(route)],
           route.withheldEmails.length > 0 && ['Unconfirmed addresses', plain(route.withheldEmails.join(', '))],
@@ -133,7 +133,7 @@ function Actions({ route }: { route: Route }) {
         kind="route"
         of={route}
         disabling={<p>New events are stored, but not delivered by this route. Deliveries in progress continue.</p>}
-        enabling={<p>The route takes new events from now on. Replay those received meanwhile.</p>}
+        enabling={<p>The route receives new events again. Replay the events received since it was disabled.</p>}
         deleting={
           <>
             <p>

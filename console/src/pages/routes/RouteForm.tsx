@@ -101,11 +101,11 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       isFolded: true,
       fields: [
         { path: 'priority', label: 'Priority', help: 'Routes of a source run from high to low.', kind: 'whole' },
-        { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Default of the server' }, ...choicesOf(LANES)] },
+        { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Server default' }, ...choicesOf(LANES)] },
         { path: 'allowOwnAddress', label: 'Allow deliveries to this Hookyard', kind: 'flag' },
       ],
     },
-    { ...ENABLED, help: 'A disabled route takes no events.' },
+    { ...ENABLED, help: 'A disabled route receives no events.' },
   ];
 }
 

@@ -10,7 +10,11 @@ type Kind = 'filters' | 'transforms' | 'schemas';
 type Rule = Filter | Transform | Schema;
 
 const KINDS = {
-  filters: { one: 'filter', list: 'listFilters', text: 'A filter decides by conditions which events a route takes.' },
+  filters: {
+    one: 'filter',
+    list: 'listFilters',
+    text: 'A filter is a set of conditions that decide which events a route receives.',
+  },
   transforms: {
     one: 'transform',
     list: 'listTransforms',

@@ -155,12 +155,12 @@ function Actions({ source }: { source: Source }) {
     <RecordActions
       kind="source"
       of={source}
-      disabling={<p>Webhooks are answered with 403 and not stored. Some senders retry, others give up.</p>}
-      enabling={<p>The source accepts webhooks from now on.</p>}
+      disabling={<p>Webhooks get 403 and are not stored. Some senders retry, others give up.</p>}
+      enabling={<p>The source accepts webhooks again.</p>}
       deleting={
         <p>
           Its routes, {mayReadEvents ? <Count list="listEvents" input={{ sourceId: id }} one="event" /> : 'events'} and
-          their deliveries are deleted too. The ingest URL answers 404.
+          their deliveries are deleted too. The ingest URL returns 404.
         </p>
       }
       more={{

@@ -300,7 +300,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
     },
     {
       ...{ path: 'concealed', label: 'Conceal the source', kind: 'flag' },
-      help: 'Answer 404 to webhooks without a valid signature.',
+      help: 'Return 404 to webhooks without a valid signature.',
     },
     {
       ...{ path: 'allowPaths', label: 'Accept subpaths', kind: 'flag' },
