@@ -23,13 +23,13 @@ export function addMcp(program: Command): void {
   program
     .command('mcp')
     .description(
-      'serve the Model Context Protocol (MCP), so that Claude, Cursor, VS Code and others can find out what failed and why',
+      'serve the Model Context Protocol (MCP), so that Claude, Cursor, VS Code and others can find failures and their causes',
     )
     .option('--write', 'include tools that change data: retry, replay, cancel, connect a provider')
-    .option('--http', 'over HTTP, instead of stdin and stdout')
-    .option('--port <n>', `of --http (${DEFAULT_PORT}); 0 picks a free one`)
-    .option('--host <address>', `of --http: on which to listen (${LOOPBACK[0]})`)
-    .option('--allow-host <name>', 'with --http: another host name than localhost; repeatable', collect)
+    .option('--http', 'serve over HTTP instead of stdin and stdout')
+    .option('--port <n>', `port for --http (${DEFAULT_PORT}); 0 picks a free port`)
+    .option('--host <address>', `address to listen on with --http (${LOOPBACK[0]})`)
+    .option('--allow-host <name>', 'host name to accept with --http besides localhost; repeatable', collect)
     .addHelpText(
       'after',
       `
@@ -81,5 +81,7 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
 function givenToken(): string | undefined {
   const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
   if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
-  throw usage('HOOKYARD_MCP_TOKEN must have 32 to 200 letters, digits, - and _; openssl rand -hex 32 makes one');
+  throw usage(
+    'HOOKYARD_MCP_TOKEN must have 32 to 200 letters, digits, - and _; generate one with: openssl rand -hex 32',
+  );
 }

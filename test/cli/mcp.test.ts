@@ -140,7 +140,7 @@ describe('hookyard mcp', () => {
       event,
     });
     expect(failed).to.include({ success: false }).and.to.have.nested.property('error.message');
-    expect(await reader.refusal('try_transform', { code, event })).to.match(/Give the type of the code: jsonata/);
+    expect(await reader.refusal('try_transform', { code, event })).to.match(/Pass the type of the code: jsonata/);
     const conditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
     expect(await reader.data('try_filter', { conditions, event })).to.include({ matches: true });
     expect(await reader.data('try_filter', { conditions, payload: { kind: 'order.lost' } })).to.include({
@@ -166,7 +166,7 @@ describe('hookyard mcp', () => {
   it('says how a provider is connected, and makes the source', async () => {
     const { summary } = await reader.call('get_provider', { provider: 'meta' });
     expect(summary).to.include('The secret is the app secret.').and.to.include('The verify token is');
-    expect(await reader.refusal('get_provider', { provider: 'nobody' })).to.match(/there are adyen, /);
+    expect(await reader.refusal('get_provider', { provider: 'nobody' })).to.match(/Valid providers: adyen, /);
     const create = { provider: 'github', slug: 'code' };
     expect(await writer.refusal('connect_provider', create)).to.match(
       /needs secret \(the secret of the webhook\).*npx hookyard sources create code --provider github --secret @file/,
@@ -180,7 +180,7 @@ describe('hookyard mcp', () => {
 
   it('sends again what matches, if as many match as were counted', async () => {
     const filters = { action: 'replay', status: ['failed'], route: 'Orders to the CRM' };
-    expect(await writer.refusal('act_on_deliveries', { action: 'replay' })).to.match(/Give at least one of/);
+    expect(await writer.refusal('act_on_deliveries', { action: 'replay' })).to.match(/Pass at least one of/);
     const counted = await writer.data<{ next: Record<string, unknown> }>('act_on_deliveries', filters);
     expect(counted).to.deep.include({ dryRun: true, count: 2 });
     expect(counted.next).to.deep.include({ ...filters, expectedCount: 2 });
@@ -191,9 +191,9 @@ describe('hookyard mcp', () => {
     expect(await writer.data('act_on_deliveries', counted.next)).to.deep.equal({ dryRun: false, count: 2, changed: 2 });
     await until('both arrive', () => crm.requests.length === 4);
     expect(crm.requests[3]?.body.toString()).to.include(BIG_ID);
-    // What was replayed is no failure any more.
+    // What was replayed is no longer a failure.
     expect(await writer.refusal('act_on_deliveries', { ...filters, delivery: 'dlv_x' })).to.match(
-      /Give delivery alone/,
+      /Pass either delivery or filters/,
     );
   });
 

@@ -24,7 +24,7 @@ const expectedCount = z
   .int()
   .min(0)
   .describe(
-    'The number of matches that the dry run counted; acts only if it still holds. Without it, this is a dry run',
+    'Number of matches that the dry run counted; acts only if the number is still the same. If omitted, this is a dry run',
   )
   .optional();
 
@@ -46,7 +46,7 @@ function requireCount(found: number, expected: number): void {
   if (found === expected) return;
   throw usage(
     `${found} match now, not ${expected}: nothing was changed. Call it without expectedCount to count again, ` +
-      'until, in the same form, included',
+      'with the same filters, including until',
   );
 }
 
@@ -55,8 +55,8 @@ const isNone = (filters: object): boolean => Object.values(filters).every((value
 /** @throws CliError unless there is one record, or a filter @param one its name */
 function requireOneOf(one: string, record: string | undefined, filters: object, all: object): void {
   if (record === undefined && isNone(filters))
-    throw usage(`Give at least one of ${one}, ${Object.keys(all).join(', ')}`);
-  if (record !== undefined && !isNone(filters)) throw usage(`Give ${one} alone, or filters`);
+    throw usage(`Pass at least one of ${one}, ${Object.keys(all).join(', ')}`);
+  if (record !== undefined && !isNone(filters)) throw usage(`Pass either ${one} or filters`);
 }
 
 const deliveryFilters = inputsOf('actOnDeliveries', ['action', 'lane']);
@@ -65,10 +65,10 @@ export const actOnDeliveries = tool({
   name: 'act_on_deliveries',
   title: 'Retry, replay or cancel deliveries',
   description:
-    'retry: makes the next attempt of deliveries that wait for one now. replay: delivers again, as new deliveries; not what is ' +
-    'under way or was replaced by a later one. cancel: makes no further attempt. ' +
-    'Acts on the deliveries that the filters match, newest first. Without expectedCount it counts, and changes nothing; with the count of that dry run it ' +
-    `acts, on at most ${MOST_DELIVERIES}, and says how many it changed. For more, replay_events runs in the service.`,
+    'retry: starts the next attempt of waiting deliveries now. replay: creates new deliveries of the same events; skips deliveries ' +
+    'in progress and deliveries with a later replay. cancel: ends deliveries without further attempts. ' +
+    'Acts on the deliveries that the filters match, newest first. Without expectedCount, it counts and changes nothing; with the count of that dry run, it ' +
+    `acts on at most ${MOST_DELIVERIES} deliveries and returns how many it changed. For more, use replay_events, which runs in the service.`,
   effect: 'destroys',
   input: z.strictObject({
     ...deliveryFilters,
@@ -97,7 +97,7 @@ function whatOf(action: Action, found: number): string {
   const what = `${found} deliveries would be ${DONE[action]}`;
   return found <= MOST_DELIVERIES
     ? what
-    : `${what}, which is more than ${MOST_DELIVERIES}: name a shorter time, or use replay_events or retry_issue`;
+    : `${what}, which is more than ${MOST_DELIVERIES}: pass a shorter time range, or use replay_events or retry_issue`;
 }
 
 async function actOnOne(client: Client, action: Action, id: string, expected: number | undefined) {
@@ -142,8 +142,8 @@ export const retryIssue = tool({
   name: 'retry_issue',
   title: 'Replay the failed deliveries of an issue',
   description:
-    'Makes new deliveries of what failed since an issue of list_failures began and was not replayed yet. Repair the cause first. Without ' +
-    'expectedCount it counts, and changes nothing; with the count of that dry run it acts.',
+    'Replays the deliveries that failed since an issue of list_failures began and were not replayed yet. Fix the cause first. Without ' +
+    'expectedCount, it counts and changes nothing; with the count of that dry run, it acts.',
   effect: 'destroys',
   input: z.strictObject({ issue: z.string().min(1).max(100).describe('Id of an issue, iss_...'), expectedCount }),
   more: 'list_deliveries shows the deliveries.',
@@ -151,8 +151,8 @@ export const retryIssue = tool({
     const { found } = await retrySteps(call, issue, true);
     const isTooMany = found > MOST_OF_ISSUE;
     const what = isTooMany
-      ? `More than ${MOST_OF_ISSUE} deliveries failed because of it: use replay_events with the source and the time`
-      : `${found} deliveries would be made again`;
+      ? `More than ${MOST_OF_ISSUE} deliveries failed because of the issue: use replay_events with the source and the time range`
+      : `${found} deliveries would be replayed`;
     if (expected === undefined) return dryRun(found, what, { issue });
     requireCount(found, expected);
     if (isTooMany) throw usage(`${what}. Nothing was changed`);
@@ -183,23 +183,23 @@ const eventFilters = inputsOf('createEventReplay', ['all', 'destinationIds', 'ra
 
 export const replayEvents = tool({
   name: 'replay_events',
-  title: 'Send events again',
+  title: 'Replay events',
   description:
-    'Sends stored events again, by the routes as they are now: one event, or all that the filters select. Without expectedCount it counts, and sends ' +
-    'nothing; with the count of that dry run it starts a replay, which runs in the service at ratePerSecond. get_replay shows its progress, ' +
-    'cancel_replay ends it. Receivers get these webhooks another time.',
+    'Replays stored events through the current routes: one event, or all events that the filters match. Without expectedCount, it counts and sends ' +
+    'nothing; with the count of that dry run, it starts a replay, which runs in the service at ratePerSecond. get_replay shows its progress, ' +
+    'cancel_replay ends it. Receivers get these webhooks again.',
   effect: 'destroys',
   input: z.strictObject({
     ...eventFilters,
     until: inputs.until,
-    event: inputs.event.describe('Only this one').optional(),
+    event: inputs.event.describe('ID of the only event to replay, evt_...').optional(),
     destinations: z
       .array(z.string().min(1).max(200))
       .min(1)
       .max(20)
-      .describe('Only to these destinations, by name or id (default: all of the routes)')
+      .describe('Names or IDs of the destinations to replay to (default: all destinations of the routes)')
       .optional(),
-    ratePerSecond: z.int().min(1).max(1000).default(50).describe('Events a second'),
+    ratePerSecond: z.int().min(1).max(1000).default(50).describe('Events per second'),
     expectedCount,
   }),
   more: 'get_replay shows the replay.',
@@ -214,9 +214,9 @@ export const replayEvents = tool({
     const counted = await client.createEventReplay({ body: { ...selection, dryRun: true } });
     const { eventsTotal: count, eventsExpired } = counted as EventReplayDryRun;
     if (expected === undefined) {
-      const expired = eventsExpired > 0 ? `, ${eventsExpired} of them without a payload any more` : '';
+      const expired = eventsExpired > 0 ? `, ${eventsExpired} of them without a payload` : '';
       const next = { ...filters, until, ...given, ratePerSecond };
-      return dryRun(count, `${count} events would be sent again${expired}`, next);
+      return dryRun(count, `${count} events would be replayed${expired}`, next);
     }
     requireCount(count, expected);
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
@@ -236,7 +236,7 @@ async function replayOne(
 ) {
   // That there is none is an error of its own.
   await client.getEvent({ id: event });
-  if (expected === undefined) return dryRun(1, `The event ${event} would be sent again`, args);
+  if (expected === undefined) return dryRun(1, `The event ${event} would be replayed`, args);
   requireCount(1, expected);
   const { message, deliveriesCreated } = await client.replayEvent({ id: event, body: { destinationIds } });
   return { summary: `${message}.`, data: { dryRun: false, count: 1, deliveriesCreated } };

@@ -14,11 +14,11 @@ const NAMED_IN_SUMMARY = 3;
 
 export const listFailures = tool({
   name: 'list_failures',
-  title: 'What failed, since when, and why',
+  title: 'List failures and their causes',
   description:
-    'Start here when webhooks did not arrive. Groups the deliveries made since a time that failed, are being retried or are held, by route, ' +
-    'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample; and lists the issues (failures that last, with ' +
-    'when each began). Webhooks that a source refused show up as issues. get_delivery then shows what the destination answered.',
+    'Start here when webhooks did not arrive. Groups the deliveries created since a time that failed, are being retried or are held, by route, ' +
+    'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample; and lists the issues (ongoing failures, with ' +
+    'their start). Webhooks that a source refused show up as issues. get_delivery then shows the response of the destination.',
   input: z.strictObject({
     since: inputs.since.unwrap().default('24h'),
     source: inputs.source,
@@ -26,7 +26,7 @@ export const listFailures = tool({
     destination: inputs.destination,
     limit: inputs.limit.describe('Maximum number of groups, and of issues'),
   }),
-  more: 'Name a route or destination, a later since, or a smaller limit.',
+  more: 'Pass a route or destination, a later since, or a smaller limit.',
   async run({ client }, { limit, ...args }) {
     const since = isoTime(args.since);
     const { from: _since, ...places } = await membersOf(client, args);
@@ -121,7 +121,9 @@ function groupOf(delivery: Delivery, cause: string): Group {
 function summaryOf(since: string, count: number, isComplete: boolean, groups: Group[], issues: Issue[]): string {
   if (count === 0 && issues.length === 0) return `Nothing failed since ${since}.`;
   const all = isComplete ? `${count}` : `More than ${count}`;
-  const lines = [`${all} deliveries made since ${since} failed or have not arrived yet, for ${groups.length} causes.`];
+  const lines = [
+    `${all} deliveries created since ${since} failed or have not arrived yet, for ${groups.length} causes.`,
+  ];
   for (const group of groups.slice(0, NAMED_IN_SUMMARY)) {
     const { route, destination, cause, sample } = group;
     lines.push(
@@ -131,6 +133,6 @@ function summaryOf(since: string, count: number, isComplete: boolean, groups: Gr
     );
   }
   const lasting = issues.filter(({ state }) => state === 'open' || state === 'acknowledged').length;
-  lines.push(`${issues.length} issues had failures since then; ${lasting} of them last.`);
+  lines.push(`${issues.length} issues had failures since then; ${lasting} of them are still open.`);
   return lines.join('\n');
 }

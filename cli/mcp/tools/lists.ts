@@ -44,8 +44,8 @@ function listTool<Item>({ operation, plural, title, description, leftOut = [], i
       ...(hasCursor ? { cursor } : { page }),
     }),
     more: hasCursor
-      ? 'Ask with a smaller limit, and continue with nextCursor.'
-      : 'Ask with a smaller limit, page by page, or search for a part of the name.',
+      ? 'Pass a smaller limit, and continue with nextCursor.'
+      : 'Pass a smaller limit, page by page, or search for a part of the name.',
     async run({ client }, { limit: pageSize, ...args }) {
       const start = hasCursor ? { cursor: 'first' } : {};
       const input = { ...start, ...(await membersOf(client, args)), pageSize };
@@ -53,7 +53,7 @@ function listTool<Item>({ operation, plural, title, description, leftOut = [], i
       const items = await pMap(data, (each) => item(each, client), { concurrency: AT_ONCE });
       if ('nextCursor' in pagination) {
         const { nextCursor, searchedUntil } = pagination;
-        const rest = nextCursor === null ? 'these are the last' : 'there are more: continue with nextCursor';
+        const rest = nextCursor === null ? 'end of the list' : 'there are more: continue with nextCursor';
         return { summary: `${items.length} ${plural}; ${rest}.`, data: { [plural]: items, nextCursor, searchedUntil } };
       }
       const { total, page: at, pageSize: size } = pagination;
@@ -71,8 +71,8 @@ function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partia
 export const listEvents = listTool<Event>({
   ...{ operation: 'listEvents', plural: 'events', title: 'Find received events' },
   description:
-    'Lists received webhooks (events), newest first, without their payloads. search looks into payloads, so an order number or a customer id ' +
-    'finds its event. routed false finds events that no route took: they were stored and went nowhere.',
+    'Lists received webhooks (events), newest first, without their payloads. search looks into payloads, so an order number or a customer ID ' +
+    'finds its event. routed false finds events that no route matched: they were stored, but not delivered.',
   // Without headers: the list would be all headers.
   item: (event) => ({
     ...pick(event, 'id', 'source', 'status', 'routed', 'method', 'path', 'payloadSize', 'receivedAt'),
@@ -87,8 +87,8 @@ export const listEvents = listTool<Event>({
 export const listDeliveries = listTool<Delivery>({
   ...{ operation: 'listDeliveries', plural: 'deliveries', title: 'Find deliveries' },
   description:
-    'Lists single deliveries, newest first, with status, number of attempts and the error of the latest one. For what failed as a whole, ' +
-    'list_failures says more in one call.',
+    'Lists single deliveries, newest first, with status, number of attempts and the error of the latest one. For an overview of failures, use ' +
+    'list_failures.',
   item: (delivery) => ({
     ...pick(delivery, 'id', 'eventId', 'source', 'route', 'destination', 'status', 'attemptCount', 'statusCode'),
     ...pick(delivery, 'error', 'holdReason', 'createdAt', 'nextAttemptAt', 'finishedAt'),
@@ -98,8 +98,8 @@ export const listDeliveries = listTool<Delivery>({
 export const listSources = listTool<Source>({
   ...{ operation: 'listSources', plural: 'sources', title: 'List sources' },
   description:
-    'Lists where webhooks come in: address, provider, whether it is enabled, when the last webhook came, and how many were refused in the last ' +
-    '24 hours, by cause (signature: the secret is not that of the sender).',
+    'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook came, and how many were refused in the last ' +
+    '24 hours, by cause (signature: the secret differs from the secret of the sender).',
   async item(source, client) {
     const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
     return {
@@ -114,7 +114,7 @@ export const listRoutes = listTool<Route>({
   ...{ operation: 'listRoutes', plural: 'routes', title: 'List routes' },
   description:
     'Lists which webhooks go where: source, destinations, filter, schema, transform, and whether the route is enabled, paused, or its circuit ' +
-    'breaker is open (then deliveries are held; circuit says since when, and after how many failures).',
+    'breaker is open (then deliveries are held; circuit has the time and the number of failures).',
   async item(route, client) {
     const { id, circuitState } = route;
     // A closed circuit has nothing to tell.

@@ -11,15 +11,17 @@ export const getProvider = tool({
   name: 'get_provider',
   title: 'How to connect a provider',
   description:
-    'Says how webhooks of a provider (Stripe, GitHub, Shopify, ...) are connected: where to enter the address, which secret is meant, which ' +
-    'handshakes are answered, and the addresses of the sources that are made for it already. Without a name it lists the providers.',
-  input: z.strictObject({ provider: z.string().min(1).max(100).describe('Its name, such as stripe').optional() }),
-  more: 'Name one provider.',
+    'Explains how to connect the webhooks of a provider (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret it needs, which ' +
+    'handshakes are supported, and the ingest URLs of existing sources for it. Without a name, it lists the providers.',
+  input: z.strictObject({
+    provider: z.string().min(1).max(100).describe('Name of the provider, such as stripe').optional(),
+  }),
+  more: 'Pass the name of a provider.',
   async run({ client }, { provider: name }) {
     const all = await providersOf(client);
     if (name === undefined) {
       const providers = all.map((provider) => ({ name: provider.name, title: provider.title }));
-      return { summary: `${all.length} providers; name one to learn how it is connected.`, data: { providers } };
+      return { summary: `${all.length} providers; pass a name to learn how to connect one.`, data: { providers } };
     }
     const provider = named(all, name);
     const sources = await sourcesOf(client, name);
@@ -31,20 +33,20 @@ export const connectProvider = tool({
   name: 'connect_provider',
   title: 'Create a source for a provider',
   description:
-    'Makes a source that takes the webhooks of a provider, and tells the address to enter there. get_provider says which secret is meant. A secret ' +
-    'that is given here is in this conversation from then on; where that must not be, leave the tool alone and let a person run ' +
+    'Creates a source that accepts the webhooks of a provider, and returns the ingest URL to enter there. get_provider says which secret it needs. A secret ' +
+    'passed here becomes part of this conversation; to keep it out, do not use this tool and let a person run ' +
     'npx hookyard sources create <slug> --provider <name> --secret @file.',
   effect: 'adds',
   input: z.strictObject({
-    provider: z.string().min(1).max(100).describe('Its name, such as stripe'),
+    provider: z.string().min(1).max(100).describe('Name of the provider, such as stripe'),
     slug: z
       .string()
       .min(1)
       .max(63)
-      .describe('Part of the address, cannot be changed: lowercase letters, digits, hyphens'),
+      .describe('Part of the ingest URL, cannot be changed: lowercase letters, digits, hyphens'),
     name: z.string().min(1).max(200).describe('Display name (default: the slug)').optional(),
-    secret: z.string().min(1).max(4096).describe('What get_provider calls secret').optional(),
-    verifyToken: z.string().min(1).max(4096).describe('What get_provider calls verifyToken').optional(),
+    secret: z.string().min(1).max(4096).describe('The secret that get_provider describes').optional(),
+    verifyToken: z.string().min(1).max(4096).describe('The verify token that get_provider describes').optional(),
   }),
   more: 'list_sources shows the source.',
   async run({ client }, { provider: wanted, slug, name = slug, secret, verifyToken }) {
@@ -55,7 +57,7 @@ export const connectProvider = tool({
     const source = await client.createSource({ body });
     const { instructions } = provider;
     return {
-      summary: `${slug} takes the webhooks of ${provider.title} at ${source.webhookUrl}. ${instructions} A route leads them on.`,
+      summary: `${slug} accepts the webhooks of ${provider.title} at ${source.webhookUrl}. ${instructions} A route then delivers them.`,
       data: { source: inShort(source), instructions },
     };
   },
@@ -74,7 +76,7 @@ function requireSecrets(
   const which = missing.map((member) => `${member} (${provider[member]})`).join(' and ');
   const options = missing.map((member) => (member === 'secret' ? '--secret @file' : '--verify-token @file')).join(' ');
   throw usage(
-    `${provider.title} needs ${which}. To keep it out of this conversation, a person runs: ` +
+    `${provider.title} needs ${which}. To keep it out of this conversation, let a person run: ` +
       `npx hookyard sources create ${slug} --provider ${provider.name} ${options}`,
   );
 }
@@ -92,7 +94,7 @@ function named(all: Provider[], name: string): Provider {
   const provider = all.find((one) => one.name === name.toLowerCase());
   if (provider !== undefined) return provider;
   throw notFound(
-    `There is no provider ${name}; there are ${all.map((one) => one.name).join(', ')}. Many others sign as standard-webhooks`,
+    `Invalid provider ${name}. Valid providers: ${all.map((one) => one.name).join(', ')}. Many others sign as standard-webhooks`,
   );
 }
 
@@ -116,7 +118,7 @@ function howTo(
     secret === null ? 'The provider sends its secret in its handshake.' : `The secret is ${secret}.`,
     ...(verifyToken === null ? [] : [`The verify token is ${verifyToken}.`]),
     sources.length === 0
-      ? 'No source is made for it yet; its address is what a new source has.'
+      ? 'No source exists for it yet; a new source has the ingest URL to enter there.'
       : `Address: ${addresses}`,
     `Documentation: ${docs}`,
   ].join('\n');

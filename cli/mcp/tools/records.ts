@@ -20,11 +20,15 @@ export const getDelivery = tool({
   name: 'get_delivery',
   title: 'Show a delivery',
   description:
-    'Shows a delivery: each attempt with its time, status code, error and what the destination answered, and the request as it was sent ' +
-    '(secrets masked) or will be. The body of the request only with includeBody, for which the key needs the scope payloads:read.',
+    'Shows a delivery: each attempt with its time, status code, error and response, and the request as it was sent ' +
+    'or will be sent (secrets masked). The body of the request only with includeBody, for which the key needs the scope payloads:read.',
   input: z.strictObject({
-    delivery: z.string().min(1).max(100).describe('Id of a delivery, dlv_...'),
-    attempt: z.int().min(1).describe('The attempt whose request is shown (default: the latest)').optional(),
+    delivery: z.string().min(1).max(100).describe('ID of a delivery, dlv_...'),
+    attempt: z
+      .int()
+      .min(1)
+      .describe('Number of the attempt to show the request of (default: the latest attempt)')
+      .optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
@@ -57,7 +61,7 @@ function summaryOf({ id, status, destination, attemptCount, nextAttemptAt, ...it
   const answered = attempts.at(-1)?.responseBody;
   const lines = [
     `${id} to ${destination.name} is ${status} after ${attemptCount} attempts${why === null ? '' : `: ${why}`}.${next}`,
-    ...(answered && why !== null ? [`The destination answered: ${shortText(answered, 300)}`] : []),
+    ...(answered && why !== null ? [`The destination returned: ${shortText(answered, 300)}`] : []),
   ];
   return lines.map(cell).join('\n');
 }
@@ -66,7 +70,7 @@ export const getEvent = tool({
   name: 'get_event',
   title: 'Show an event',
   description:
-    'Shows a received webhook: its headers (secrets masked) and what became of it at each destination. The payload only with includePayload, ' +
+    'Shows a received webhook: its headers (secrets masked) and its delivery to each destination. The payload only with includePayload, ' +
     'for which the key needs the scope payloads:read; it is null when it is no longer kept.',
   input: z.strictObject({
     event: inputs.event,
@@ -101,7 +105,7 @@ async function payloadOf(client: Client, id: string, most: number) {
   }
 }
 
-const replayId = z.string().min(1).max(100).describe('Id of a replay, rpl_...');
+const replayId = z.string().min(1).max(100).describe('ID of a replay, rpl_...');
 
 const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventReplay) =>
   `${id} is ${status}: ${eventsReplayed} of ${eventsTotal ?? 'an unknown number of'} events${error === null ? '' : ` (${error})`}`;
@@ -109,9 +113,9 @@ const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventRep
 export const getReplay = tool({
   name: 'get_replay',
   title: 'Show the progress of a replay',
-  description: 'Shows how far a replay of events is. Without an id it lists the latest replays.',
+  description: 'Shows the progress of a replay of events. Without an ID, it lists the latest replays.',
   input: z.strictObject({ replay: replayId.optional() }),
-  more: 'Name one replay.',
+  more: 'Pass the ID of a replay.',
   async run({ client }, { replay }) {
     const replays =
       replay === undefined

@@ -14,8 +14,8 @@ import { tool } from '../tool.ts';
 const MOST_OUTPUT = 8192;
 
 const sample = {
-  event: inputs.event.optional().describe('Id of a stored event to try it with; the key needs the scope payloads:read'),
-  payload: z.unknown().optional().describe('Instead of an event: the payload as JSON'),
+  event: inputs.event.optional().describe('ID of a stored event to use; the key needs the scope payloads:read'),
+  payload: z.unknown().optional().describe('Payload as JSON, instead of an event'),
 };
 
 interface Sample {
@@ -31,14 +31,14 @@ async function sampleOf(
   { event: id, payload }: { event?: string | undefined; payload?: unknown },
 ): Promise<Sample> {
   if (id === undefined) {
-    if (payload === undefined) throw usage('Give event, the id of a stored event (list_events finds one), or payload');
+    if (payload === undefined) throw usage('Pass event, the ID of a stored event (list_events finds one), or payload');
     return { payload };
   }
   const event = await client.getEvent({ id, includePayload: true });
   const isRead = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
   if (!isRead)
     throw usage(
-      `The payload of ${id} is neither JSON nor a form of text; preview_route shows what a route makes of it`,
+      `The payload of ${id} is neither JSON nor a form of text; preview_route shows the request that a route would send`,
     );
   return { payload: event.payload, headers: event.headers, path: event.path, query: event.query, method: event.method };
 }
@@ -51,21 +51,21 @@ export const tryTransform = tool({
   name: 'try_transform',
   title: 'Test a transform',
   description:
-    'Runs a stored transform, or code that is stored nowhere, on a stored event or on a payload of yours, and shows the output, or the error with ' +
+    'Runs a stored transform, or code that is not stored, on a stored event or on your own payload, and shows the output, or the error with ' +
     'its line. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
     'export default (event) => ({ id: event.payload.order.id }) in javascript.',
   input: z.strictObject({
-    transform: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
-    code: z.string().min(1).max(65_536).describe('Instead of a stored one').optional(),
-    type: z.enum(TRANSFORM_TYPES).describe('The language of the code').optional(),
+    transform: z.string().min(1).max(200).describe('ID, slug or name of a stored transform').optional(),
+    code: z.string().min(1).max(65_536).describe('Code to run, instead of a stored transform').optional(),
+    type: z.enum(TRANSFORM_TYPES).describe('Language of the code').optional(),
     ...sample,
   }),
-  more: 'Make the transform return less.',
+  more: 'Return less from the transform.',
   async run({ client }, { transform, code, type, ...args }) {
     if ((transform === undefined) === (code === undefined))
-      throw usage('Give either transform (a stored one) or code with its type');
+      throw usage('Pass either transform (a stored transform) or code with its type');
     if (code !== undefined && type === undefined)
-      throw usage(`Give the type of the code: ${TRANSFORM_TYPES.join(', ')}`);
+      throw usage(`Pass the type of the code: ${TRANSFORM_TYPES.join(', ')}`);
     const body = await sampleOf(client, args);
     const result =
       code !== undefined && type !== undefined
@@ -86,16 +86,16 @@ export const tryFilter = tool({
   name: 'try_filter',
   title: 'Test a filter',
   description:
-    'Tells whether a stored filter, or conditions that are stored nowhere, take a stored event or a payload of yours, and which conditions are met. ' +
+    'Tests whether a stored filter, or conditions that are not stored, match a stored event or your own payload, and which conditions are met. ' +
     'A field is payload.<path>, headers.<name>, query.<name>, request.path or method.',
   input: z.strictObject({
-    filter: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
+    filter: z.string().min(1).max(200).describe('ID, slug or name of a stored filter').optional(),
     conditions: z
       .array(z.strictObject({ field: z.string(), operator: z.string(), value: z.unknown().optional() }))
       .min(1)
       .max(50)
       .describe(
-        'Instead of a stored one, such as {"field": "payload.kind", "operator": "equals", "value": "order.paid"}',
+        'Conditions to test, instead of a stored filter, such as {"field": "payload.kind", "operator": "equals", "value": "order.paid"}',
       )
       .optional(),
     logic: z.enum(['AND', 'OR']).describe('Whether all conditions must match, or any').optional(),
@@ -104,7 +104,7 @@ export const tryFilter = tool({
   more: 'Try fewer conditions.',
   async run({ client }, { filter, conditions, logic, ...args }) {
     if ((filter === undefined) === (conditions === undefined))
-      throw usage('Give either filter (a stored one) or conditions');
+      throw usage('Pass either filter (a stored filter) or conditions');
     const body = await sampleOf(client, args);
     const result =
       conditions === undefined
@@ -121,10 +121,10 @@ export const previewRoute = tool({
   name: 'preview_route',
   title: 'Preview a route',
   description:
-    'Shows what a route would do with a stored event now: whether its filter and schema take it, and the requests that it would send (secrets ' +
+    'Shows what a route would do with a stored event now: whether its filter and schema match, and the requests that it would send (secrets ' +
     'masked). Nothing is sent. The key needs the scope payloads:read.',
   input: z.strictObject({
-    route: z.string().min(1).max(200).describe('Name or id of a route'),
+    route: z.string().min(1).max(200).describe('Name or ID of a route'),
     event: inputs.event,
     payloadBytes: inputs.payloadBytes,
   }),
