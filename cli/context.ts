@@ -89,7 +89,7 @@ const checked = (address: string, from: string): ServiceAddress => ({
 /** The address of a service, without slashes at its end. @throws CliError when it is none */
 export function checkedUrl(address: string): string {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-    throw usage(`"${address}" is not the address of a service: it must start with http:// or https://`);
+    throw usage(`"${address}" is not the URL of a service: it must start with http:// or https://`);
   return address.replace(/\/+$/, '');
 }
 
@@ -108,7 +108,7 @@ function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): 
   }
 }
 
-const WORDS = { query: 'the query parameter that holds the token', body: 'the member' };
+const WORDS = { query: 'the query parameter that holds the token', body: 'the field' };
 
 /** Prints ignored parts of requests on stderr, each name once. */
 function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
@@ -121,6 +121,6 @@ function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
       printed.add(line);
       output.note(`hookyard: ${line}`);
     }
-    if (more > 0) output.note(`hookyard: The service ignored ${more} more`);
+    if (more > 0) output.note(`hookyard: The service ignored ${more} more fields`);
   };
 }

@@ -20,6 +20,9 @@ export class CliError extends Error {
 
 export const usage = (message: string) => new CliError(EXIT.usage, message);
 export const notFound = (message: string) => new CliError(EXIT.notFound, message);
+/** What to do about a record that there is none of. @param command of its kind, such as `routes` */
+export const listAdvice = (command: string): string =>
+  `. List ${command.replaceAll('-', ' ')} with: hookyard ${command} list`;
 
 export interface Ending {
   exitCode: number;
@@ -30,7 +33,7 @@ export interface Ending {
 }
 
 const IN_SERVER =
-  'This command works on the database and is in the package hookyard-server: npx hookyard-server, then what follows hookyard here';
+  'This command works on the database and is in the package hookyard-server: run it with npx hookyard-server instead of hookyard';
 
 /** @param address of the service, for messages */
 export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {
@@ -39,9 +42,10 @@ export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | '
   if (error instanceof CliError)
     return { exitCode: error.exitCode, line: error.message, body: { message: error.message } };
   if (error instanceof HookyardError) {
-    // The API's advice on 401 is for those who write requests.
-    const message = error.status === 401 ? error.message.replace(/;.*/, '') : error.message;
-    const line = `${message}${adviceOn(error, address)}`;
+    // The API's advice on 401 and 404 is for those who write requests.
+    const advice = adviceOn(error, address);
+    const hasOwn = error.status === 401 || (error.status === 404 && advice !== '');
+    const line = `${hasOwn ? error.message.replace(/;.*/, '') : error.message}${advice}`;
     const { status, code, details, limit, requestId } = error;
     const body = { message: error.message, status, code, details, ...(limit !== null && { limit }), requestId };
     return { exitCode: exitCodeOf(error), line, body };
@@ -73,11 +77,10 @@ function adviceOn(
   { url, from }: Pick<ServiceAddress, 'url' | 'from'>,
 ): string {
   const kind = status === 404 ? /^There is no (\w+) with id/.exec(message)?.[1] : undefined;
-  if (kind !== undefined && Object.hasOwn(LISTED, kind))
-    return `; hookyard ${LISTED[kind as keyof typeof LISTED]} list shows those there are`;
-  if (status === 401) return '; give a key with --api-key or HOOKYARD_API_KEY';
+  if (kind !== undefined && Object.hasOwn(LISTED, kind)) return listAdvice(LISTED[kind as keyof typeof LISTED]);
+  if (status === 401) return '; pass a key with --api-key or HOOKYARD_API_KEY';
   if (code === 'UNREACHABLE')
-    return `; is the service running (npm start)? The address comes from ${from}; another is given with --url or HOOKYARD_URL`;
+    return `; is the service running (npm start)? The URL comes from ${from}; set another with --url or HOOKYARD_URL`;
   if (status !== null && status >= 500 && requestId !== null) return ` (request ${requestId} in the log of ${url})`;
   return '';
 }

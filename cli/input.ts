@@ -109,7 +109,7 @@ export function refuseEmpty(command: Command): void {
       if (isEmpty(each.getOptionValue(option.attributeName()))) empty.push(option.long ?? option.flags);
   }
   const refused = empty.find((name) => !MAY_BE_EMPTY.includes(name));
-  if (refused !== undefined) throw usage(`${refused} is empty; give it a value, or leave it out`);
+  if (refused !== undefined) throw usage(`${refused} is empty; set a value, or leave it out`);
 }
 
 export function given<T extends object>(members: T): Partial<T> {

@@ -30,10 +30,10 @@ const program = new Command('hookyard')
   .version(VERSION)
   .option(
     '--url <address>',
-    'of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else that of this folder, http://localhost:3000)',
+    'URL of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else the service of this folder, http://localhost:3000)',
   )
-  .option('--api-key <key>', 'whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
-  .option('--profile <name>', 'the service and the key that hookyard profiles set has stored (HOOKYARD_PROFILE)')
+  .option('--api-key <key>', 'API key, whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
+  .option('--profile <name>', 'profile with the service and key, stored by hookyard profiles set (HOOKYARD_PROFILE)')
   .option('--timeout <seconds>', 'seconds to wait for each request, and between retries (30)')
   .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
   .showHelpAfterError('(see --help)')

@@ -1,6 +1,6 @@
 // Records by what people call them: a slug or a name in the place of an id.
 import type { Client, ListName, Source } from '../client/index.ts';
-import { notFound, usage } from './errors.ts';
+import { listAdvice, notFound, usage } from './errors.ts';
 
 interface Kind {
   list: ListName;
@@ -46,8 +46,8 @@ async function findNamed(client: Client, kind: RecordKind, wanted: string): Prom
   }
   const [first, ...others] = found;
   const words = kind.replace('-', ' ');
-  if (!first) throw notFound(`There is no ${words} ${wanted}; hookyard ${kind}s list shows those there are`);
+  if (!first) throw notFound(`No ${words} ${wanted}${listAdvice(`${kind}s`)}`);
   if (others.length > 0)
-    throw usage(`${found.length} ${words}s are named ${wanted}; give an id: ${found.map(({ id }) => id).join(', ')}`);
+    throw usage(`${found.length} ${words}s are named ${wanted}; pass an ID: ${found.map(({ id }) => id).join(', ')}`);
   return first;
 }

@@ -67,7 +67,7 @@ function notePage(output: Output, shown: number, { total, page, pageSize }: Pagi
 }
 
 function noteNext(output: Output, shown: number, { nextCursor, searchedUntil }: CursorPagination): void {
-  if (nextCursor === null) output.note(shown === 0 ? 'none' : 'these are the last');
+  if (nextCursor === null) output.note(shown === 0 ? 'none' : 'end of the list');
   else {
     const until = searchedUntil === null ? '' : `searched back to ${searchedUntil}; `;
     output.note(`${until}--cursor ${nextCursor} shows the next`);

@@ -62,14 +62,14 @@ function providerFor(
   if (asked === undefined || asked === own?.name) return own;
   throw usage(
     own === null
-      ? `${slug} has no provider, but a scheme of its own; leave --provider out`
-      : `${slug} takes webhooks of ${own.name} only; leave --provider out`,
+      ? `${slug} has no provider, but a custom scheme; leave out --provider`
+      : `${slug} accepts webhooks of ${own.name} only; leave out --provider`,
   );
 }
 
 function knownProvider(name: string): Provider {
   const provider = providerNamed(name);
-  if (provider === undefined) throw usage(`${name} is not a provider; hookyard providers lists them`);
+  if (provider === undefined) throw usage(`No provider ${name}. List providers with: hookyard providers`);
   return provider;
 }
 
@@ -97,23 +97,23 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   if (needsPublishedKeys(scheme)) throw usage(ofOthers(who));
   if (secret === undefined && needsSecret(scheme))
     throw usage(
-      `${who.slug} verifies ${who.type} signatures: give its secret with --secret (@file reads it from a file)`,
+      `${who.slug} verifies ${who.type} signatures: pass its secret with --secret, or --secret @file to read from a file`,
     );
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
   if (signed === null)
-    throw usage(`${who.title} signs with a private key here, which nobody else has: let it send a test of its own`);
+    throw usage(`${who.title} signs with a private key here, which nobody else has: use its own test webhook`);
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 
 const withoutKey = ({ slug, title, provider }: Signer) =>
-  `${title} signs with a private key. Make a pair of keys, give the public one to a source for tests (${
+  `${title} signs with a private key. Generate a key pair, set the public key on a test source (${
     provider === null ? `hookyard sources update ${slug}` : `hookyard sources create test --provider ${provider}`
   } --secret @public.pem), and send with --private-key private.pem`;
 
 const ofOthers = ({ title, provider }: Signer) =>
-  `${title} signs with keys that it alone has, and publishes the public ones: nobody else can send what this source takes. ` +
-  `To try routes, make a source without verification: hookyard sources create test, then hookyard send --source test${
+  `${title} signs with keys that only it has, and publishes the public keys: nobody else can send webhooks that this source accepts. ` +
+  `To try routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
     provider === null ? '' : ` --provider ${provider}`
   }`;
 
@@ -127,7 +127,9 @@ const MAKE = {
 function keyFor(algorithm: keyof typeof KEY_TYPES, key: KeyObject): KeyObject {
   const curve = key.asymmetricKeyDetails?.namedCurve ?? 'prime256v1';
   if (key.asymmetricKeyType === KEY_TYPES[algorithm] && curve === 'prime256v1') return key;
-  throw usage(`--private-key is a key of another kind than the source verifies; ${MAKE[algorithm]} makes one`);
+  throw usage(
+    `--private-key is of another type than the key that the source verifies; generate one with: ${MAKE[algorithm]}`,
+  );
 }
 
 const ORDER_EVENTS = ['order.paid', 'order.created', 'order.cancelled'];
@@ -144,7 +146,7 @@ function sampleFor(provider: Provider | null, { event, data }: Wanted): Pick<Web
   if (event !== undefined && data === undefined && !events.includes(event)) {
     const whose = provider === null ? '' : ` of ${provider.name}`;
     throw usage(
-      `There is no sample of an event ${event}${whose}; known are ${events.join(', ')}. --data sends a body of yours under any name`,
+      `No sample event ${event}${whose}. Valid events: ${events.join(', ')}. With --data, any event name is valid`,
     );
   }
   const now = new Date();

@@ -13,7 +13,7 @@ const DEFAULT_PER_SECOND = 20;
 // More does not fit into one call.
 const MOST_PER_SECOND = 100;
 const FLAGS = {
-  codeClass: ['--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: there was no answer'],
+  codeClass: ['--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: no response'],
   error: ['--error <text>', 'part of the error of the latest attempt'],
 } as const;
 
@@ -31,7 +31,7 @@ export const deliveries: Resource = {
     },
     {
       operation: 'getDelivery',
-      about: 'show one, with its attempts',
+      about: 'show a delivery, with its attempts',
       show: ({ context: { output } }, delivery: DeliveryWithAttempts) =>
         output.result(delivery, () => showOne(output, delivery)),
     },
@@ -39,19 +39,19 @@ export const deliveries: Resource = {
       operation: 'getDeliveryRequest',
       name: 'request',
       about: 'show the request of an attempt',
-      flags: { attempt: ['--attempt <n>', 'the attempt (default: the latest)'], includeBody: null },
-      extra: (command) => command.option('--without-body', 'for a key that may not read payloads'),
+      flags: { attempt: ['--attempt <n>', 'number of the attempt (default: the latest attempt)'], includeBody: null },
+      extra: (command) => command.option('--without-body', 'leave out the body, for a key without payloads:read'),
       prepare({ options, query }) {
         if (options.withoutBody) query.includeBody = false;
       },
       show: ({ context: { output } }, answer: DeliveryRequest) => output.result(answer, () => showSent(output, answer)),
     },
-    { operation: 'cancelDelivery', about: 'cancel it: make no further attempt', done: '{_} is {status}' },
+    { operation: 'cancelDelivery', about: 'cancel a delivery: no further attempts', done: '{_} is {status}' },
     ...(Object.keys(ACTIONS) as Action[]).map(
       (action): Row => ({
         operation: 'actOnDeliveries',
         name: `${action}-all`,
-        about: `${action} all that match the filters, the newest first`,
+        about: `${action} all deliveries that match the filters, newest first`,
         flags: {
           ...FLAGS,
           ...{ action: null, cursor: null, limit: null },
@@ -102,7 +102,7 @@ function showOne(output: Output, { attempts, ...fields }: DeliveryWithAttempts):
   if (attempts.length === 0) return;
   output.line('');
   output.table(
-    ['attempt', 'started', 'status', 'code', 'ms', 'error', 'answer'],
+    ['attempt', 'started', 'status', 'code', 'ms', 'error', 'response'],
     attempts.map(({ attemptNumber, startedAt, status, statusCode, latency, error, responseBody }) => [
       ...[attemptNumber, startedAt, status, statusCode, latency, error, responseBody || null],
     ]),

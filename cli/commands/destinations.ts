@@ -10,7 +10,7 @@ import { pauseRows } from './routes.ts';
 
 const TYPES = `${valuesOf('createDestination', 'type').join(', ')} (http)`;
 const MEMBERS = { extra: withOptions, prepare: setMembers } as const;
-const FLAGS = { slug: ['--slug <slug>', 'its name in export files'], headers: null } as const;
+const FLAGS = { slug: ['--slug <slug>', 'name of the destination in export files'], headers: null } as const;
 
 export const destinations: Resource = {
   ...{ name: 'destinations', tag: 'Destinations', one: 'destination' },
@@ -26,7 +26,7 @@ export const destinations: Resource = {
     },
     {
       operation: 'createDestination',
-      about: 'the url is that of an HTTP endpoint; warehouses need --type and --config',
+      about: 'create a destination: an HTTP endpoint at a URL, or a warehouse with --type and --config',
       args: ['name', 'url?'],
       flags: { ...FLAGS, type: ['--type <type>', TYPES] },
       ...MEMBERS,
@@ -35,25 +35,25 @@ export const destinations: Resource = {
     { operation: 'updateDestination', flags: { ...FLAGS, type: null }, ...MEMBERS },
     {
       operation: 'putDestination',
-      about: 'create or replace it: omitted members return to their defaults, except credentials',
+      about: 'create or replace a destination: omitted fields return to their defaults, except credentials',
       args: ['url?'],
       flags: {
         ...FLAGS,
         name: ['--name <name>', 'display name (default: the slug)'],
-        type: ['--type <type>', 'as in create; cannot be changed'],
+        type: ['--type <type>', `${TYPES}; cannot be changed`],
       },
       ...MEMBERS,
-      done: '{name} is as given ({id})',
+      done: '{name} was applied ({id})',
     },
     ...pauseRows('destination'),
     {
       operation: 'deleteDestination',
-      about: 'delete it and remove it from all routes; lists routes that have no destination left. Its history is kept',
+      about: 'delete a destination and remove it from all routes; list routes without a destination; keep the history',
       run: deleteOne,
     },
     {
       operation: 'testDestination',
-      about: 'send it a sample webhook, or upload a sample file and show its row',
+      about: 'send a sample webhook to a destination, or upload a sample file and show its row',
       done: '{message} ({latency} ms)',
       after({ context: { output } }, { result }: { result?: { row: object } }) {
         if (!output.json && result !== undefined) output.line(cell(JSON.stringify(result.row)));
@@ -75,13 +75,13 @@ async function deleteOne({ context, path: { id = '' }, named }: Call): Promise<v
 /** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
 function withoutDestination({ id, name }: Route): string {
   const quoted = cell(name);
-  return `The route ${quoted} (${id}) leads nowhere now; hookyard routes update ${id} --to <destination>, or hookyard routes delete ${id}`;
+  return `The route ${quoted} (${id}) has no destination: hookyard routes update ${id} --to <destination>, or hookyard routes delete ${id}`;
 }
 
 function withOptions(command: Command): Command {
   return command
     .option('--header <"Name: value">', 'header sent with every delivery; repeatable, replaces all', collect)
-    .option('--bearer <token>', 'sent as Authorization: Bearer; @file reads a file')
+    .option('--bearer <token>', 'token to send as Authorization: Bearer, or @file to read from a file')
     .option('--max-retries <n>', 'retries after the first attempt (5)');
 }
 

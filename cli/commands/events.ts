@@ -11,7 +11,7 @@ import { type Columns, showDone, showList, showRecord } from '../show.ts';
 import { watchEvent } from '../watch.ts';
 import type { Call, Resource } from './operation.ts';
 
-const SEARCH = { search: ['--search <text>', 'in the payload'] } as const;
+const SEARCH = { search: ['--search <text>', 'text in the payload'] } as const;
 const REPLAYS: Columns = {
   id: 'id',
   status: 'status',
@@ -22,7 +22,7 @@ const REPLAYS: Columns = {
 };
 
 export const events: Resource = {
-  ...{ name: 'events', tag: 'Events', one: 'event', about: 'what was received' },
+  ...{ name: 'events', tag: 'Events', one: 'event', about: 'received webhooks' },
   rows: [
     {
       operation: 'listEvents',
@@ -30,7 +30,7 @@ export const events: Resource = {
       flags: {
         ...SEARCH,
         routeId: ['--route <route>', 'events with a delivery of this route; name or id'],
-        destinationId: ['--destination <destination>', 'events with a delivery to this one; name or id'],
+        destinationId: ['--destination <destination>', 'events with a delivery to this destination; name or id'],
       },
       columns: {
         id: 'id',
@@ -43,9 +43,9 @@ export const events: Resource = {
     },
     {
       operation: 'getEvent',
-      about: 'show one, with its payload and deliveries',
+      about: 'show an event, with its payload and deliveries',
       flags: { includePayload: null, includeDeliveries: null },
-      extra: (command) => command.option('--raw', 'only the payload, byte by byte as received'),
+      extra: (command) => command.option('--raw', 'print only the payload, byte by byte as received'),
       run: showEvent,
     },
     {
@@ -54,9 +54,9 @@ export const events: Resource = {
       about: 'replay one event, or all events that match the filters',
       flags: {
         ...SEARCH,
-        destinationIds: ['--destination <destination>', 'only to this destination; name or id, repeatable'],
-        all: ['--all', 'all events, instead of filters'],
-        dryRun: ['--dry-run', 'only count'],
+        destinationIds: ['--destination <destination>', 'replay only to this destination; name or id, repeatable'],
+        all: ['--all', 'replay all events, without filters'],
+        dryRun: ['--dry-run', 'count the events, replay nothing'],
         ratePerSecond: ['--rate <n>', 'events per second, for a replay by filters (50)'],
       },
       extra: (command) => command.argument('[id]'),
@@ -65,7 +65,7 @@ export const events: Resource = {
     {
       operation: 'listEventReplays',
       name: 'replays',
-      about: 'list replays with their progress, or show one',
+      about: 'list replays with their progress, or show a replay',
       extra: (command) => command.argument('[id]'),
       async run({ context, named, query }) {
         if (named === '') showList(context, await context.client.listEventReplays(query), REPLAYS);
@@ -78,13 +78,13 @@ export const events: Resource = {
   more(group) {
     group
       .command('watch <id>')
-      .description('print its deliveries until each has ended; exit code 1 if one fails')
+      .description('print the deliveries of an event until each has ended; exit code 1 if a delivery fails')
       .action(async (id: string, _options, command: Command) => watchEvent(contextOf(command), id));
     group
       .command('follow')
       .description('print events as they arrive, until Ctrl-C')
-      .option('--source <source>', 'slug or id')
-      .option('--routed <boolean>', 'false: events that no route took; true: the others')
+      .option('--source <source>', 'events of this source; slug or id')
+      .option('--routed <boolean>', 'false: events that no route matched; true: routed events')
       .action(async ({ source, routed }: { source?: string; routed?: string }, command: Command) => {
         const context = contextOf(command);
         const sourceId = source && (await findSource(context.client, source)).id;
@@ -99,17 +99,17 @@ async function replay(call: Call): Promise<void> {
   if (id !== '') {
     const { destinationIds, ...others } = body as { destinationIds?: string[] };
     if (Object.keys(others).length > 0)
-      throw usage('An id replays that event; filters, --all, --dry-run and --rate are for replays without an id');
+      throw usage('An event ID cannot be combined with filters, --all, --dry-run or --rate');
     const answer = await client.replayEvent({ id, body: { destinationIds } });
     return showDone(context, answer, answer.message);
   }
   const answer = await client.createEventReplay({ body });
   if ('dryRun' in answer) {
-    const expired = answer.eventsExpired > 0 ? `, ${answer.eventsExpired} of them without a payload any more` : '';
+    const expired = answer.eventsExpired > 0 ? `, ${answer.eventsExpired} of them without a payload` : '';
     const count = answer.eventsTotal === 1 ? '1 event' : `${answer.eventsTotal} events`;
     return showDone(context, answer, `${count} would be replayed${expired}`);
   }
-  const next = `hookyard events replays ${answer.id} tells how far it is`;
+  const next = `hookyard events replays ${answer.id} shows its progress`;
   showDone(context, answer, `The replay ${answer.id} is ${answer.status}; ${next}`);
 }
 
@@ -147,7 +147,7 @@ function printEvent(output: Output, event: EventInFull): void {
     ]),
   );
   if (older !== null)
-    output.note(`There are older ones: hookyard deliveries list --event ${event.id} --cursor ${older}`);
+    output.note(`There are older deliveries: hookyard deliveries list --event ${event.id} --cursor ${older}`);
 }
 
 type Filter = NonNullable<Parameters<Client['streamEvents']>[0]>;
@@ -159,8 +159,7 @@ async function follow({ client, output }: Context, filter: Filter): Promise<void
   try {
     for await (const told of client.streamEvents(filter, { signal: end.signal })) {
       if (told.type === 'event') output.line(output.json ? JSON.stringify(told.event) : lineOf(told.event));
-      else if (told.type === 'gap')
-        output.note('More came than could be followed; hookyard events list has the others');
+      else if (told.type === 'gap') output.note('Some events were missed; hookyard events list shows all of them');
       // It is opened again every minute.
       else if (opened++ === 0) output.note('Shows events as they arrive. Stop with Ctrl-C.');
     }
@@ -170,4 +169,4 @@ async function follow({ client, output }: Context, filter: Filter): Promise<void
 }
 
 const lineOf = ({ receivedAt, id, source, routed, payloadSize }: Event): string =>
-  [receivedAt, id, cell(source.name), `${payloadSize} bytes`, ...(routed ? [] : ['no route took it'])].join('  ');
+  [receivedAt, id, cell(source.name), `${payloadSize} bytes`, ...(routed ? [] : ['no route matched'])].join('  ');

@@ -21,7 +21,7 @@ const OPERATIONS = {
   destinations: { export: 'exportDestinations', import: 'importDestinations' },
   routes: { export: 'exportRoutes', import: 'importRoutes' },
 } as const;
-const EXPORT_ADVICE = 'give a file that hookyard export wrote';
+const EXPORT_ADVICE = 'pass a file written by hookyard export';
 
 const kind = () => new Argument('<kind>').choices(['destinations', 'routes']);
 
@@ -30,21 +30,21 @@ export function addExchange(program: Command): void {
     .command('export')
     .description('write destinations or routes as JSON, to stdout or a file')
     .addArgument(kind())
-    .option('--ids <ids>', 'only these, separated by commas')
-    .option('--include-sensitive', 'destinations with their credentials')
-    .option('-o, --output <file>', 'readable by its owner only')
+    .option('--ids <ids>', 'IDs to export, comma-separated')
+    .option('--include-sensitive', 'include the credentials of destinations')
+    .option('-o, --output <file>', 'file to write, readable only by its owner')
     .action(exportRecords);
   program
     .command('import')
-    .description('read a file that export wrote')
+    .description('import a file written by hookyard export')
     .addArgument(kind())
-    .argument('<file>', '- reads stdin')
+    .argument('<file>', 'file to import, or - for stdin')
     .addOption(
       new Option('--on-conflict <what>', 'how to handle records that already exist')
         .choices(['skip', 'rename', 'overwrite'])
         .makeOptionMandatory(),
     )
-    .option('--dry-run', 'only check')
+    .option('--dry-run', 'check the file, change nothing')
     .action(importRecords);
 }
 
@@ -80,7 +80,7 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
   const { client, output } = contextOf(command);
   const envelope = parseJson(readInput(file), file, EXPORT_ADVICE) as Envelope | null;
   if (!Array.isArray(envelope?.[what]))
-    throw usage(`${file} holds no ${what}: it must be a file that hookyard export ${what} wrote`);
+    throw usage(`${file} holds no ${what}: it must be a file written by hookyard export ${what}`);
   const body = { ...envelope, conflictStrategy: options.onConflict, validateOnly: options.dryRun === true };
   const result = (await callOperation(client, OPERATIONS[what].import, { body })) as ImportResult;
   const { errors = [], warnings = [], summary = result } = result;

@@ -5,14 +5,14 @@ import { showDone } from '../show.ts';
 import { type Call, type Resource, type Row, valuesOf } from './operation.ts';
 
 const CHANGES = {
-  acknowledge: { state: 'acknowledged', about: 'acknowledge it' },
-  ignore: { state: 'ignored', about: 'ignore it; occurrences are still counted' },
-  resolve: { state: 'resolved', about: 'resolve it; another failure opens a new one' },
-  open: { state: 'open', about: 'open it again' },
+  acknowledge: { state: 'acknowledged', about: 'acknowledge an issue' },
+  ignore: { state: 'ignored', about: 'ignore an issue; occurrences are still counted' },
+  resolve: { state: 'resolved', about: 'resolve an issue; another failure opens a new issue' },
+  open: { state: 'open', about: 'reopen an issue' },
 } as const;
 
 export const issues: Resource = {
-  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'lasting failures: what, since when, and how often' },
+  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'ongoing failures, with cause, start and count' },
   rows: [
     {
       operation: 'listIssues',
@@ -34,8 +34,8 @@ export const issues: Resource = {
     ),
     {
       operation: 'retryIssue',
-      about: 'replay the deliveries that failed because of it',
-      flags: { before: null, dryRun: ['--dry-run', 'count only, deliver nothing'] },
+      about: 'replay the failed deliveries of an issue',
+      flags: { before: null, dryRun: ['--dry-run', 'count the deliveries, replay nothing'] },
       run: retry,
     },
   ],
@@ -53,7 +53,7 @@ async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Pr
     ({ next } = further);
   }
   const all = dryRun
-    ? `${deliveriesFound} deliveries would be made again`
+    ? `${deliveriesFound} deliveries would be replayed`
     : `${deliveriesCreated} deliveries were created`;
   const message = first.more ? all : first.message;
   showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);
@@ -70,10 +70,10 @@ const MEMBERS = {
   },
   extra: (command: Command) =>
     command
-      .option('--emails <addresses>', 'of mail, separated by commas')
-      .option('--to <url>', 'of a webhook, or the one that Slack or Teams gave; @file reads a file')
-      .option('--secret <secret>', 'of a webhook: whsec_...; @file reads a file')
-      .option('--key <key>', 'integration key of PagerDuty; @file reads a file'),
+      .option('--emails <addresses>', 'email addresses, comma-separated')
+      .option('--to <url>', 'URL of the webhook, from Slack or Teams, or your own; or @file to read from a file')
+      .option('--secret <secret>', 'signing secret of the webhook, whsec_..., or @file to read from a file')
+      .option('--key <key>', 'PagerDuty integration key, or @file to read from a file'),
   prepare: setConfig,
 } as const;
 
@@ -91,16 +91,16 @@ export const alertChannels: Resource = {
     },
     {
       operation: 'createAlertChannel',
-      about: 'create a channel; pass further members with --data',
+      about: 'create a channel; pass more fields with --data',
       args: ['name'],
       ...MEMBERS,
       done: '{name} was created ({id})',
       after({ context }, { lastError }: { lastError: string | null }) {
-        if (lastError !== null) context.output.note(`nobody would be told: ${lastError}`);
+        if (lastError !== null) context.output.note(`the channel cannot notify anybody: ${lastError}`);
       },
     },
     { operation: 'updateAlertChannel', ...MEMBERS },
-    { operation: 'testAlertChannel', about: 'send it a test message', done: '{message} ({latency} ms)' },
+    { operation: 'testAlertChannel', about: 'send a test message to a channel', done: '{message} ({latency} ms)' },
   ],
 };
 

@@ -58,11 +58,11 @@ export interface Row {
 
 /** Options that stand for a member of whatever operation. */
 const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } | null> = {
-  page: { flags: '--page <n>', about: 'which page (1)' },
+  page: { flags: '--page <n>', about: 'page number (1)' },
   pageSize: { flags: '--page-size <n>', about: 'items per page, at most 100 (20)' },
   cursor: {
     flags: '--cursor <cursor>',
-    about: 'first, or the cursor that the previous page printed',
+    about: 'first, or the cursor printed with the previous page',
   },
   withTotal: null,
   sourceId: { flags: '--source <source>', of: 'source' },
@@ -80,8 +80,8 @@ const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } 
   keyId: { flags: '--key <id>', about: 'requests with this key' },
   statusCode: { flags: '--code <n>', about: 'status code of the latest attempt' },
   from: { flags: '--from <time>', about: 'ISO 8601, or a period such as 30m, 1h, 7d' },
-  to: { flags: '--to <time>', about: 'the same' },
-  routed: { flags: '--routed <boolean>', about: 'false: events that no route took; true: the others' },
+  to: { flags: '--to <time>', about: 'ISO 8601, or a period such as 30m, 1h, 7d' },
+  routed: { flags: '--routed <boolean>', about: 'false: events that no route matched; true: routed events' },
   // --url is the address of the service.
   url: { flags: '--target-url <url>' },
 };
@@ -144,7 +144,7 @@ function aboutOf({ about, values = [], kind }: Member, of?: RecordKind): string 
     of === undefined ? about.replace(/\.$/, '') : namesOf(of),
     kind !== 'json' && values.length > 1 && values.length < 15 ? values.join(', ') : '',
     kind === 'list' ? 'may be repeated' : '',
-    kind === 'json' ? 'as JSON; @file reads a file' : '',
+    kind === 'json' ? 'as JSON, or @file to read from a file' : '',
   ];
   return parts.filter((part) => part !== '').join('; ');
 }
@@ -197,7 +197,10 @@ export function addOperation(group: Command, one: string, row: Row): Command {
   for (const { options } of [...query, ...body]) for (const option of options) command.addOption(option);
   const hasData = operation.body.some(({ kind }) => kind === 'json');
   if (hasData)
-    command.option('--data <json>', 'members as JSON; @file reads a file, - reads stdin; options win over it');
+    command.option(
+      '--data <json>',
+      'fields as JSON, or @file to read from a file, or - for stdin; options override them',
+    );
   command.description(row.about ?? lowerFirst(operation.summary).replace(/^get\b/, 'show'));
   if (row.about === undefined && operation.description !== '')
     command.addHelpText('after', `\n${operation.description}`);
@@ -226,7 +229,7 @@ export function addOperation(group: Command, one: string, row: Row): Command {
       options: [option],
     } of body)
       if (member.isRequired && call.body[member.name] === undefined)
-        throw usage(`Give ${flag}: ${option?.description}`);
+        throw usage(`Specify ${flag}: ${option?.description}`);
     if (row.run) return row.run(call);
     const input = { ...call.path, ...call.query, ...(operation.hasBody && { body: call.body }) };
     const answer = await callOperation(context.client, row.operation, input);

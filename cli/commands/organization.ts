@@ -12,7 +12,7 @@ export function addOrganization(program: Command): void {
     operation: 'listAuditRecords',
     name: 'audit',
     about: 'audit log: who changed what, and who read payloads and secrets; newest first',
-    flags: { action: ['--action <operation>', 'like updateRoute'] },
+    flags: { action: ['--action <operation>', 'requests of this operation, such as updateRoute'] },
     columns: AUDIT,
   });
   addUsage(program);
@@ -62,7 +62,7 @@ function addKeys(program: Command): void {
         extra: (command) =>
           command.option(
             '--org <organization>',
-            'for operators: of this organization, slug or id; works on the database (see hookyard orgs)',
+            'for operators: organization of the key, slug or id; works on the database (see hookyard orgs)',
           ),
         async run({ context: { client, output }, body, options: { org } }) {
           const request = body as Parameters<typeof client.createApiKey>[0]['body'];

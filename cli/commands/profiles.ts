@@ -12,7 +12,7 @@ export function addProfiles(program: Command): void {
   const profiles = program.command('profiles').description('named services and keys, for --profile');
   profiles
     .command('list')
-    .description('list them')
+    .description('list the profiles')
     .action((_options, command: Command) => {
       const stored = Object.entries(readProfiles()).map(([name, { url, apiKey }]) => ({
         name,
@@ -30,26 +30,25 @@ export function addProfiles(program: Command): void {
     });
   profiles
     .command('set <name>')
-    .description('store --url, --api-key (@file reads a file), or both, under a name')
+    .description('store --url, --api-key (or @file to read from a file), or both, under a name')
     .action((name: string, _options, command: Command) => {
       const { url, apiKey } = command.optsWithGlobals<GlobalOptions>();
-      if (!url && !apiKey) throw usage('Give what the profile is to hold: --url, --api-key, or both');
+      if (!url && !apiKey) throw usage('Specify --url, --api-key, or both for the profile');
       const key = secretOf(apiKey);
       const stored = readProfiles();
       const profile = { ...stored[name], ...(url && { url: checkedUrl(url) }), ...(key && { apiKey: key }) };
       writeProfiles({ ...stored, [name]: profile });
-      const message = `--profile ${name} uses it, and so does HOOKYARD_PROFILE=${name}`;
+      const message = `Use the profile with --profile ${name} or HOOKYARD_PROFILE=${name}`;
       outputOf(command).result({ name, message }, () => outputOf(command).line(message));
     });
   profiles
     .command('remove <name>')
-    .description('forget it')
+    .description('remove a profile')
     .action((name: string, _options, command: Command) => {
       const { [name]: gone, ...others } = readProfiles();
-      if (gone === undefined)
-        throw notFound(`There is no profile ${name}; hookyard profiles list shows those there are`);
+      if (gone === undefined) throw notFound(`No profile ${name}. List profiles with: hookyard profiles list`);
       writeProfiles(others);
-      outputOf(command).result({ name }, () => outputOf(command).line(`${name} is forgotten`));
+      outputOf(command).result({ name }, () => outputOf(command).line(`${name} was removed`));
     });
 }
 

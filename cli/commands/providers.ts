@@ -7,7 +7,7 @@ import { usage } from '../errors.ts';
 export function addProviders(program: Command): void {
   program
     .command('providers [name]')
-    .description('list the providers, or show how to connect one')
+    .description('list the providers, or show how to connect a provider')
     .action(async (name: string | undefined, _options, command: Command) => {
       const { providerNamed, providers } = await import('../../providers/index.ts');
       const { output } = contextOf(command);
@@ -16,7 +16,7 @@ export function addProviders(program: Command): void {
           for (const { name: its, title } of providers) output.line(`${its.padEnd(20)} ${title}`);
         });
       const provider = providerNamed(name);
-      if (provider === undefined) throw usage(`${name} is not a provider; hookyard providers lists them`);
+      if (provider === undefined) throw usage(`No provider ${name}. List providers with: hookyard providers`);
       output.result(shown(provider), () => {
         output.line(`${provider.title} (${provider.docs})`);
         output.line(provider.instructions);

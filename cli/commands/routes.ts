@@ -22,13 +22,13 @@ export const routes: Resource = {
     },
     {
       operation: 'previewRoute',
-      about: 'preview what it would send for an event; nothing is sent',
+      about: 'preview the requests that a route would send for an event; nothing is sent',
       args: ['eventId'],
       show: ({ context: { output } }, answer: RoutePreview) => output.result(answer, () => showPreview(output, answer)),
     },
     {
       operation: 'createRoute',
-      about: 'create one from a source to one or more destinations',
+      about: 'create a route from a source to one or more destinations',
       args: ['name'],
       flags: FLAGS,
       done: '{source.name} is delivered to {destinations.name} ({id})',
@@ -36,9 +36,9 @@ export const routes: Resource = {
     { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {
       operation: 'putRoute',
-      about: 'create or replace it: omitted members return to their defaults',
+      about: 'create or replace a route: omitted fields return to their defaults',
       flags: FLAGS,
-      done: '{name} is as given ({id})',
+      done: '{name} was applied ({id})',
     },
     ...pauseRows('route'),
   ],
@@ -51,23 +51,23 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'pauseRoute' : 'pauseDestination',
       name: 'pause',
-      about: 'pause its deliveries until it is resumed; webhooks are still accepted',
+      about: `pause the deliveries of a ${kind} until it is resumed; webhooks are still accepted`,
       flags: {
-        reason: ['--reason <text>', 'reason, shown with the pause'],
-        until: ['--until <time>', 'when it ends automatically, ISO 8601'],
+        reason: ['--reason <text>', 'reason to show with the pause'],
+        until: ['--until <time>', 'when the pause ends automatically, ISO 8601'],
       },
       show({ context, named }, answer: { id: string; pausedUntil: string | null }) {
         const { id, pausedUntil } = answer;
-        const end = pausedUntil === null ? `hookyard ${kind}s resume ${id} ends that` : `until ${pausedUntil}`;
+        const end = pausedUntil === null ? `hookyard ${kind}s resume ${id} resumes it` : `until ${pausedUntil}`;
         showDone(context, answer, `${named} is paused; ${end}`);
       },
     },
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: 'resume it; waiting deliveries are sent in the order of receipt',
-      flags: { releasePerSecond: ['--rate <n>', 'deliveries per second (default: the setting of the server, 50)'] },
-      done: '{_} is not paused; what waits goes out in the order of receipt',
+      about: `resume a ${kind}; waiting deliveries are sent in the order of receipt`,
+      flags: { releasePerSecond: ['--rate <n>', 'deliveries per second (default: the server default, 50)'] },
+      done: '{_} is not paused; waiting deliveries are sent in the order of receipt',
     },
   ];
 }
@@ -77,7 +77,7 @@ function showPreview(output: Output, { verdict, error, schemaErrors, content, re
   for (const { path, message } of schemaErrors) output.note(printable(`${path}: ${message}`));
   for (const { destinationName, enabled, request, problem } of requests) {
     output.line('');
-    output.line(printable(`${destinationName}${enabled ? '' : ' (disabled: nothing is sent)'}`));
+    output.line(printable(`${destinationName}${enabled ? '' : ' (disabled: no request is sent)'}`));
     if (problem !== null) output.line(printable(problem.message));
     if (request !== null) showRequest(output, request);
   }

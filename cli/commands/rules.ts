@@ -11,11 +11,11 @@ const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', up
 const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
 const APPLIED = {
   about: 'create or replace it: omitted members return to their defaults',
-  done: '{slug} is as given ({id})',
+  done: '{slug} was applied ({id})',
 };
 
 export const filters: Resource = {
-  ...{ name: 'filters', tag: 'Filters', one: 'filter', about: 'conditions that decide which events a route takes' },
+  ...{ name: 'filters', tag: 'Filters', one: 'filter', about: 'conditions that decide which events a route receives' },
   rows: [
     { operation: 'listFilters', columns },
     { operation: 'createFilter', ...CREATED },
@@ -28,7 +28,7 @@ export const transforms: Resource = {
     name: 'transforms',
     tag: 'Transforms',
     one: 'transform',
-    about: 'code that turns an event into the request that is sent',
+    about: 'code that turns an event into the request to send',
   },
   rows: [
     { operation: 'listTransforms', columns: { ...columns, type: 'type' } },
@@ -39,7 +39,7 @@ export const transforms: Resource = {
 
 export const schemas: Resource = {
   ...{ name: 'schemas', tag: 'Schemas', one: 'schema' },
-  about: 'JSON Schemas, which the payloads of a route must match',
+  about: 'JSON Schemas that the payloads of a route must match',
   rows: [
     { operation: 'listSchemas', columns: { ...columns, version: 'version' } },
     { operation: 'createSchema', ...CREATED },
@@ -51,9 +51,9 @@ export const schemas: Resource = {
     group
       .command('test <schema>')
       .description('validate a payload against a JSON Schema; nothing is stored. Exit code 1 if invalid')
-      .option('--payload <json>', 'the payload; @file reads a file, - reads stdin')
-      .option('--event <id>', 'instead: the payload of this event')
-      .addHelpText('after', '\nThe schema is JSON; @file reads a file.')
+      .option('--payload <json>', 'payload, or @file to read from a file, or - for stdin')
+      .option('--event <id>', 'use the payload of this event instead of --payload')
+      .addHelpText('after', '\nThe schema is JSON, or @file to read from a file.')
       .action(testSchema);
   },
 };
@@ -69,7 +69,7 @@ async function testSchema(
 ): Promise<void> {
   const { client, output } = contextOf(command);
   const schema = jsonOf(text, 'the schema') as Parameters<Client['testSchema']>[0]['body']['schema'];
-  if ((payload === undefined) === (event === undefined)) throw usage('give either --payload or --event');
+  if ((payload === undefined) === (event === undefined)) throw usage('pass either --payload or --event');
   const tried =
     payload === undefined
       ? (await client.getEvent({ id: event ?? '', includePayload: true })).payload

@@ -27,13 +27,22 @@ export function addSend(program: Command): void {
   program
     .command('send')
     .description('send a webhook to a source as a provider does: a sample event or your own body')
-    .requiredOption('--source <source>', 'slug or id')
-    .option('--provider <provider>', 'the provider (default: that of the source); hookyard providers lists them')
-    .option('--event <name>', 'for example push or invoice.paid; with --data any name')
-    .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
-    .option('--private-key <file>', 'whose public key the source has, when its sender signs with one; PEM')
-    .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
-    .option('--watch', 'wait until its deliveries have ended and print them; exit code 1 if one fails')
+    .requiredOption('--source <source>', 'source to send to; slug or id')
+    .option(
+      '--provider <provider>',
+      'provider that signs (default: the provider of the source); list them with hookyard providers',
+    )
+    .option('--event <name>', 'event to send, such as push or invoice.paid; with --data any name')
+    .option('--secret <secret>', 'secret of the source, if it verifies signatures, or @file to read from a file')
+    .option(
+      '--private-key <file>',
+      'private key in PEM, if the sender signs with a private key; the source has its public key',
+    )
+    .option('--data <body>', 'body to send instead of the sample, or @file to read from a file, or - for stdin')
+    .option(
+      '--watch',
+      'wait until the deliveries of the event have ended and print them; exit code 1 if a delivery fails',
+    )
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
 
@@ -73,7 +82,9 @@ function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): 
   const end = path.lastIndexOf('/');
   if (!isRedacted(path.slice(end + 1))) return url + path;
   if (ingestToken === 'optional') return url + path.slice(0, end);
-  throw usage(`The address of ${slug} has a token, which a key needs the scope sources:write or secrets:read to see`);
+  throw usage(
+    `The ingest URL of ${slug} has a token, which a key needs the scope sources:write or secrets:read to see`,
+  );
 }
 
 interface Accepted {
@@ -112,18 +123,18 @@ function acceptedOf({ status }: Response, text: string): Accepted {
   } catch {
     // It is no JSON.
   }
-  return { answered: `answered ${status}${text === '' ? '' : `: ${printable(text)}`}` };
+  return { answered: `returned ${status}${text === '' ? '' : `: ${printable(text)}`}` };
 }
 
 function refusalOf(status: number, text: string): string {
   try {
     const { message, code } = JSON.parse(text) as { message: string; code?: string };
     if (code === 'INVALID_SIGNATURE')
-      return `${message}; --secret (or --private-key) and --provider must be those of the source`;
-    if (code === 'SOURCE_DISABLED') return `${message}; hookyard sources update <source> --enable opens it`;
+      return `${message}; --secret (or --private-key) and --provider must match the source`;
+    if (code === 'SOURCE_DISABLED') return `${message}; hookyard sources update <source> --enable enables it`;
     return message;
   } catch {
-    return `The webhook was answered ${status}: ${text.slice(0, 200)}`;
+    return `The service returned ${status}: ${text.slice(0, 200)}`;
   }
 }
 

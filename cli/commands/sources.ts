@@ -34,12 +34,12 @@ export const sources: Resource = {
       about: 'list sources, newest first',
       columns: {
         ...{ slug: 'slug', id: 'id', verify: 'provider|verificationConfig.type', enabled: 'enabled' },
-        ...{ events: 'eventsCount', address: 'webhookUrl' },
+        ...{ events: 'eventsCount', 'ingest URL': 'webhookUrl' },
       },
     },
     {
       operation: 'createSource',
-      about: 'create one; the slug is part of its ingest URL and cannot be changed',
+      about: 'create a source; the slug is part of the ingest URL and cannot be changed',
       args: ['slug'],
       ...MEMBERS,
       done: '{slug} receives webhooks at {webhookUrl} ({id})',
@@ -47,17 +47,17 @@ export const sources: Resource = {
     { operation: 'updateSource', ...MEMBERS },
     {
       operation: 'putSource',
-      about: 'create or replace it: omitted members return to their defaults, except credentials and verification',
+      about: 'create or replace a source: omitted fields return to their defaults, except credentials and verification',
       ...MEMBERS,
-      done: '{slug} is as given, at {webhookUrl} ({id})',
+      done: '{slug} was applied, at {webhookUrl} ({id})',
     },
     {
       operation: 'listRefusals',
       about: 'list refused webhooks, newest first',
       flags: {
-        cause: ['--cause <cause>', 'only these'],
-        period: ['--period <period>', 'of the counts'],
-        includePayload: ['--payload', 'show the beginning of their payloads'],
+        cause: ['--cause <cause>', 'webhooks refused for this cause'],
+        period: ['--period <period>', 'period of the counts'],
+        includePayload: ['--payload', 'show the beginning of the payloads'],
       },
       show({ context, query }, page: RefusalPage) {
         showList(context, page, { ...REFUSALS, ...(query.includePayload === true && { payload: 'payloadStart' }) });
@@ -75,10 +75,10 @@ function withVerification(command: Command): Command {
   );
   return command
     .addOption(type.conflicts('provider'))
-    .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
-    .option('--confirm-subscriptions', 'of providers that send an address to confirm a subscription: open it')
-    .option('--secret <secret>', 'secret that signs the webhooks; @file reads a file')
-    .option('--signature-header <name>', 'the header that holds the signature or token, where it has no fixed name');
+    .option('--verify-token <token>', 'second secret, for providers that have one, or @file to read from a file')
+    .option('--confirm-subscriptions', 'open the URL that some providers send to confirm a subscription')
+    .option('--secret <secret>', 'secret that signs the webhooks, or @file to read from a file')
+    .option('--signature-header <name>', 'header that holds the signature or token, if it has no fixed name');
 }
 
 interface VerificationOptions {

@@ -17,7 +17,7 @@ export function addStart(program: Command): void {
     .addHelpText(
       'after',
       `
-npx runs the package hookyard-server of this version: that of this folder, a global one, or one that it fetches.`,
+npx runs the package hookyard-server of this version: from this folder, a global installation, or the registry.`,
     )
     .action(async () => {
       // Ctrl-C reaches both processes; npx passes on what only this one is sent.

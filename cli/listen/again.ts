@@ -11,19 +11,19 @@ export async function sendAgain(client: Client, id: string): Promise<string> {
   const { status } = await client.getDelivery({ id });
   if (status === 'retrying') {
     await client.retryDelivery({ id });
-    return `${id} is attempted again now`;
+    return `${id} is retried now`;
   }
   // Its answer is not recorded yet, or it is held.
   if (status === 'pending' || status === 'circuit_open') throw usage(`${id} is still ${status}`);
   const { deliveryId } = await client.replayDelivery({ id });
-  return `${id} is sent again as ${deliveryId}`;
+  return `${id} is replayed as ${deliveryId}`;
 }
 
 /** Sends the event of a delivery, or an event, to this session. @throws CliError, HookyardError */
 export async function sendOne(client: Client, session: Session, id: string): Promise<void> {
   const event = await client.getEvent({ id: id.startsWith('dlv_') ? (await client.getDelivery({ id })).eventId : id });
   if (event.sourceId !== session.source.id)
-    throw usage(`${id} is of the source ${event.source.name}; listen to that one to have it sent here`);
+    throw usage(`${id} belongs to the source ${event.source.name}; listen to that source to receive it here`);
   const answer = await client.replayEvent({ id: event.id, body: { destinationIds: [session.destinationId] } });
   if (answer.deliveriesCreated === 0) throw usage(answer.message);
 }
@@ -47,7 +47,7 @@ export async function sendSince(client: Client, session: Session, from: string):
   for await (const event of client.each('listEvents', range)) {
     if (events.length === MOST_LOOKED_AT)
       throw usage(
-        `There are more than ${MOST_LOOKED_AT} events since ${from}: --from with a later time, or without --filter`,
+        `There are more than ${MOST_LOOKED_AT} events since ${from}; pass a later --from, or leave out --filter`,
       );
     events.push(event);
   }

@@ -8,24 +8,27 @@ export function addListen(program: Command): void {
   program
     .command('listen <port>')
     .description('receive webhooks of a source on this machine, until Ctrl-C')
-    .requiredOption('--source <source>', 'slug or id; a source that does not exist is created, and removed at the end')
+    .requiredOption(
+      '--source <source>',
+      'source to receive from; slug or id; a source that does not exist is created, and removed at the end',
+    )
     .option(
       '--forward <url>',
-      'pass each webhook to your program, with its path below the source and its query, and the answer back',
+      'forward each webhook to your program, with its subpath and query string, and return the response',
     )
     .option('--filter <condition>', 'only matching webhooks: "payload.kind equals order.paid"; repeatable', collect)
-    .option('--event-type <type>', "only these, by the provider's names; repeatable", collect)
+    .option('--event-type <type>', "only webhooks of this event type, by the provider's name; repeatable", collect)
     .option('--path <path>', 'only webhooks to this path below the ingest URL')
-    .option('--from <time>', 'start with events since then: ISO 8601, or a period such as 30m, 1h, 7d')
-    .option('--retry <id>', 'first this delivery, or event, of the source: it is sent here, whatever --filter says')
+    .option('--from <time>', 'start with the events since this time: ISO 8601, or a period such as 30m, 1h, 7d')
+    .option('--retry <id>', 'start with this delivery or event of the source, whether or not it matches --filter')
     .option('--compact', 'one line for each delivery')
     .option('--address <url>', 'address at which the service reaches this machine (http://127.0.0.1:<port>)')
-    .option('--host <address>', 'on which to listen', '127.0.0.1')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addHelpText(
       'after',
       `
-In a terminal, r has the last delivery sent again.
-Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next one on this machine removes them.
+In a terminal, press r to send the last delivery again.
+Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next listen on this machine removes them.
 The service must reach this machine: npm start on this machine does; a service started otherwise needs
 HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, for example of a tunnel. Port 0 picks a free port.`,
     )

@@ -17,7 +17,7 @@ export interface Wanted {
 export function conditionsOf({ filter = [], eventType, path }: Wanted, source: Source): FilterConditionInput[] {
   if (path !== undefined && !source.allowPaths) {
     const advice = `hookyard sources update ${source.slug} --allow-paths`;
-    throw usage(`The source ${source.slug} takes no paths, so none can be chosen by --path; ${advice}`);
+    throw usage(`The source ${source.slug} accepts no subpaths, which --path needs; ${advice}`);
   }
   return [
     ...filter.map(conditionOf),
@@ -51,7 +51,7 @@ function eventTypeField({ provider, verificationConfig, slug }: Source): string 
   if (known === undefined) return 'payload.type';
   const { eventType, title } = known;
   if (eventType === undefined)
-    throw usage(`Webhooks of ${title} do not say what happened, so ${slug} takes no --event-type`);
+    throw usage(`Webhooks of ${title} do not say what happened, so --event-type cannot be used with ${slug}`);
   return 'header' in eventType ? `headers.${eventType.header}` : `payload.${eventType.payload}`;
 }
 

@@ -112,7 +112,7 @@ async function isNamed(client: Client, id: string | null, slug: string): Promise
 
 function lineOf({ ids, left, source }: Removed, also: string): string {
   const parts = [
-    `Removed what an ended session had left: ${ids.length === 0 ? 'nothing was there any more' : ids.join(', ')}`,
+    `Removed the records of an ended session: ${ids.length === 0 ? 'they no longer exist' : ids.join(', ')}`,
     also,
     source === 'kept' ? 'the source is kept: other routes use it' : '',
     left.length > 0 ? `not removed: ${left.join('; ')}` : '',

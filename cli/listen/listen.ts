@@ -106,14 +106,14 @@ async function sendEarlier({ client, output }: Context, session: Session, { from
   const since = time(from);
   if (since === undefined) return;
   const count = await sendSince(client, session, since);
-  output.note(`${count === 1 ? '1 event' : `${count} events`} of before ${count === 1 ? 'is' : 'are'} sent here.`);
+  output.note(
+    `${count === 1 ? '1 earlier event' : `${count} earlier events`} ${count === 1 ? 'is' : 'are'} sent here.`,
+  );
 }
 
 function withSource({ source }: Removed, slug: string): string {
   if (source === null) return '';
-  return source === 'removed'
-    ? `, and so is the source ${slug}`
-    : `; the source ${slug} stays: other routes lead from it`;
+  return source === 'removed' ? `, and so is the source ${slug}` : `; the source ${slug} stays: other routes use it`;
 }
 
 /** Keeps a file of what the session has made, for a session after this one that could not remove it. */
@@ -132,7 +132,9 @@ function keeper(
       else file.write({ ...made, organizationId, hostname: hostname(), receiver });
     } catch (error) {
       if (!isTold)
-        output.note(`If this session is killed, delete what it has made by hand: ${(error as Error).message}`);
+        output.note(
+          `If this session is killed, delete the records that it created by hand: ${(error as Error).message}`,
+        );
       isTold = true;
     }
   };

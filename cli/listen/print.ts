@@ -65,7 +65,7 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
     output.line(`  ${answerText(output, reply, isCompact, forwardedTo)}`);
     if (reply.status >= 400 && identity.deliveryId) {
       const key = hasKeys ? 'press r, or ' : '';
-      output.line(`  now once more: ${key}hookyard deliveries retry ${identity.deliveryId}`);
+      output.line(`  retry now: ${key}hookyard deliveries retry ${identity.deliveryId}`);
     }
   }
   output.line('');
@@ -83,13 +83,13 @@ function headline(output: Output, { method, path, query }: Received, of: Omit<Id
 function answerText(output: Output, { status, body }: Reply, isCompact: boolean, by?: string): string {
   const failed = status >= 400;
   const why = failed && !isCompact ? `: ${cell(body.toString('utf8').slice(0, 300))}` : '';
-  return output.style(failed ? 'red' : 'green', `-> ${by === undefined ? '' : `${by} answered `}${status}`) + why;
+  return output.style(failed ? 'red' : 'green', `-> ${by === undefined ? '' : `${by} returned `}${status}`) + why;
 }
 
 function bounded(text: string): string {
   const clean = printable(text);
   const more = clean.length - MAX_SHOWN_CHARACTERS;
-  return more > 0 ? `${clean.slice(0, MAX_SHOWN_CHARACTERS)}\n... and ${more} characters more` : clean;
+  return more > 0 ? `${clean.slice(0, MAX_SHOWN_CHARACTERS)}\n... and ${more} more characters` : clean;
 }
 
 function parsedJson(text: string): unknown {

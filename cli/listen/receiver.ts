@@ -159,7 +159,7 @@ export async function forward(
     return {
       status: 502,
       headers: ['Content-Type', 'text/plain'],
-      body: Buffer.from(`${url} did not answer: ${reasonOf(error as Error)}`),
+      body: Buffer.from(`${url} did not respond: ${reasonOf(error as Error)}`),
     };
   }
 }

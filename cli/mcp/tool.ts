@@ -86,7 +86,7 @@ async function answered(
 
 function shown(summary: string, whole: Record<string, unknown>, more: string): CallToolResult {
   const { data, isCut } = bounded(whole);
-  const note = `This answer was cut to fit. ${more}`;
+  const note = `This result was cut to fit. ${more}`;
   const structuredContent = isCut ? { ...data, cut: note } : data;
   const text = isCut ? `${summary}\n${note}` : summary;
   return {
@@ -105,11 +105,11 @@ export function problemOf(error: unknown, address: Address): string {
   if (!(error instanceof HookyardError || error instanceof CliError)) {
     // The cause is for who runs the server.
     process.stderr.write(`hookyard: ${error instanceof Error ? error.stack : String(error)}\n`);
-    return 'The MCP server of Hookyard failed at this call. Nothing more is known here; its log (stderr) has the cause.';
+    return 'The MCP server of Hookyard failed. Its log (stderr) has the cause.';
   }
   // The advice of the command line, with tools in place of its commands.
   const line = endingOf(error, address).line;
-  const lines = [line.replace(/hookyard (\w+) list shows those there are/, 'the tool list_$1 lists them')];
+  const lines = [line.replace(/List (\w+) with: hookyard \w+ list$/, 'List $1 with the tool list_$1')];
   if (error instanceof CliError) return lines.join('\n');
   const { details, retryAfterMs } = error;
   // The message names the only one.

@@ -12,8 +12,8 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 /** For the help of commands that use it. */
 export const ON_THE_DATABASE = `
-This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files that these name with _FILE at
-their end), or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`;
+This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files in DATABASE_DIRECT_URL_FILE or
+DATABASE_URL_FILE), or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
 export async function onDatabase<Result>(
@@ -40,7 +40,7 @@ function explained(error: unknown): CliError {
   const { name, code, message } = error as { name: string; code?: string; message: string };
   if (name === 'ConfigError') return new CliError(EXIT.refused, message);
   if (code === '23505')
-    return new CliError(EXIT.refused, 'There is an organization with this slug already; choose another --slug');
+    return new CliError(EXIT.refused, 'An organization with this slug already exists; choose another --slug');
   if (code === '23514' || error instanceof RangeError) return new CliError(EXIT.refused, message);
   if (code === '42501')
     return new CliError(
@@ -50,7 +50,7 @@ function explained(error: unknown): CliError {
   if (code === '42P01' || code === '42703')
     return new CliError(
       EXIT.unavailable,
-      'The database has no tables yet, or those of the previous release; start the service once, it makes them',
+      'The database has no tables yet, or the tables of the previous release; start the service once to create them',
     );
   return new CliError(
     EXIT.unavailable,
@@ -69,7 +69,7 @@ async function localDatabase(): Promise<string> {
   } catch {
     throw new CliError(
       EXIT.unavailable,
-      `There is no running database in ${folder}; run npm start, or set DATABASE_URL (or HOOKYARD_DATA_DIR) to that of the service`,
+      `There is no running database in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service`,
     );
   }
 }

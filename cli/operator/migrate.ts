@@ -14,13 +14,10 @@ interface Options {
 export function addMigrate(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database up to date, as the owner of its tables')
+    .description('update the database schema, as the owner of the tables')
     .option('--check', 'only list missing migrations; exit code 1 if there are any')
-    .option('--grant <role>', 'give this role the rights of the services; it must exist')
-    .option(
-      '--tenant-role <role>',
-      'bind this role, which the services act as, to one organization at a time; it must exist',
-    )
+    .option('--grant <role>', 'role that gets the rights of the services; it must exist')
+    .option('--tenant-role <role>', 'role of the services that sees one organization at a time; it must exist')
     .addHelpText(
       'after',
       `
@@ -93,13 +90,13 @@ export function addPruneVisibility(program: Command): void {
       '--database <url>',
       'the visibility database of Temporal, postgres://..., as the owner of its table; PGPASSWORD may hold the password',
     )
-    .option('--dry-run', 'only list them')
+    .option('--dry-run', 'list the indexes, drop nothing')
     .addHelpText(
       'after',
       `
 For a Temporal on PostgreSQL that only Hookyard uses: other programs may search by what these indexes are for. TEMPORAL_ADDRESS
-(with TEMPORAL_API_KEY, TEMPORAL_TLS_*) is asked which columns hold search attributes; their indexes stay. Run it again after an
-update of Temporal's schema. The embedded Temporal of npm start needs it not.`,
+(with TEMPORAL_API_KEY, TEMPORAL_TLS_*) says which columns hold search attributes; their indexes stay. Run it again after an
+update of Temporal's schema. The embedded Temporal of npm start does not need it.`,
     )
     .action(async ({ database, dryRun = false }: PruneOptions, command: Command) => {
       const { output } = contextOf(command);
@@ -111,7 +108,7 @@ update of Temporal's schema. The embedded Temporal of npm start needs it not.`,
       output.result({ indexes, dropped: !dryRun }, () => {
         for (const name of indexes) output.line(name);
         output.note(
-          `${indexes.length} indexes ${dryRun ? 'would be' : 'were'} dropped; those of searches by Hookyard stay`,
+          `${indexes.length} indexes ${dryRun ? 'would be' : 'were'} dropped; the indexes for searches by Hookyard stay`,
         );
       });
     });

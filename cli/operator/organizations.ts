@@ -48,7 +48,7 @@ export async function changeOrganization(pool: Pool, name: string, change: Chang
 /** @throws CliError when there is none */
 export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<OrganizationView> {
   const found = await findOrganization(pool, idOrSlug);
-  if (!found) throw notFound(`There is no organization ${idOrSlug}; hookyard orgs list shows those there are`);
+  if (!found) throw notFound(`No organization ${idOrSlug}. List organizations with: hookyard orgs list`);
   return found;
 }
 
@@ -56,12 +56,12 @@ export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<
 export function rowOf({ slug, name, id, plan, status, eventsRemoved, limits, createdAt }: OrganizationView): unknown[] {
   const shown = status === 'deleting' ? `deleting (${eventsRemoved} events removed)` : status;
   const set = Object.entries(limits).map(([limit, value]) => `${limit} ${value ?? 'none'}`);
-  return [slug, name, id, plan, shown, set.length === 0 ? 'of the plan' : set.join(', '), createdAt.toISOString()];
+  return [slug, name, id, plan, shown, set.length === 0 ? 'plan default' : set.join(', '), createdAt.toISOString()];
 }
 
 async function suspend(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
-  if (!(await inTransaction(pool, (db) => suspendOrganization(db, id)))) return `${slug} is suspended already`;
-  return `${slug} is suspended: its webhooks are refused now, and its deliveries wait from within seconds on`;
+  if (!(await inTransaction(pool, (db) => suspendOrganization(db, id)))) return `${slug} is already suspended`;
+  return `${slug} is suspended: its webhooks are refused now, and its deliveries are held within seconds`;
 }
 
 async function resume(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
@@ -83,5 +83,5 @@ async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { member
 async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {
   if (confirm !== slug) throw new CliError(EXIT.refused, `--confirm must be its slug, ${slug}; nothing was deleted`);
   await requestDeletion(pool, id);
-  return `${slug} is being deleted: its keys and addresses work no more, and the rest goes in the background; orgs list shows it until then`;
+  return `${slug} is being deleted: its keys and ingest URLs no longer work, and its records are deleted in the background; orgs list shows it until then`;
 }

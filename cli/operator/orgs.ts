@@ -14,7 +14,7 @@ const organizations = () => import('./organizations.ts');
 export function addOrganizations(program: Command): void {
   const orgs = program
     .command('orgs')
-    .description('organizations of the service; works on its database')
+    .description('organizations of the service; works on the database')
     .addHelpText('after', ON_THE_DATABASE);
   orgs
     .command('list')
@@ -28,8 +28,8 @@ export function addOrganizations(program: Command): void {
     });
   orgs
     .command('create <name>')
-    .description('create an organization and its first key, which is printed once')
-    .requiredOption('--slug <slug>', 'part of its ingest URLs; lowercase letters, digits, single hyphens')
+    .description('create an organization and its first key, and print the key once')
+    .requiredOption('--slug <slug>', 'part of the ingest URLs; lowercase letters, digits, single hyphens')
     .addOption(new Option('--plan <plan>', 'pro has a limit of everything').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
@@ -41,23 +41,35 @@ export function addOrganizations(program: Command): void {
         output.note(`${name} was created (${id}, plan ${plan}); this is its first key, not shown again`);
       });
     });
-  addChange(orgs, 'suspend', 'refuse its webhooks and changes, and hold its deliveries; slug or id');
-  addChange(orgs, 'resume', 'end a suspension; waiting deliveries continue');
-  addChange(orgs, 'set-plan', `set its plan: ${PLANS.join(', ')}; limits that were set for it alone stay`)
+  addChange(
+    orgs,
+    'suspend',
+    'suspend an organization: refuse its webhooks and changes, and hold its deliveries; slug or id',
+  );
+  addChange(orgs, 'resume', 'resume an organization; waiting deliveries continue');
+  addChange(orgs, 'set-plan', `set the plan of an organization: ${PLANS.join(', ')}; limits set with set-limit stay`)
     .argument('<plan>')
     .action((name: string, plan: string, _options, command: Command) => {
       const members = { plan: oneOf(PLANS, plan, 'plan') };
       return change(command, name, 'set-plan', members);
     });
-  addChange(orgs, 'set-limit', 'set one of its limits: a whole number, none for no limit, default for that of its plan')
+  addChange(
+    orgs,
+    'set-limit',
+    'set a limit of an organization: a whole number, none for no limit, default for the limit of the plan',
+  )
     .argument('<limit>')
     .argument('<value>')
     .addHelpText('after', `\nLimits:\n${LIMIT_NAMES.map((name) => `  ${name}: ${LIMITS[name].unit}`).join('\n')}`)
     .action((name: string, limit: string, value: string, _options, command: Command) =>
       change(command, name, 'set-limit', { [oneOf(LIMIT_NAMES, limit, 'limit')]: limitOf(value) }),
     );
-  addChange(orgs, 'delete', 'delete it with everything that belongs to it, in the background; cannot be undone')
-    .requiredOption('--confirm <slug>', 'its slug once more')
+  addChange(
+    orgs,
+    'delete',
+    'delete an organization with everything that belongs to it, in the background; cannot be undone',
+  )
+    .requiredOption('--confirm <slug>', 'slug of the organization, to confirm')
     .action((name: string, { confirm }: { confirm: string }, command: Command) =>
       change(command, name, 'delete', {}, confirm),
     );
@@ -71,7 +83,7 @@ const addChange = (orgs: Command, word: ChangeName, about: string): Command =>
 
 function oneOf<Name extends string>(names: readonly Name[], text: string, what: string): Name {
   const name = names.find((each) => each === text);
-  if (name === undefined) throw usage(`${text} is no ${what}; there are ${names.join(', ')}`);
+  if (name === undefined) throw usage(`Invalid ${what} ${text}. Valid ${what}s: ${names.join(', ')}`);
   return name;
 }
 
@@ -80,7 +92,7 @@ function limitOf(text: string): number | null | 'default' {
   if (text === 'none') return null;
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-    throw usage(`A limit is a whole number, none, or default; not ${text}`);
+    throw usage(`Invalid limit ${text}. A limit is a whole number, none, or default`);
   return value;
 }
 

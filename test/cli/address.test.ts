@@ -47,7 +47,7 @@ describe('the address of the service', () => {
     ] as [string[], Record<string, string>, string][]) {
       const { code, stderr } = await inFolder(['whoami', '--timeout', '1', ...args], env);
       expect([code, stderr]).to.satisfy(
-        ([, text]: [number, string]) => code === 5 && text.includes(`The address comes from ${from}; another is given`),
+        ([, text]: [number, string]) => code === 5 && text.includes(`The URL comes from ${from}; set another`),
         stderr,
       );
     }
@@ -109,7 +109,7 @@ describe('the address of the service', () => {
     const { code, stderr } = await inFolder(['whoami', '--timeout', '1']);
     recordUrl(folder, organization.api.url);
     expect(code).to.equal(5);
-    expect(stderr).to.include(`The address comes from the service that runs on ${folder};`);
+    expect(stderr).to.include(`The URL comes from the service that runs on ${folder};`);
   });
 
   it('is the default again when the service of the folder has ended or was killed', async () => {

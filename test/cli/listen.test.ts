@@ -92,7 +92,7 @@ describe('hookyard listen', () => {
     await until('they are shown', () => command.stdout().includes('attempt 2'));
     expect(command.stdout())
       .to.match(/POST \/orders\?a=1&key=evil evt_\w+ {2}delivery dlv_\w+\n/)
-      .and.to.match(/answered 503.*\n {2}now once more: hookyard deliveries retry dlv_\w+\n/);
+      .and.to.match(/returned 503.*\n {2}retry now: hookyard deliveries retry dlv_\w+\n/);
     await end(command);
   });
 
@@ -187,7 +187,7 @@ describe('hookyard listen', () => {
     await end(command);
     const before = await counts();
     const refused: [code: number, args: string[], message: RegExp][] = [
-      [2, ['--path', '/a'], /takes no paths.*hookyard sources update hub --allow-paths/],
+      [2, ['--path', '/a'], /accepts no subpaths.*hookyard sources update hub --allow-paths/],
       [2, ['--filter', 'payload.a'], /--filter must be "<field> <operator> <value>"/],
       [1, ['--filter', 'payload.a resembles b'], /filterConditions/],
     ];
@@ -219,7 +219,7 @@ describe('hookyard listen', () => {
     await until('it is delivered', async () => (await deliveries())[0]?.status === 'delivered');
     command.type('r');
     await until('the replay', () => target.requests.length === 3);
-    await until('it says so', () => /dlv_\w+ is sent again as dlv_\w+/.test(command.stdout()));
+    await until('it says so', () => /dlv_\w+ is replayed as dlv_\w+/.test(command.stdout()));
     command.type('\u0003');
     expect((await command.ended).code).to.equal(0);
     expect(command.stdout()).to.include('The destination and the route of this session are removed');
@@ -243,10 +243,10 @@ describe('hookyard listen', () => {
     };
     const all = await shownBy(3, '--from', '1h');
     expect(all.events).to.deep.equal(ids.toSorted());
-    expect(all.stderr).to.include('3 events of before are sent here.');
+    expect(all.stderr).to.include('3 earlier events are sent here.');
     const some = await shownBy(1, '--from', '1h', '--filter', 'payload.kind equals order.created');
     expect(some.events).to.deep.equal([ids[1]]);
-    expect(some.stderr).to.include('1 event of before is sent here.');
+    expect(some.stderr).to.include('1 earlier event is sent here.');
     const one = await shownBy(1, '--retry', ids[2] ?? '', '--filter', 'payload.kind equals order.created');
     expect(one.events).to.deep.equal([ids[2]]);
     const [delivery] = (await organization.api.list<{ id: string }>(`/api/deliveries?eventId=${ids[0]}`)).data;
@@ -254,7 +254,7 @@ describe('hookyard listen', () => {
     expect(again.events).to.deep.equal([ids[0]]);
     await cli.ok('sources', 'create', 'other-one');
     const other = await listening('--source', 'other-one', '--retry', ids[0] ?? '');
-    await until('it is refused', () => /Not sent again: .* is of the source earlier/.test(other.stderr()));
+    await until('it is refused', () => /Not sent again: .* belongs to the source earlier/.test(other.stderr()));
     await end(other);
   });
 

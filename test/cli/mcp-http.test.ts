@@ -109,7 +109,7 @@ describe('hookyard mcp --http', () => {
   it('tells of a wrong key, of a scope that is missing, and of a service that is away', async () => {
     const wrong = await startMcp({ ...organization, token: 'whr_wrong' });
     expect(await wrong.refusal('list_failures')).to.match(
-      /credentials; give a key with --api-key or HOOKYARD_API_KEY$/,
+      /credentials; pass a key with --api-key or HOOKYARD_API_KEY$/,
     );
     const { token } = await organization.api.create<{ token: string }>('/api/api-keys', {
       name: 'Reader',

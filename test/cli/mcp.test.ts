@@ -218,10 +218,10 @@ describe('hookyard mcp', () => {
 
   it('says what to do when a call cannot be answered', async () => {
     expect(await reader.refusal('get_delivery', { delivery: 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr' })).to.match(
-      /There is no delivery .*; the tool list_deliveries lists them$/,
+      /There is no delivery .* in this organization\. List deliveries with the tool list_deliveries$/,
     );
     expect(await reader.refusal('list_failures', { route: 'Nowhere' })).to.match(
-      /no route Nowhere; the tool list_routes/,
+      /No route Nowhere\. List routes with the tool list_routes$/,
     );
     expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.match(/a period such as 30m, 1h, 7d/);
     expect(await reader.refusal('list_failures', { rout: 'Orders' })).to.match(/rout/);

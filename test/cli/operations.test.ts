@@ -19,9 +19,15 @@ describe('a command of an operation', () => {
     await cli.ok('transforms', 'apply', 'ids', '--type', 'jsonata', '--code', `@${code}`);
     expect(await cli.json('transforms', 'show', 'ids')).to.include({ name: 'ids', code: '{ "id": payload.id }' });
     await fails(1, /nothing/, 'transforms', 'test-code', '--type', 'jsonata', '--code', '$nothing()');
-    await fails(2, /^hookyard: Give --code/, 'transforms', 'create', 'x', '--type', 'jsonata');
+    await fails(2, /^hookyard: Specify --code/, 'transforms', 'create', 'x', '--type', 'jsonata');
     await cli.ok('filters', 'delete', 'Paid orders');
-    await fails(3, /There is no filter paid-orders; hookyard filters list shows/, 'filters', 'show', 'paid-orders');
+    await fails(
+      3,
+      /No filter paid-orders\. List filters with: hookyard filters list/,
+      'filters',
+      'show',
+      'paid-orders',
+    );
   });
 
   it('shows what there is about records, by their names', async () => {

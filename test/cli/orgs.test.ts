@@ -44,7 +44,7 @@ describe('hookyard orgs', () => {
 
   it('suspends and resumes one, by slug or id, as often as it is asked to', async () => {
     expect(await cli.ok('orgs', 'suspend', organization.slug)).to.match(/is suspended: its webhooks are refused now/);
-    expect(await cli.ok('orgs', 'suspend', organization.id)).to.match(/is suspended already/);
+    expect(await cli.ok('orgs', 'suspend', organization.id)).to.match(/is already suspended/);
     expect(await shown()).to.include({ status: 'suspended' });
     expect((await organization.api.request('POST', '/api/destinations', {})).body.code).to.equal(
       'ORGANIZATION_SUSPENDED',
@@ -65,8 +65,15 @@ describe('hookyard orgs', () => {
     await cli.ok('orgs', 'set-limit', organization.slug, 'destinations', 'default');
     expect(await shown()).to.deep.include({ limits: { sources: 7 } });
     expect(await cli.ok('orgs', 'list')).to.match(new RegExp(`${organization.slug} .* free +active +sources 7`));
-    await fails(2, /gold is no plan; there are free, pro, business/, 'orgs', 'set-plan', organization.slug, 'gold');
-    await fails(2, /fish is no limit; there are/, 'orgs', 'set-limit', organization.slug, 'fish', '1');
+    await fails(
+      2,
+      /Invalid plan gold\. Valid plans: free, pro, business/,
+      'orgs',
+      'set-plan',
+      organization.slug,
+      'gold',
+    );
+    await fails(2, /Invalid limit fish\. Valid limits: /, 'orgs', 'set-limit', organization.slug, 'fish', '1');
     for (const wrong of ['1.5', 'much', '1e3'])
       await fails(2, /whole number/, 'orgs', 'set-limit', organization.slug, 'sources', wrong);
     expect(await shown()).to.deep.include({ limits: { sources: 7 } });
@@ -94,9 +101,9 @@ describe('hookyard orgs', () => {
       .that.deep.includes({ name: 'Rescue', scopes: ['read'] });
     const ran = await withKey.run(['sources', 'create', 'nothing']);
     expect(ran.code).to.equal(4);
-    await fails(2, /no scope/, 'keys', 'create', 'x', '--org', organization.slug, '--scope', 'root');
+    await fails(2, /Invalid scope root/, 'keys', 'create', 'x', '--org', organization.slug, '--scope', 'root');
     await fails(2, /in the future/, 'keys', 'create', 'x', '--org', organization.slug, '--expires', '2020-01-01');
-    await fails(3, /no organization nobody/, 'keys', 'create', 'x', '--org', 'nobody');
+    await fails(3, /No organization nobody/, 'keys', 'create', 'x', '--org', 'nobody');
   });
 
   it('deletes one only when its slug is given twice; its keys and addresses end at once', async () => {
@@ -116,7 +123,7 @@ describe('hookyard orgs', () => {
     });
     expect(webhook.status).to.equal(404);
     expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is not suspended/);
-    await fails(1, /is being deleted; it gets no key/, 'keys', 'create', 'x', '--org', organization.slug);
+    await fails(1, /is being deleted: no key was created/, 'keys', 'create', 'x', '--org', organization.slug);
     expect(await shown()).to.include({ status: 'deleting' });
   });
 });

@@ -59,7 +59,7 @@ describe('hookyard on the command line', () => {
       data: [],
     });
     await cli.ok('sources', 'delete', 'orders');
-    await fails(3, /no source orders; hookyard sources list/, 'sources', 'show', 'orders');
+    await fails(3, /No source orders\. List sources with: hookyard sources list/, 'sources', 'show', 'orders');
   });
 
   it('makes, tests, changes and deletes a destination', async () => {
@@ -90,7 +90,7 @@ describe('hookyard on the command line', () => {
     for (const command of commands) {
       const made = await cli.json(...command);
       expect(await cli.json(...command)).to.include({ id: made.id, updatedAt: made.updatedAt });
-      expect(await cli.ok(...command)).to.match(/is as given.* \((src|dst|rte)_\w+\)\n$/);
+      expect(await cli.ok(...command)).to.match(/was applied.* \((src|dst|rte)_\w+\)\n$/);
     }
     expect(await cli.json('destinations', 'show', 'declared')).to.include({ forwardQuery: true, forwardPath: false });
     const other = await cli.json('destinations', 'apply', 'declared', 'https://crm.example/', '--forward-path');
@@ -141,7 +141,7 @@ describe('hookyard on the command line', () => {
     await fails(2, /--rate must be a whole number, not "fast"/, 'routes', 'resume', 'One', '--rate', 'fast');
     expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is not paused/);
     await cli.ok('routes', 'delete', 'One');
-    await fails(3, /no route One/, 'routes', 'show', 'One');
+    await fails(3, /No route One/, 'routes', 'show', 'One');
   });
 
   it('shows what a route would send for an event', async () => {
@@ -173,7 +173,7 @@ describe('hookyard on the command line', () => {
     const deleted = await cli.run(['destinations', 'delete', 'Only', '--json']);
     expect(JSON.parse(deleted.stdout)).to.have.deep.property('emptiedRoutes', [alone.id]);
     expect(deleted.stderr).to.equal(
-      `The route To one (${alone.id}) leads nowhere now; hookyard routes update ${alone.id} --to <destination>, or hookyard routes delete ${alone.id}\n`,
+      `The route To one (${alone.id}) has no destination: hookyard routes update ${alone.id} --to <destination>, or hookyard routes delete ${alone.id}\n`,
     );
     expect(await cli.json('routes', 'show', String(alone.id))).to.have.deep.property('destinationIds', []);
     await cli.ok('sources', 'delete', 'lonely');
@@ -228,7 +228,7 @@ describe('hookyard on the command line', () => {
     const revoked = await reader.run(['whoami']);
     expect([revoked.code, revoked.stderr]).to.deep.equal([
       4,
-      'hookyard: Missing or invalid credentials; give a key with --api-key or HOOKYARD_API_KEY\n',
+      'hookyard: Missing or invalid credentials; pass a key with --api-key or HOOKYARD_API_KEY\n',
     ]);
   });
 
@@ -247,7 +247,7 @@ describe('hookyard on the command line', () => {
     const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });
     expect([none.code, none.stderr]).to.deep.equal([
       5,
-      `hookyard: There is no running database in ${folder}; run npm start, or set DATABASE_URL (or HOOKYARD_DATA_DIR) to that of the service\n`,
+      `hookyard: There is no running database in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
     ]);
   });
 
@@ -283,7 +283,7 @@ describe('hookyard on the command line', () => {
     await fails(2, /unknown command 'frob'/, 'frob');
     await fails(2, /--page must be a whole number/, 'sources', 'list', '--page', 'x');
     const all = ['deliveries', 'cancel-all', '--status', 'retrying'];
-    await fails(2, /^hookyard: --route is empty; give it a value, or leave it out\n$/, ...all, '--route', '');
+    await fails(2, /^hookyard: --route is empty; set a value, or leave it out\n$/, ...all, '--route', '');
     await fails(2, /--destination is empty/, 'events', 'replay', '--all', '--destination', 'CRM', '--destination', '');
     await fails(2, /<route> is empty/, 'routes', 'delete', '');
     for (const rate of ['0', '101']) {
@@ -297,13 +297,25 @@ describe('hookyard on the command line', () => {
     await fails(2, ofFile, 'sources', 'create', 'x', '--data', `@${broken}`);
     await fails(2, /^hookyard: --data - is empty; correct it\n$/, 'sources', 'create', 'x', '--data', '-');
     const imported = ['import', 'routes', broken, '--on-conflict', 'skip'];
-    await fails(2, /broken\.json is not JSON: .*; give a file that hookyard export wrote\n$/, ...imported);
+    await fails(2, /broken\.json is not JSON: .*; pass a file written by hookyard export\n$/, ...imported);
     await fails(2, /--on-conflict/, 'import', 'routes', 'x');
     await fails(2, /does-not-exist cannot be read/, 'import', 'routes', 'does-not-exist', '--on-conflict', 'skip');
     await fails(2, /must start with http/, 'whoami', '--url', 'localhost:3000');
     const id = '06f3k2v8q0e7x1c5b9m4n6p8qr';
-    await fails(3, /There is no event .*; hookyard events list shows/, 'events', 'show', `evt_${id}`);
-    await fails(3, /There is no delivery .*; hookyard deliveries list shows/, 'deliveries', 'retry', `dlv_${id}`);
+    await fails(
+      3,
+      /There is no event .* organization\. List events with: hookyard events list/,
+      'events',
+      'show',
+      `evt_${id}`,
+    );
+    await fails(
+      3,
+      /There is no delivery .* organization\. List deliveries with: hookyard deliveries list/,
+      'deliveries',
+      'retry',
+      `dlv_${id}`,
+    );
     const nobody = words('whoami --url http://127.0.0.1:9 --timeout 1');
     await fails(5, /cannot be reached .*--url or HOOKYARD_URL/, ...nobody);
     const told = JSON.parse(await fails(1, /./, 'sources', 'create', 'Not A Slug', '--json'));

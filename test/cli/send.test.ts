@@ -45,7 +45,7 @@ describe('What hookyard send signs', () => {
       if (!scheme) throw new Error('no scheme is described');
       expect(await verify(scheme, { secret: SECRET }, request, NO_KEYS)).to.include({ valid: true });
       expect(await verify(scheme, { secret: 'another secret' }, request, NO_KEYS)).to.include({ valid: false });
-      expect(() => webhookFor(source, { ...wanted, secret: undefined })).to.throw(/give its secret with --secret/);
+      expect(() => webhookFor(source, { ...wanted, secret: undefined })).to.throw(/pass its secret with --secret/);
     });
   }
 });
@@ -59,15 +59,15 @@ describe('hookyard send', () => {
     const eventId = (await cli.ok(...send, '--secret', SECRET)).trim();
     expect(await cli.json('events', 'show', eventId)).to.have.nested.property('payload.data.object.amount_paid');
     expect(await cli.ok('sources', 'list')).to.match(/^paid .* stripe /m);
-    const advice = /--secret \(or --private-key\) and --provider must be those of the source/;
+    const advice = /--secret \(or --private-key\) and --provider must match the source/;
     await fails(4, advice, ...send, '--secret', 'another');
-    await fails(2, /paid verifies stripe signatures: give its secret with --secret/, ...send);
-    await fails(2, /leave --provider out/, ...send, '--provider', 'github');
+    await fails(2, /paid verifies stripe signatures: pass its secret with --secret/, ...send);
+    await fails(2, /leave out --provider/, ...send, '--provider', 'github');
   });
 
   it('shows the answer of a source that has its own', async () => {
     await cli.ok('sources', 'create', 'phone', '--provider', 'twilio', '--secret', SECRET);
-    expect(await cli.ok('send', '--source', 'phone', '--secret', SECRET)).to.equal('answered 200: <Response/>\n');
+    expect(await cli.ok('send', '--source', 'phone', '--secret', SECRET)).to.equal('returned 200: <Response/>\n');
   });
 
   it('signs with a private key of yours where the source has the public one', async () => {
@@ -83,11 +83,11 @@ describe('hookyard send', () => {
     await cli.ok('sources', 'create', 'chat', '--provider', 'discord', '--secret', `@${ofPublic}`);
     const send = ['send', '--source', 'chat'];
     // Discord gets an answer without content.
-    expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^answered 204$/m);
+    expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^returned 204$/m);
     await fails(2, /signs with a private key.*--provider discord.*--private-key/, ...send, '--secret', SECRET);
-    await fails(2, /another kind.*openssl genpkey/, ...send, '--private-key', pem('other', 'ec')[1]);
+    await fails(2, /another type.*openssl genpkey/, ...send, '--private-key', pem('other', 'ec')[1]);
     await fails(2, /is not a private key in PEM/, ...send, '--private-key', ofPublic);
-    await fails(4, /must be those of the source/, ...send, '--private-key', pem('same', 'ed25519')[1]);
+    await fails(4, /must match the source/, ...send, '--private-key', pem('same', 'ed25519')[1]);
   });
 
   it('says who alone can sign, and how to try its samples all the same', async () => {
@@ -97,7 +97,7 @@ describe('hookyard send', () => {
     await cli.ok('sources', 'create', 'published', '--provider', name, '--secret', secret);
     const told = await fails(
       2,
-      /signs with keys that it alone has/,
+      /signs with keys that only it has/,
       'send',
       '--source',
       'published',
@@ -108,7 +108,7 @@ describe('hookyard send', () => {
     expect(await cli.ok('send', '--source', 'open', '--provider', name)).to.match(/^evt_/);
     const config = { type: 'jwt', jwksUrl: 'https://issuer.example.com/keys', audience: 'urn:shop' };
     await cli.ok('sources', 'create', 'tokens', '--data', JSON.stringify({ verificationConfig: config }));
-    await fails(2, /it alone has.*hookyard send --source test\n$/, 'send', '--source', 'tokens');
+    await fails(2, /only it has.*hookyard send --source test\n$/, 'send', '--source', 'tokens');
   });
 
   it('sends a body of yours, from stdin too, byte by byte', async () => {
@@ -123,7 +123,7 @@ describe('hookyard send', () => {
     expect(await cli.ok('events', 'list', '--routed=false')).to.include(eventId);
     expect(await cli.ok('events', 'list', '--routed', 'true')).not.to.include(eventId);
     await fails(2, /--routed must be true or false/, 'events', 'list', '--routed', 'no');
-    expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that takes it/);
+    expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that matches/);
     const bytes = Buffer.from([0x1f, 0x8b, 0xff, 0x00, 0xfe, 0x80]);
     const binary = (await cli.ok('send', '--source', 'plain', '--data', `@${file('body.gz', bytes)}`)).trim();
     const path = `${organization.base}/events/${binary}/payload`;
@@ -137,11 +137,15 @@ describe('hookyard send', () => {
   it('refuses an event that there is no sample of, and names those that there are', async () => {
     await cli.ok('sources', 'create', 'asked');
     const send = ['send', '--source', 'asked', '--event'];
-    const none =
-      /^hookyard: There is no sample of an event nonsense of github; known are push, pull_request, issues, ping/;
+    const none = /^hookyard: No sample event nonsense of github\. Valid events: push, pull_request, issues, ping/;
     await fails(2, none, ...send, 'nonsense', '--provider', 'github');
-    const plain = await fails(2, /nonsense; known are order.paid, order.created, order.cancelled/, ...send, 'nonsense');
-    expect(plain).to.include('--data sends a body of yours under any name');
+    const plain = await fails(
+      2,
+      /nonsense\. Valid events: order.paid, order.created, order.cancelled/,
+      ...send,
+      'nonsense',
+    );
+    expect(plain).to.include('With --data, any event name is valid');
     expect(await cli.json('events', 'list', '--source', 'asked')).to.have.nested.property('pagination.total', 0);
     const sent = await cli.ok(...send, 'deployment', '--provider', 'github', '--data', '{}');
     const shown = await cli.json('events', 'show', sent.trim());
@@ -163,7 +167,7 @@ describe('hookyard send', () => {
 
   it('says that a source is disabled', async () => {
     await cli.ok('sources', 'create', 'closed', '--disable');
-    await fails(1, /--enable opens it/, 'send', '--source', 'closed');
+    await fails(1, /--enable enables it/, 'send', '--source', 'closed');
   });
 
   it('prints what a sender chose without obeying it', async () => {
@@ -183,7 +187,7 @@ describe('hookyard providers', () => {
     expect(await cli.ok('providers', 'meta')).to.include('--verify-token: a verify token of your own');
     const stripe = await cli.json<{ name: string; samples: string[] }>('providers', 'stripe');
     expect(stripe.samples).to.include.members(['payment_intent.succeeded', 'invoice.paid']);
-    await fails(2, /nobody is not a provider/, 'providers', 'nobody');
+    await fails(2, /No provider nobody/, 'providers', 'nobody');
   });
 
   it('make sources whose subscriptions are confirmed', async () => {

@@ -72,7 +72,7 @@ describe('A team with nothing but the command line', () => {
     const byCursor = await cli.run(['deliveries', 'list', ...both, ...others]);
     expect(byCursor.code, byCursor.stderr).to.equal(0);
     expect(byCursor.stdout).to.match(new RegExp(`${first.id}.* Slow +`));
-    expect(byCursor.stderr).to.include('these are the last');
+    expect(byCursor.stderr).to.include('end of the list');
     await fails(2, /--page/, 'deliveries', 'list', '--cursor', 'first', '--page', '2');
     const events = await cli.run(['events', 'list', '--route', 'Slowly', '--destination', 'Slow', '--cursor', 'first']);
     expect(events.stdout, events.stderr).to.match(/evt_\w+ +slow/);
@@ -96,7 +96,15 @@ describe('A team with nothing but the command line', () => {
     const { id } = await cli.json<{ id: string }>('events', 'replay', '--source', 'orders', '--rate', '100');
     await until('the replay is over', async () => (await cli.json('events', 'replays', id)).status === 'completed');
     expect(await cli.ok('events', 'replays')).to.match(new RegExp(`${id} +completed +1/1`));
-    await fails(2, /replays that event/, 'events', 'replay', 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', '--status', 'failed');
+    await fails(
+      2,
+      /cannot be combined with filters/,
+      'events',
+      'replay',
+      'evt_06f3k2v8q0e7x1c5b9m4n6p8qr',
+      '--status',
+      'failed',
+    );
     await fails(1, /all must be true/, 'events', 'replay');
   });
 

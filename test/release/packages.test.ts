@@ -130,7 +130,7 @@ describe('the release', function () {
     const { status, stderr } = spawnSync(bin, ['orgs', 'list'], { cwd, env: environment, encoding: 'utf8' });
     expect([status, stderr]).to.deep.equal([
       1,
-      'hookyard: This command works on the database and is in the package hookyard-server: npx hookyard-server, then what follows hookyard here\n',
+      'hookyard: This command works on the database and is in the package hookyard-server: run it with npx hookyard-server instead of hookyard\n',
     ]);
   });
 
