@@ -107,7 +107,7 @@ export function auditTrail(
       await writeNow(endOf(error)).catch((reason: unknown) => {
         logOf(ctx).warn(
           { cause: causeOf(reason), action: operation.operationId },
-          'a refused request was not recorded',
+          'failed to record a refused request',
         );
       });
       throw error;
@@ -135,7 +135,7 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
     const entry = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
     recordFirst(pool, entry, firsts).catch((reason: unknown) => {
-      logOf(ctx).warn({ cause: causeOf(reason), keyId: key.id }, 'a refused use of a key was not recorded');
+      logOf(ctx).warn({ cause: causeOf(reason), keyId: key.id }, 'failed to record a refused use of a key');
     });
   };
 }

@@ -187,7 +187,7 @@ function callerWith(key: ValidKey): Caller {
 
 /** Only who has the key gets this answer. */
 function refusedAddress(address: string): ApiError {
-  const message = `This API key may not be used from ${address}; its allowedAddresses say from where`;
+  const message = `This API key may not be used from ${address}; see its allowedAddresses`;
   return forbidden(message);
 }
 
@@ -223,7 +223,7 @@ export function requireOperator({ settings, tuning, log }: OperatorDeps): (ctx: 
       throw new ApiError(
         404,
         'RESOURCE_NOT_FOUND',
-        `No such endpoint: ${ctx.path}; set HOOKYARD_OPERATOR_KEY to have it`,
+        `No such endpoint: ${ctx.path}; set HOOKYARD_OPERATOR_KEY to enable it`,
       );
     const given = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? '';
     // Hashes have one length, and tell nothing by the time that comparing them takes.
@@ -237,6 +237,6 @@ const hashOf = (text: string): Buffer => createHash('sha256').update(text).diges
 
 function refusedOperator(): ApiError {
   const message =
-    "Missing or invalid credentials; send the operator's key as Authorization: Bearer ...; an API key does not do";
+    'Missing or invalid credentials; send the operator key as Authorization: Bearer ...; API keys are not accepted';
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }

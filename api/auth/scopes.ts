@@ -11,7 +11,7 @@ export function permit(operation: Described): Around {
   return async (ctx: Context, next: Next) => {
     if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
     if (operation.method !== 'get' && callerOf(ctx).organization.suspended)
-      throw suspended('it may read, and change nothing');
+      throw suspended('it may read, but not change anything');
     await next();
   };
 }
@@ -38,6 +38,6 @@ export function maySeeSecrets(ctx: { state: ApiState }): boolean {
  */
 export function secretOfAnotherHost(address: string, secret: string): ApiError {
   return forbidden(
-    `${address} leads to another host, to which the stored secret may not go: send ${secret} once more, or use an API key with the scope "secrets:read" (or "write")`,
+    `${address} has another host, which may not receive the stored secret: send ${secret} again, or use an API key with the scope "secrets:read" (or "write")`,
   );
 }

@@ -77,7 +77,7 @@ const KNOWN: Record<string, [status: number, code: string, message: string]> = {
   HPE_HEADER_OVERFLOW: [
     431,
     'HEADERS_TOO_LARGE',
-    `The headers and the address must be at most ${MAX_HEADER_BYTES} bytes together`,
+    `The headers and the URL must be at most ${MAX_HEADER_BYTES} bytes together`,
   ],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'PAYLOAD_TOO_LARGE', 'The extensions of the chunks are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request did not arrive in time'],
@@ -88,7 +88,7 @@ export function clientError(error: NodeJS.ErrnoException): ApiError {
   const known = KNOWN[error.code ?? ''];
   // The parser's reason is fixed text ("Invalid header token"), never what was sent.
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : 'it cannot be read';
-  return known ? new ApiError(...known) : new ApiError(400, 'BAD_REQUEST', `This is no HTTP request: ${reason}`);
+  return known ? new ApiError(...known) : new ApiError(400, 'BAD_REQUEST', `This is not an HTTP request: ${reason}`);
 }
 
 // Connections whose last answer was sent: further errors on them are not answered.

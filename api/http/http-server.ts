@@ -91,7 +91,7 @@ export function createHttpServer(
     end(socket, clientError(error), limits.lingerMs),
   );
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
-    refuse(response, new ApiError(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue')),
+    refuse(response, new ApiError(417, 'EXPECTATION_FAILED', 'The only supported expectation is 100-continue')),
   );
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node has released this connection and reads no further bytes of it.
@@ -193,16 +193,16 @@ const bad = (message: string): FramingProblem => ({ status: 400, code: 'BAD_REQU
 
 /** What is wrong with the framing of a request whose headers have been parsed, or null. */
 function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): FramingProblem | null {
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are spoken here');
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are supported');
   // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
-  if (url.includes('#')) return bad('The address of a request has no #');
+  if (url.includes('#')) return bad('The URL of a request must not contain #');
   if (rawHeaders.length > 2 * MAX_HEADERS)
     return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request has at most ${MAX_HEADERS} headers` };
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {
     // RFC 9112, section 6.1: HTTP/1.0 has none, whatever it says.
-    if (httpVersion === '1.0') return bad('HTTP/1.0 has no Transfer-Encoding');
-    if (coding.toLowerCase() !== 'chunked') return bad('The only Transfer-Encoding that is understood is chunked');
+    if (httpVersion === '1.0') return bad('HTTP/1.0 does not support Transfer-Encoding');
+    if (coding.toLowerCase() !== 'chunked') return bad('The only supported Transfer-Encoding is chunked');
   }
   return hostProblem(httpVersion, headers.host, rawHeaders);
 }

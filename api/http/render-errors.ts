@@ -38,7 +38,7 @@ function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
     // A flood of requests would be one of lines.
     throttled(log).warn(
       { requestId: ctx.state.requestId, cause: causeOf(error) },
-      'requests are answered 503: PostgreSQL cannot be reached or is overloaded',
+      'returning 503: PostgreSQL cannot be reached or is overloaded',
     );
     return unavailable('The database cannot be reached or is overloaded');
   }
@@ -46,6 +46,6 @@ function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
   return new ApiError(
     500,
     'INTERNAL_ERROR',
-    `Something went wrong; the log has the details under request id ${ctx.state.requestId}`,
+    `Something went wrong; the log has the details under request ID ${ctx.state.requestId}`,
   );
 }

@@ -209,7 +209,7 @@ class Importer {
       );
     } else if (this.#strategy === 'skip') {
       const twin = this.#takenBy.get(slug);
-      if (twin !== undefined) this.#warnings.push(`${label}: was skipped, because its slug is also that of ${twin}`);
+      if (twin !== undefined) this.#warnings.push(`${label}: was skipped, because ${twin} has the same slug`);
       this.#outcomes.push({ id: this.#storedIds.get(slug) ?? null, name, slug, status: 'skipped' });
     } else {
       this.#overwrite(label, item, slug, stored.get(slug));
@@ -238,8 +238,9 @@ class Importer {
 
   #overwrite(label: string, item: DestinationItem, slug: string, stored: Destination | undefined): void {
     const twin = this.#takenBy.get(slug);
-    if (twin !== undefined || !stored) throw invalid('slug', `must not be that of ${twin}, which is in the same file`);
-    if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of what it overwrites`);
+    if (twin !== undefined || !stored)
+      throw invalid('slug', `must differ from the slug of ${twin}, which is in the same file`);
+    if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of the stored destination`);
     const { changed, incomplete } = isWarehouse(stored)
       ? changedByItem(this.#deps, stored, item as WarehouseItem, this.#maySeeSecrets)
       : changedHttp(this.#deps, stored, item as HttpItem, this.#maySeeSecrets);
@@ -313,7 +314,7 @@ function newHttp(deps: ApiDeps, organization: string, { input, redacted }: HttpI
 function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem, maySeeSecrets: boolean) {
   const { slug: _same, authType, ...patch } = input;
   if (redacted.authConfig && authType !== undefined && authType !== stored.authType)
-    throw invalid('authConfig', `must be sent whole: what it overwrites has no credentials of the type ${authType}`);
+    throw invalid('authConfig', `must be complete: the stored destination has no credentials of the type ${authType}`);
   const incomplete = redacted.authConfig && lacksCredentials(stored);
   const change = redacted.authConfig ? patch : { ...patch, authType };
   return { changed: changedDestination(deps, stored, change, { maySeeSecrets, incomplete }), incomplete };

@@ -33,7 +33,7 @@ const destinationResult = component('DestinationImportResult', {
   warnings: messages,
   destinations: z.array(
     z.object({
-      id: idOf('dst', 'dst_wh').nullable().describe('Null if not stored.'),
+      id: idOf('dst', 'dst_wh').nullable().describe('The ID of the destination. Null if not stored.'),
       name: text('CRM'),
       slug: text('crm').nullable(),
       status: z.enum(['created', 'skipped', 'overwritten', 'failed']),
@@ -48,10 +48,10 @@ export const destinationExchangeOperations: Operation[] = [
     description: 'Credentials are omitted unless `includeSensitive` is true, which needs the scope `secrets:read`.',
     query: exportSchema,
     answer: {
-      description: 'The file.',
+      description: 'The export file, with one record per line.',
       schema: z.object({ ...envelope, destinations: z.array(destinationFileItem) }),
       headers: {
-        'Cache-Control': text('no-store', 'If the file contains credentials.').optional(),
+        'Cache-Control': text('no-store', 'Present if the file contains credentials.').optional(),
       },
     },
     async run(ctx, deps, { query: { ids, includeSensitive = false } }) {

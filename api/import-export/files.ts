@@ -35,11 +35,11 @@ const PAUSE_MS = 50;
 
 /** Ids separated by commas; none, or an empty string, means all. */
 export const idsParam = z
-  .string({ error: 'must be given once' })
+  .string({ error: 'must be set only once' })
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
-  .refine((ids) => ids.length <= MAX_ITEMS, `must be at most ${MAX_ITEMS} ids`)
+  .refine((ids) => ids.length <= MAX_ITEMS, `must be at most ${MAX_ITEMS} IDs`)
   .transform((ids) => (ids.length === 0 ? undefined : ids))
-  .describe(`At most ${MAX_ITEMS} ids, separated by commas. Defaults to all.`)
+  .describe(`IDs of the records to export, comma-separated, at most ${MAX_ITEMS}. Defaults to all.`)
   .optional();
 
 type Member = 'destinations' | 'routes';
@@ -56,7 +56,10 @@ export interface ImportRequest {
 /** The options of an import. */
 const optionsSchema = z.object({
   conflictStrategy: z.enum(['skip', 'rename', 'overwrite']).describe('How to handle items that already exist.'),
-  validateOnly: z.boolean().default(false).describe('Reports what would happen without changing anything.'),
+  validateOnly: z
+    .boolean()
+    .default(false)
+    .describe('Checks the file and reports the result without changing anything.'),
   version: withExample(
     z.unknown().optional(),
     '1.0',
@@ -233,7 +236,7 @@ export async function inImport<T>(
       await delay(tries * PAUSE_MS);
     }
   }
-  throw unavailable('Other requests kept changing the records that this import is about');
+  throw unavailable('Other requests kept changing the records of this import');
 }
 
 // Export files are sent in parts. A part is read from PostgreSQL when the client has taken the previous one, so a file
@@ -297,7 +300,7 @@ async function* fileOf<Row>(
     try {
       part = await next(part.last);
     } catch (error) {
-      logOf(ctx).warn({ cause: causeOf(error) }, 'an export was broken off: its next part could not be read');
+      logOf(ctx).warn({ cause: causeOf(error) }, 'export aborted: failed to read its next part');
       throw error;
     }
   }

@@ -39,14 +39,14 @@ export function exportRoute(route: Route, slugs: Slugs) {
 export const itemSchema = routeImportItem.superRefine((route, context) => {
   const { destinationSlug, destinationSlugs, filterSlug, filterConditions } = route;
   if (typeof destinationSlug === 'string' && destinationSlugs && destinationSlugs[0] !== destinationSlug) {
-    refuse(context, undefined, 'must be the first of destinationSlugs, or be left out', ['destinationSlug']);
+    refuse(context, undefined, 'must be the first slug in destinationSlugs, or be left out', ['destinationSlug']);
   }
   if (typeof filterSlug === 'string' && filterConditions?.length) {
-    refuse(context, undefined, 'must not be given together with filterConditions', ['filterSlug']);
+    refuse(context, undefined, 'cannot be combined with filterConditions', ['filterSlug']);
   }
   const both = route.failoverDestinationSlugs?.find((failover) => destinationsOf(route).includes(failover));
   if (both !== undefined) {
-    refuse(context, undefined, `must not name ${both}, which is a destination already`, ['failoverDestinationSlugs']);
+    refuse(context, undefined, `must not name ${both}, which is already a destination`, ['failoverDestinationSlugs']);
   }
 });
 

@@ -37,7 +37,7 @@ export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: Co
     } else if (strategy === 'rename') {
       plan.steps.push({ status: 'created', name: nextFreeName(name, taken) });
     } else if (strategy === 'skip') {
-      if (twin !== undefined) plan.warnings.push(`${label}: was skipped, because its name is also that of ${twin}`);
+      if (twin !== undefined) plan.warnings.push(`${label}: was skipped, because ${twin} has the same name`);
       plan.steps.push({ status: 'skipped', name, id: byName.get(name)?.[0]?.id ?? null });
     } else {
       const met = twin === undefined ? routeToOverwrite(route, byName.get(name) ?? []) : `${twin} has the same name`;

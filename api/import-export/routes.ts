@@ -51,11 +51,11 @@ const routeResult = component('RouteImportResult', {
   imported: count,
   skipped: count,
   overwritten: count,
-  errors: messages.describe('If there are any, nothing was imported.'),
+  errors: messages.describe('Errors of the routes. If there are any, nothing was imported.'),
   warnings: messages,
   routes: z.array(
     z.object({
-      id: idOf('rte').nullable().describe('Null if not stored.'),
+      id: idOf('rte').nullable().describe('The ID of the route. Null if not stored.'),
       name: text('Orders to the CRM'),
       status: z.enum(['created', 'skipped', 'overwritten']),
     }),
@@ -68,7 +68,7 @@ export const routeExchangeOperations: Operation[] = [
     summary: 'Export routes',
     query: exportSchema,
     answer: {
-      description: 'The file. Records are referenced by slug.',
+      description: 'The export file, with one record per line. Records are referenced by slug.',
       schema: z.object({ ...envelope, routes: z.array(routeFileItem) }),
     },
     async run(ctx, deps, { query: { ids } }) {
@@ -176,7 +176,7 @@ async function lockWhatIsKnown(
   const isSame =
     isDeepStrictEqual(await lockReferences(em, organization, slugs), references) &&
     isDeepStrictEqual(await knownRoutes(em, organization, planned), known);
-  if (!isSame) throw new ChangedMeanwhileError('what the import was planned by has changed');
+  if (!isSame) throw new ChangedMeanwhileError('the records of the import have changed');
 }
 
 /** Of the plan: locking finds out whether other routes were made meanwhile. @throws ApiError 429 */

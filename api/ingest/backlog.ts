@@ -13,8 +13,8 @@ import { ApiError, limitExceeded } from '../request/errors.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;
-const NOT_STORED = 'nothing was stored, send it again later';
-const NOT_REPLAYED = 'nothing was replayed, ask again later';
+const NOT_STORED = 'nothing was stored, resend the webhook later';
+const NOT_REPLAYED = 'nothing was replayed, try again later';
 /**
  * About what an event takes in the database besides its payload and its deliveries; bytes (docs/operate/scaling.md).
  */
@@ -142,7 +142,8 @@ export class Backlog {
       this.#tell(performance.now());
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.warn({ cause: causeOf(error) }, 'the backlog cannot be read; ingest stays as it is');
+      if (!this.#failing)
+        log.warn({ cause: causeOf(error) }, 'failed to read the backlog; the ingest state stays the same');
       this.#failing = true;
     }
   }
@@ -161,16 +162,20 @@ export class Backlog {
       organizations: organizations.slice(0, NAMED_IN_LOG),
       destinations: destinations.slice(0, NAMED_IN_LOG),
     };
-    if (state === 'full') this.#deps.log.error(facts, 'ingest answers 503: the backlog or the database is full');
+    if (state === 'full') this.#deps.log.error(facts, 'ingest returns 503: the backlog or the database is full');
     else if (state === 'open') this.#deps.log.info(facts, 'ingest accepts all webhooks again');
-    else this.#deps.log.warn(facts, 'ingest answers 503 to some: they have their share of the backlog or the database');
+    else
+      this.#deps.log.warn(
+        facts,
+        'ingest returns 503 to some senders: their share of the backlog or the database is used up',
+      );
   }
 }
 
 function refused(noRoom: NoRoom, consequence: string): ApiError {
   if (noRoom.full === 'waitingDeliveries') {
     const { most, waiting } = noRoom;
-    const what = `${most} deliveries of this organization may wait, and ${waiting} do; ${consequence}`;
+    const what = `${most} deliveries of this organization may wait, and ${waiting} are waiting; ${consequence}`;
     return limitExceeded('waitingDeliveries', what, RETRY_AFTER_SECONDS);
   }
   return new ApiError(503, 'UNAVAILABLE', `${reasonOf(noRoom)}; ${consequence}`, undefined, {
@@ -182,9 +187,9 @@ function reasonOf(noRoom: Exclude<NoRoom, { full: 'waitingDeliveries' }>): strin
   if (noRoom.full === 'destination')
     return `Too many deliveries to the destination ${noRoom.destinationId} are waiting`;
   return {
-    database: 'The database is as large as it may be',
-    'share of the database': 'This organization holds its share of the database, which is nearly full',
-    service: 'As many deliveries are waiting as may',
+    database: 'The database has reached its maximum size',
+    'share of the database': 'This organization has used up its share of the database, which is nearly full',
+    service: 'The maximum number of deliveries is waiting',
     organization: 'Too many deliveries of this organization are waiting',
   }[noRoom.full];
 }

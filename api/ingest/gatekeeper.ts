@@ -97,7 +97,7 @@ function metered(source: SourceRouting, received: Received, budget: Budget): Gat
 function checkerOnLoop(schemas: SchemaCache, compiles: TokenBucket): SchemaCheck<SchemaText> {
   const compile = (stored: SchemaText) => {
     new Budget(COMPILE_MS).spend(COMPILE_STEPS.least + COMPILE_STEPS.perByte * stored.json.length);
-    if (!compiles.take(performance.now())) throw new BudgetError('Too many schemas are compiled at the moment');
+    if (!compiles.take(performance.now())) throw new BudgetError('Too many schemas are being compiled');
     return schemas.compile(stored);
   };
   return (stored, request, budget) => {

@@ -54,7 +54,7 @@ export class Handshakes {
   // Failure policy: they are lost. The provider was answered, and a source whose handshake is not shown works all the
   // same.
   #lost(error: unknown) {
-    throttled(this.#log).warn({ cause: causeOf(error) }, 'answered handshakes cannot be stored');
+    throttled(this.#log).warn({ cause: causeOf(error) }, 'failed to store handshakes');
     return { ms: EVERY_MS };
   }
 }

@@ -88,7 +88,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     if (!INGEST_METHODS.includes(ctx.method)) {
       const allowed = INGEST_METHODS.join(', ');
       const advice = HANDSHAKE_METHODS.includes(ctx.method)
-        ? `; if the sender checks the address with ${ctx.method}, set the handshake of the source`
+        ? `; if the sender checks the URL with ${ctx.method}, set the handshake of the source`
         : '';
       throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${allowed}${advice}`, undefined, {
         Allow: allowed,
@@ -217,7 +217,7 @@ function refuseLoop(headers: HeaderBytes): void {
   throw new ApiError(
     508,
     'LOOP_DETECTED',
-    `This webhook has been through ${MAX_HOPS} Hookyards, so it goes round in a loop; look for a route that delivers to a source. Nothing was stored`,
+    `This webhook has been through ${MAX_HOPS} Hookyards, so it is in a loop; look for a route that delivers to a source. Nothing was stored`,
   );
 }
 
@@ -256,7 +256,7 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
   await quotas.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook leads to ${deliveries} deliveries, and ${most} are allowed; nothing was stored. Disable routes`;
+  const what = `This webhook would create ${deliveries} deliveries, and ${most} are allowed; nothing was stored. Disable routes`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -290,7 +290,7 @@ async function readBody(request: IncomingMessage, limits: BodyLimits, room: Body
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     if (error.reason === 'too_slow') throw tooSlow('nothing was stored');
-    if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
+    if (error.reason === 'no_room') throw noRoom('nothing was stored, resend the webhook');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }

@@ -102,7 +102,7 @@ export class Quotas {
       }
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'the use of organizations cannot be read');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to read the usage of organizations');
       this.#failing = true;
     }
   }
@@ -238,11 +238,11 @@ export class OrganizationUse {
   #refusal(bytes: number): ApiError | null {
     const { eventsPerSecond, eventsPerMonth, storedBytes } = this.#limits;
     if (!this.#bucket.has(this.usedAt)) {
-      const what = `This organization may receive ${eventsPerSecond} webhooks a second; nothing was stored, send it again`;
+      const what = `This organization may receive ${eventsPerSecond} webhooks a second; nothing was stored, resend the webhook`;
       return limitExceeded('eventsPerSecond', what, this.#bucket.waitMs(this.usedAt) / 1000);
     }
     if (Number.isFinite(eventsPerMonth) && this.#monthEvents >= eventsPerMonth) {
-      const what = `This organization may receive ${eventsPerMonth} webhooks a month, and has received them; nothing was stored`;
+      const what = `This organization has received its ${eventsPerMonth} webhooks of this month; nothing was stored`;
       return limitExceeded('eventsPerMonth', what, secondsLeftInMonth());
     }
     const stored = this.#known.storedBytes + this.#stored.bytes - this.#known.ownBytes + this.#underWay.bytes;

@@ -71,7 +71,7 @@ export class Refusals {
       this.#deps.issues.refused(source, refusal, incoming.receivedAt.getTime());
     } catch (reason) {
       // Fire and forget: an unhandled rejection would end the process.
-      this.#deps.log.error({ cause: causeOf(reason) }, 'a refused webhook could not be noted');
+      this.#deps.log.error({ cause: causeOf(reason) }, 'failed to record a refused webhook');
     }
   }
 
@@ -89,7 +89,7 @@ export class Refusals {
       if (locked.size > 0) this.#pending.absorb(taken, locked);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'refused webhooks cannot be stored');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to store refused webhooks');
       this.#failing = true;
       if (isConnectionLost(error) || !isTransientDatabaseError(error)) this.#drop(taken.counted);
       else this.#keep(taken);

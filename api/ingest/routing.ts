@@ -181,7 +181,7 @@ export function createRoutingCache(
   };
 }
 
-export const tooManyLookups = () => unavailable('Too many requests look up sources at the moment');
+export const tooManyLookups = () => unavailable('Too many requests are looking up sources');
 
 function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReader): SourceRouting {
   const routes = row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: gateOf({ schema, filter }) }));

@@ -79,7 +79,7 @@ async function verified(
   const refused = (reason: string) => ({ verification: { valid: false, reason } as const, used: credentials });
   if (sender === null) return refused('This release does not know the provider of the source');
   if (credentials.secret === '' && needsSecret(sender.verification))
-    return refused('The provider has not sent its secret to the source yet');
+    return refused('The provider has not sent its secret yet');
   const verification = await verify(sender.verification, credentials, request, keys);
   if (verification.valid || previous === null || request.nowMs >= previous.untilMs)
     return { verification, used: credentials };
@@ -92,7 +92,7 @@ export function storedParts({ sender }: SourceRouting, { headerBytes: headers, q
   return sender === null ? { headers, queryText } : withoutToken(sender.verification, { headers, queryText });
 }
 
-const FOR_ANYONE = { reason: 'The body is like the texts whose signature the check of the address gives to anyone' };
+const FOR_ANYONE = { reason: 'The body looks like a challenge, whose signature anyone can get with a handshake' };
 
 function answered(source: SourceRouting, { sourceSlug }: Received, reply: Reply): Authentication {
   const error = closedBy(source, sourceSlug);
@@ -135,7 +135,7 @@ function badSignature({ sender }: SourceRouting, { reason }: { reason: string })
 }
 
 function badPath(problem: string): ApiError {
-  const message = `The path below the address of the source ${problem}; nothing was stored`;
+  const message = `The path below the ingest URL ${problem}; nothing was stored`;
   return new ApiError(400, 'INVALID_PATH', message);
 }
 

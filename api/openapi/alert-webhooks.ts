@@ -10,7 +10,7 @@ const record = (prefix: string, ...others: string[]) =>
   z
     .object({ id: idOf(prefix, ...others), name: text('CRM').nullable() })
     .nullable()
-    .describe('`name` is null if it was deleted. Null: the issue does not concern one.');
+    .describe('The record that the issue concerns. Null if none. `name` is null if the record was deleted.');
 
 const issue = component(
   'AlertIssue',
@@ -64,7 +64,7 @@ const events = {
           name: text('Channel of the team'),
           type: z.enum(CHANNEL_TYPES),
           failingSince: timestamp,
-          lastError: text('The channel answered 410'),
+          lastError: text('The channel returned 410'),
         }),
         changes: changes.describe('The changes that could not be sent.'),
       }),
@@ -79,23 +79,23 @@ const events = {
         ...common,
         recoveredChannel: z.object({
           id: idOf('alc'),
-          name: text('Channel of the team', 'Null if it was deleted.').nullable(),
+          name: text('Channel of the team', 'The name of the channel. Null if it was deleted.').nullable(),
         }),
       }),
     }),
   },
   test: {
-    summary: 'A test',
+    summary: 'A test message',
     schema: component('TestAlert', { type: z.literal('test'), timestamp, data: z.object(common) }),
   },
 };
 
 const headers = z.object({
-  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The same for every attempt.'),
-  'webhook-timestamp': text('1795430400', 'When it was sent, in Unix seconds.'),
+  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The ID of the message, the same for every attempt.'),
+  'webhook-timestamp': text('1795430400', 'When the message was sent, in Unix seconds.'),
   'webhook-signature': text(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    'A Standard Webhooks signature; two during a rotation.',
+    'The Standard Webhooks signature, or two signatures during a rotation.',
   ),
 });
 

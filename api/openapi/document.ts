@@ -25,11 +25,11 @@ const operations: Described[] = [
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
 * Credentials: an API key, \`Authorization: Bearer whr_...\`, or alone as \`X-API-Key\`. It belongs to one organization, which it selects on paths
-  without an organization. Each operation names the scope that it needs (\`x-scopes\`); \`read\` holds those of \`GET\`, \`write\` all others.
-* Bodies are JSON. Members and query parameters that are not known are ignored, and named in the header \`X-Ignored\` of the
+  without an organization. Each operation names the scope that it needs (\`x-scopes\`); \`read\` holds the scopes of \`GET\`, \`write\` all others.
+* Bodies are JSON. Unknown fields and query parameters are ignored, and named in the header \`X-Ignored\` of the
   answer; replays and bulk requests refuse them. Answers may get more members.
 * Lists are newest first, in pages. Times are ISO 8601 UTC, latencies whole milliseconds.
-* An error has \`error\`, \`message\` and, mostly, a \`code\`. Records of other organizations are answered like ones that
+* An error has \`error\`, \`message\` and, mostly, a \`code\`. Records of other organizations get the same response as records that
   do not exist.`;
 
 /** Builds the document. It takes tens of milliseconds of CPU: callers that need it often should cache it. */
@@ -44,7 +44,7 @@ export function apiDocument(): ApiDocument {
         contact: { name: 'Hookyard' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/', description: 'The server that served this description.' }],
+      servers: [{ url: '/', description: 'The server of this description.' }],
       security: MANAGEMENT_SECURITY,
       tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),
@@ -56,12 +56,12 @@ export function apiDocument(): ApiDocument {
             type: 'apiKey',
             in: 'header',
             name: 'X-API-Key',
-            description: 'The same key by itself, instead: a token in `Authorization` counts before it.',
+            description: 'The API key without a prefix. A token in `Authorization` takes precedence.',
           },
           operatorKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The key of the operator of the installation: `HOOKYARD_OPERATOR_KEY`.',
+            description: 'The operator key of the installation: `HOOKYARD_OPERATOR_KEY`.',
           },
         },
       },

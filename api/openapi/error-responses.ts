@@ -8,7 +8,7 @@ import { component, exampleId, text, withExample } from '../resources/values.ts'
 
 export const requestId = text(
   exampleId('req'),
-  'The request id, as in the log: the one that was sent, or a new one.',
+  'The request ID, as in the log: the ID that was sent, or a new ID.',
 ).meta({ header: { id: 'RequestId' } });
 
 export const ignoredNames = z
@@ -16,7 +16,7 @@ export const ignoredNames = z
   .optional()
   .meta({
     description:
-      'Unknown query parameters and body members that were ignored, as a structured list (RFC 9651): the dotted name, `in` ' +
+      'Unknown query parameters and body fields that were ignored, as a structured list (RFC 9651): the dotted name, `in` ' +
       '(query or body), and the `nearest` known name, if any. Names are percent-encoded unless ASCII. At most 8 are listed; ' +
       '`more;count=` is the number of others.',
     examples: ['"destnationId";in=query;nearest="destinationId"'],
@@ -24,7 +24,7 @@ export const ignoredNames = z
   });
 
 const DESCRIPTIONS: Record<number, string> = {
-  400: 'The request is invalid. `message` names the first invalid member, `details` lists all of them.',
+  400: 'The request is invalid. `message` names the first invalid field, `details` lists all invalid fields.',
   401: 'The credentials are missing, unknown, expired or revoked.',
   403: 'Not allowed by the API key or the plan, or the organization is suspended.',
   404: 'The record does not exist in this organization.',
@@ -36,7 +36,7 @@ const DESCRIPTIONS: Record<number, string> = {
   415: 'The body is not `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
   429: 'Rate limit or quota exceeded: a limit of the organization (named in `limit`), too many requests of this key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentications from this address.',
-  500: 'An internal error. The log has the details under the request id.',
+  500: 'An internal error. The log has the details under the request ID.',
   503: 'A dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',
 };
@@ -57,7 +57,10 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
     'WWW-Authenticate': z
       .literal('Bearer')
       .optional()
-      .meta({ description: 'On the management API.', header: { id: 'WwwAuthenticate' } }),
+      .meta({
+        description: 'The authentication scheme. Present on the management API.',
+        header: { id: 'WwwAuthenticate' },
+      }),
   },
   503: { 'Retry-After': retryAfter },
   429: {
@@ -69,9 +72,9 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
 };
 
 const detail = component('ErrorDetail', {
-  path: withExample(z.string(), 'retryPolicy.maxRetries', 'A dotted path. Empty for the whole body.'),
+  path: withExample(z.string(), 'retryPolicy.maxRetries', 'The dotted path of the field. Empty for the whole body.'),
   message: withExample(z.string(), 'must be at most 50'),
-  line: withExample(z.int().optional(), 1, 'The line in code, starting at 1.'),
+  line: withExample(z.int().optional(), 1, 'The line in the code, starting at 1.'),
   column: withExample(z.int().optional(), 5),
 });
 
@@ -83,14 +86,14 @@ const limitName = z
 const errorBody = component(
   'Error',
   {
-    error: withExample(z.string(), 'Bad Request', 'The name of the status.'),
+    error: withExample(z.string(), 'Bad Request', 'The name of the status code.'),
     message: withExample(z.string(), 'name is required and must be a string', 'What is wrong, and how to fix it.'),
     code: withExample(
       z.string().optional(),
       'VALIDATION_ERROR',
       'A stable, machine-readable code. Each operation lists its codes; more may be added.',
     ),
-    details: z.array(detail).optional().describe('For a 400: the invalid members.'),
+    details: z.array(detail).optional().describe('The invalid fields. Present for a 400.'),
     limit: limitName.optional(),
   },
   'All errors have this form.',
@@ -111,7 +114,7 @@ function exampleMessage(status: number): string {
     401: 'Missing or invalid credentials',
     404: 'There is no route with id rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; look for it in the list',
   };
-  return messages[status] ?? DESCRIPTIONS[status] ?? 'It does not work';
+  return messages[status] ?? DESCRIPTIONS[status] ?? 'The request failed';
 }
 
 // Each answer is written once, as a component.

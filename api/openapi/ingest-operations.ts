@@ -9,12 +9,9 @@ const accepted = z
     z.object({
       success: z.literal(true),
       eventId: idOf('evt'),
-      duplicate: z
-        .literal(true)
-        .optional()
-        .describe('A duplicate: the id is that of the first webhook, and nothing was stored.'),
+      duplicate: z.literal(true).optional().describe('A duplicate: the ID of the first webhook; nothing was stored.'),
     }),
-    z.object({ challenge: z.string().describe("Slack's, of a `url_verification`.") }),
+    z.object({ challenge: z.string().describe('The challenge of a `url_verification` of Slack.') }),
   ])
   .meta({ id: 'Accepted', examples: [{ success: true, eventId: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr' }] });
 
@@ -34,7 +31,7 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     operationId: `${IDS[method] ?? ''}${suffix}`,
     summary: `Receive a webhook (${method})${at}`,
     description:
-      'The body is stored unchanged, whatever its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. A source may set its own `answer` to accepted webhooks. Handshakes of its `provider` are answered as the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503 nothing is stored: retry after `Retry-After` seconds.',
+      'The body is stored unchanged, whatever its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. A source may set its own `answer` to accepted webhooks. Handshakes of its `provider` get the response that the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503 nothing is stored: retry after `Retry-After` seconds.',
     takesAnything: true,
     answer: { description: 'The event and its deliveries are stored.', schema: accepted },
     errors: {

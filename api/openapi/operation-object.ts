@@ -12,7 +12,7 @@ const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/)
   .optional()
   .meta({
-    description: 'A repeat within 24 hours, with the same key and body, gets the answer of the first request.',
+    description: 'A repeat within 24 hours, with the same key and body, gets the response of the first request.',
     examples: ['3f0c1b1e-8a53-4c0f-9f0e-5d1a2b3c4d5e'],
     param: { in: 'header', name: 'Idempotency-Key', id: 'IdempotencyKey' },
   });
@@ -27,7 +27,7 @@ const idempotentReplayed = z
 /** Of the record that an answer shows. */
 const entityTag = text(
   '"3"',
-  'The version of the record, for `If-Match`. It increases when members change, not with figures and states.',
+  'The version of the record, for `If-Match`. It increases when fields change, not with figures and states.',
 ).meta({ header: { id: 'ETag' } });
 /** Makes a change conditional. */
 const ifMatch = z
@@ -35,8 +35,8 @@ const ifMatch = z
   .optional()
   .meta({
     description:
-      'An `ETag` of this record, or several separated by commas. If the record has another version, nothing is changed and ' +
-      'the answer is 412.',
+      'An `ETag` of this record, or several separated by commas. If the record has another version, nothing is changed and the ' +
+      'request gets 412.',
     examples: ['"3"'],
     param: { in: 'header', name: 'If-Match', id: 'IfMatch' },
   });
@@ -56,7 +56,7 @@ function pathParameter(name: string, prefixes: readonly string[]): z.ZodType {
   if (name === 'orgId') return orgId;
   if (name === 'slug') return slug.meta({ param: { in: 'path', name } });
   if (name !== 'id') return text(PATH_EXAMPLES[name] ?? 'orders').meta({ param: { in: 'path', name } });
-  if (prefixes.length === 0) throw new Error('an operation with {id} must say what the id is of');
+  if (prefixes.length === 0) throw new Error('an operation with {id} must name the kinds of the ID');
   return idOf(...prefixes).meta({ param: { in: 'path', name } });
 }
 
@@ -133,7 +133,7 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
       schema: {
         type: 'string',
         format: 'binary',
-        description: 'Any bytes, with their `Content-Type`.',
+        description: 'The bytes, with their `Content-Type`.',
       },
     },
   },

@@ -16,7 +16,7 @@ export const descriptionOperation: Described = {
   method: 'get',
   path: '/openapi.json',
   operationId: 'getDescription',
-  summary: 'This description',
+  summary: 'Get this description',
   description: 'The operations of this instance.',
   answer: {
     description: 'An OpenAPI document. `/docs` shows it as a page.',

@@ -112,7 +112,7 @@ async function settle(ctx: Context, deps: Deps, claim: Claim, answer: KeptAnswer
     if (answer === null || answer.status >= 500 || answer.status === 429) await releaseClaim(deps.pool, claim);
     else await keepAnswer(deps.pool, claim, deps.secretBox.encrypt(JSON.stringify(answer), recordId(claim)));
   } catch (error) {
-    logOf(ctx).warn({ cause: causeOf(error) }, 'the answer to a request with an Idempotency-Key was not kept');
+    logOf(ctx).warn({ cause: causeOf(error) }, 'failed to store the response to a request with an Idempotency-Key');
   }
 }
 
@@ -127,7 +127,7 @@ function refuseUnlessAnswered(found: Exclude<Claimed, { kind: 'claimed' }>): ass
     throw new ApiError(
       409,
       'IDEMPOTENCY_KEY_IN_USE',
-      'The first request with this Idempotency-Key is still running; repeat it in a moment for its answer',
+      'The first request with this Idempotency-Key is still running; repeat it in a moment for the response',
       undefined,
       { 'Retry-After': '1' },
     );
@@ -138,7 +138,7 @@ type Answered = Extract<Claimed, { kind: 'answered' }>;
 function requireScopes(needed: string[], held: string[]): void {
   const missing = lacking(held, needed);
   if (missing === undefined) return;
-  throw forbidden(`The answer to this Idempotency-Key needs an API key with the scope "${missing}"`);
+  throw forbidden(`The response to this Idempotency-Key needs an API key with the scope "${missing}"`);
 }
 
 function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed: string): KeptAnswer {
@@ -149,7 +149,7 @@ function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed:
     throw new ApiError(
       409,
       'IDEMPOTENCY_ANSWER_LOST',
-      'The request with this Idempotency-Key was carried out, but its answer was kept under an encryption key that is gone',
+      'The request with this Idempotency-Key was carried out, but its response is encrypted with a key that is gone',
     );
   }
 }

@@ -131,21 +131,21 @@ export const TAGS = {
     records: 'destinations',
   },
   'Organization destinations': {
-    about: 'The HTTP destinations of the same store, with the same members (organization-scoped family).',
+    about: 'The same HTTP destinations, with the same fields (organization-scoped family).',
     records: 'destinations',
   },
   Routes: { about: 'Routes connect a source to destinations.', records: 'routes' },
   Filters: { about: 'Conditions that routes can share.', records: 'filters' },
-  Transforms: { about: 'Code that turns an event into the request that is sent.', records: 'transforms' },
+  Transforms: { about: 'Code that turns an event into the request to send.', records: 'transforms' },
   Schemas: { about: 'JSON Schemas that the payloads of a route must match.', records: 'schemas' },
   Events: { about: 'Accepted webhooks, and their replay.', records: 'events' },
   Deliveries: { about: 'The delivery of one event to one destination.', records: 'deliveries' },
-  Issues: { about: 'Lasting failures: what fails, since when, and how often.', records: 'issues' },
+  Issues: { about: 'Ongoing failures, with their cause, start and count.', records: 'issues' },
   Metrics: { about: "Time series of the organization's traffic.", records: 'deliveries' },
-  Alerts: { about: 'Channels that the organization is notified on about issues.', records: 'alerts' },
+  Alerts: { about: 'Channels for notifications about issues.', records: 'alerts' },
   Usage: { about: 'Usage and limits of the organization.', records: 'organization' },
   Access: { about: 'API keys, and the organization that a key belongs to.', records: 'keys' },
-  Audit: { about: 'The audit log: who changed what, and who read payloads and secrets.', records: 'audit' },
+  Audit: { about: 'The audit log of changes, and of reads of payloads and secrets.', records: 'audit' },
   Service: { about: 'Health checks, and this description.', records: null },
 } as const satisfies Record<string, TagOf>;
 export type Tag = keyof typeof TAGS;
@@ -249,7 +249,7 @@ export function keepFixedWords(router: ApiRouter): (ctx: AppContext, next: Next)
 function answerMethods(ctx: AppContext, methods: string[]): void {
   const allow = [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ');
   if (ctx.method !== 'OPTIONS')
-    throw new ApiError(405, 'METHOD_NOT_ALLOWED', `${ctx.path} answers ${allow} only`, undefined, { Allow: allow });
+    throw new ApiError(405, 'METHOD_NOT_ALLOWED', `${ctx.path} accepts only ${allow}`, undefined, { Allow: allow });
   ctx.status = 204;
   ctx.set('Allow', allow);
 }

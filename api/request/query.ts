@@ -9,7 +9,7 @@ import type { AppContext } from './context.ts';
 import { invalid } from './errors.ts';
 
 const once = z.string({
-  error: ({ input }) => (Array.isArray(input) ? 'must be given once' : 'must be a string'),
+  error: ({ input }) => (Array.isArray(input) ? 'must be set only once' : 'must be a string'),
 });
 
 export const booleanParam = once
@@ -30,7 +30,7 @@ export const timeParam = withExample(
     return z.NEVER;
   }),
   '2026-11-21T10:00:00Z',
-  'An ISO 8601 date or date and time. UTC unless it has a time zone.',
+  'An ISO 8601 date, or date and time. UTC unless it has a time zone.',
 ).optional();
 
 const boundedText = once.max(1000, 'must be at most 1000 characters long');
@@ -99,7 +99,7 @@ const DEFAULT_PAGE_SIZE = 20;
 
 const positive = (fallback: number) =>
   z
-    .string({ error: 'must be given once' })
+    .string({ error: 'must be set only once' })
     .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1 on')
     .transform(Number)
     .meta({ override: ({ jsonSchema }) => describeInteger(jsonSchema) })
@@ -159,13 +159,13 @@ interface PartQuery extends Page {
 export function partOf(ctx: AppContext, query: PartQuery, isCursor: IdPrefix | ((text: string) => boolean)): Part {
   const { cursor, withTotal, pageSize } = query;
   if (cursor === undefined) {
-    if (withTotal !== undefined) throw invalid('withTotal', 'must not be given without cursor: a page has its total');
+    if (withTotal !== undefined) throw invalid('withTotal', 'requires cursor: a page always has its total');
     return limitOf(query);
   }
-  if (ctx.query.page !== undefined) throw invalid('page', 'must not be given together with cursor');
+  if (ctx.query.page !== undefined) throw invalid('page', 'cannot be combined with cursor');
   const fits = typeof isCursor === 'function' ? isCursor(cursor) : isId(isCursor, cursor);
   if (cursor !== FIRST && !fits)
-    throw invalid('cursor', `must be ${FIRST}, or the nextCursor of an answer of this list`);
+    throw invalid('cursor', `must be ${FIRST}, or the nextCursor of a response of this list`);
   return { limit: pageSize, after: cursor === FIRST ? null : cursor, withTotal: withTotal ?? false };
 }
 

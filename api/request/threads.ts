@@ -14,7 +14,7 @@ export async function inThreads<T>(work: () => Promise<T>): Promise<T> {
       throw limitExceeded('transformMsPerMinute', error.detail, error.waitMs / 1000);
     if (error instanceof NoThreadError) throw unavailable(error.detail);
     if (error instanceof WorkEndedError)
-      throw new ApiError(400, 'VALIDATION_ERROR', 'The body asks for more work than one request may make');
+      throw new ApiError(400, 'VALIDATION_ERROR', 'The body needs more work than one request may cause');
     throw error;
   }
 }

@@ -67,7 +67,7 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
     if (error.reason === 'too_slow') throw tooSlow('nothing was changed');
     if (error.reason === 'no_room') throw noRoom('nothing was changed, try again in a moment');
-    throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length; send it again');
+    throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length; resend it');
   }
 }
 
@@ -152,10 +152,10 @@ function refusalOf(member: UnknownMember): Issue {
   const hint =
     nearest === null
       ? member.known.length > 0
-        ? `; known are ${member.known.join(', ')}`
+        ? `. Valid names: ${member.known.join(', ')}`
         : ''
       : `; did you mean ${nearest}?`;
-  return { path: member.path, message: `is not known here${hint}` };
+  return { path: member.path, message: `is unknown${hint}` };
 }
 
 function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERROR'): ApiError {
@@ -234,7 +234,7 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
             .map(String)
             .join(', ')
             .replace(/, ([^,]*)$/, ' or $1')}`
-        : 'has a type that is not accepted here';
+        : 'has an invalid type';
     default:
       return undefined;
   }

@@ -58,7 +58,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
   const common = { tag, idOf };
   const one = `${/^[aeiou]|^HTTP/.test(noun) ? 'an' : 'a'} ${noun}`;
   const { shows = `The ${noun}.`, showNew, leadsTo = [], ...creating } = create;
-  const now = { description: `The ${noun} as it is now.`, schema: answer };
+  const now = { description: `The current ${noun}.`, schema: answer };
   const answerOf = async (ctx: Context, deps: ApiDeps, record: Stored, isNew = false) => {
     const shown = await showOne(ctx, deps, show, record);
     return isNew && showNew ? { ...shown, ...showNew(record) } : shown;
@@ -115,7 +115,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       versioned: true,
       run: async (ctx, deps) => answerOf(ctx, deps, await update.run(ctx, deps)),
       summary: `Update ${one}`,
-      description: sentences('Omitted members keep their values.', update.description),
+      description: sentences('Omitted fields keep their values.', update.description),
       answer: now,
     },
     {
@@ -144,7 +144,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       return answerOf(ctx, deps, record, ctx.status === 201);
     },
     summary: `Create or replace the ${noun} of a ${by}`,
-    description: sentences('Replaces the whole record: omitted members return to their defaults.', put.description),
+    description: sentences('Replaces the whole record: omitted fields return to their defaults.', put.description),
     answer: { ...now, ofNew: shows },
   });
   return operations;

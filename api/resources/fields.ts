@@ -22,7 +22,7 @@ export const url = z
     if (problem !== null) refuse(context, 'INVALID_URL', problem);
   })
   .meta({
-    description: 'An http:// or https:// address without credentials; HTTPS is recommended.',
+    description: 'An http:// or https:// URL without credentials; HTTPS is recommended.',
     override: { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://\\S+$', maxLength: MAX_URL_LENGTH },
     examples: ['https://example.com/hooks'],
   });
@@ -41,7 +41,7 @@ export const slug = z
     );
   })
   .meta({
-    description: 'Unique in the organization. Export files use it instead of the id.',
+    description: 'Unique in the organization. Export files use it instead of the ID.',
     override: { pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: MAX_SLUG_LENGTH },
     examples: ['orders'],
   });
@@ -80,7 +80,7 @@ export const forwardHeaders = withExample(
     })
     .nullable(),
   null,
-  "Which received headers are forwarded. Null: all except proxy and server control headers. `all`: these too. `none`. Or a list of names. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never.",
+  "Which received headers are forwarded: `all`, `none`, or a list of names. If null, all headers except proxy and server control headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never.",
 );
 
 export const forwardQuery = withExample(

@@ -108,7 +108,7 @@ export function tell(ctx: Context, { version }: Pick<Versioned, 'version'>): voi
 /** Call it when there is no record. @throws ApiError 412 when `If-Match` names a version of it */
 export function requireNoVersion(ctx: Context, kind: string, name: string): void {
   if (ctx.req.headers['if-match'] === undefined) return;
-  const message = `There is no ${kind} ${name}, so it is at no version that If-Match could name, and nothing was changed: leave the header out to create it`;
+  const message = `There is no ${kind} ${name}, so If-Match cannot match, and nothing was changed: leave out the header to create it`;
   throw new ApiError(412, 'PRECONDITION_FAILED', message);
 }
 
@@ -124,8 +124,8 @@ export function requireWanted(ctx: Context, kind: string, { id, version }: Versi
   throw new ApiError(
     412,
     'PRECONDITION_FAILED',
-    `The ${kind} ${id} is not at the version that If-Match names, and nothing was changed: get it again, apply the change to what ` +
-      'it is now, and send the ETag of that answer, quotes included',
+    `The ${kind} ${id} has another version than If-Match, and nothing was changed: get it again, apply the change to the current ` +
+      'record, and send the ETag of that response, quotes included',
   );
 }
 
@@ -204,7 +204,7 @@ export async function orDuplicateSlug<T>(kind: string, slug: string | undefined,
     return await write();
   } catch (error) {
     if (!violates(error, slugConstraint(kind))) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already; choose another`);
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} already exists; choose another slug`);
   }
 }
 

@@ -45,8 +45,10 @@ export const version = withExample(z.int().min(1), 1, 'Increases with every chan
 
 /** Statistics of recent deliveries (HOOKYARD_HEALTH_WINDOW_HOURS). */
 export const recentTotals = {
-  successRate: percent.nullable().describe('In percent. Null without recent deliveries.'),
-  avgLatency: latency.nullable().describe('In ms. Null without recent responses.'),
+  successRate: percent
+    .nullable()
+    .describe('Share of successful deliveries, in percent. Null if there are no recent deliveries.'),
+  avgLatency: latency.nullable().describe('Average latency, in ms. Null if there are no recent responses.'),
   deliveriesCount: count,
 };
 
@@ -57,7 +59,7 @@ export const named = (prefix: string, example: string, ...others: string[]) =>
 const totalIsExact = withExample(
   z.literal(false).optional(),
   false,
-  'False if `total` is an estimate, because more than 100,000 rows match. Otherwise absent.',
+  'False if `total` is an estimate, because more than 100,000 rows match. Present only then.',
 );
 
 const pagination = component('Pagination', {
@@ -76,14 +78,14 @@ const cursorPagination = component('CursorPagination', {
   pageSize: withExample(z.int().min(1).max(100), 20),
   nextCursor: text(
     'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-    'The `cursor` of the next page. Null only on the last page.',
+    'The `cursor` of the next page. Null if this is the last page.',
   ).nullable(),
   searchedUntil: withExample(
     timestamp.nullable(),
     null,
-    'Set if the search ran out of time: everything since then was searched, the page may be short or empty, and `nextCursor` continues. Else null.',
+    'How far back the search came if it ran out of time: the page may be short or empty, and `nextCursor` continues. Null otherwise.',
   ),
-  total: withExample(count.optional(), 1, 'The total number of items. Only if requested.'),
+  total: withExample(count.optional(), 1, 'The total number of items. Present only if requested.'),
   totalIsExact,
 });
 

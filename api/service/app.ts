@@ -62,7 +62,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   app.use(management.routes());
   app.use(answerUnmatched([open, operator, page, management]));
   // Errors outside the middleware above: a connection that broke while the answer was being sent.
-  app.on('error', (error: unknown) => deps.log.debug({ cause: causeOf(error) }, 'a response could not be sent'));
+  app.on('error', (error: unknown) => deps.log.debug({ cause: causeOf(error) }, 'failed to send a response'));
   return app;
 }
 

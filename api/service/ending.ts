@@ -33,7 +33,7 @@ export function endOnRequest(options: EndOptions): void {
     endInOrder(options, reason, hurry.signal).then(
       () => process.exit(0),
       (error: unknown) => {
-        options.log.error({ cause: causeOf(error) }, 'the API did not stop in order');
+        options.log.error({ cause: causeOf(error) }, 'API did not shut down cleanly');
         process.exit(1);
       },
     );
@@ -51,13 +51,13 @@ async function endInOrder(
   if (drainSeconds > 0) {
     log.info(
       { reason },
-      `stopping: not ready any more; requests are served for ${drainSeconds} s, or until asked again`,
+      `API shutting down: no longer ready; requests are served for ${drainSeconds} s, or until the next signal`,
     );
     await delay(drainSeconds * 1000, undefined, { signal: hurry }).catch(() => {});
   }
-  log.info({ reason }, `stopping: the listener closes; running requests get ${graceSeconds} s`);
+  log.info({ reason }, `API shutting down: the listener closes; running requests get ${graceSeconds} s`);
   const giveUp = () => {
-    log.warn('what was still under way was given up');
+    log.warn('unfinished requests were aborted');
     process.exit(0);
   };
   setTimeout(giveUp, graceSeconds * 1000 + LAST_STEPS_MS).unref();

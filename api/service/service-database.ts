@@ -26,7 +26,7 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
     try {
       const database = await findDatabase(settings, url);
       const { createdKey, organization } = await prepareDatabase(settings, database.directUrl);
-      if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
+      if (createdKey?.file) log.info(`the first API key was created; it is stored in ${createdKey.file}`);
       tellOfPlan(settings, organization, log);
       return database;
     } catch (error) {
@@ -48,7 +48,7 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
 function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabase['organization'], log: Log): void {
   if (HOOKYARD_PLAN === undefined || HOOKYARD_PLAN === plan) return;
   log.warn(
-    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} has the plan ${plan} already; change it with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
+    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} already has the plan ${plan}; change it with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
   );
 }
 
@@ -60,14 +60,15 @@ export type ServiceDatabase = Awaited<ReturnType<typeof openDatabase>>;
 export function requireDatabaseUrl(settings: Settings): DatabaseUrl {
   const url = databaseUrl(settings, 'DATABASE_URL');
   if (url === undefined)
-    throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
+    throw new ConfigError(['DATABASE_URL must be set to start only the API; npm start includes PostgreSQL']);
   return url;
 }
 
 /** @throws an Error when PostgreSQL stays unreachable */
 export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, log: Log) {
   const { url, transactionPooler } = await prepareWhenReachable(settings, givenUrl, log);
-  const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
+  const onError = (error: Error) =>
+    throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection failed');
   // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
   const connectionsFor = apiConnections(settings);
   const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, transactionPooler };
@@ -82,7 +83,7 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
   const orm = createOrm(url, connectionsFor.records, { tenantRole, transactionPooler });
   if (organizations.areSeveral() && settings.HOOKYARD_MAX_DATABASE_BYTES === undefined)
     log.warn(
-      'organizations share a database without a limit, so that one can fill the disk of all; set HOOKYARD_MAX_DATABASE_BYTES',
+      'organizations share a database without a limit, so one organization can fill the disk; set HOOKYARD_MAX_DATABASE_BYTES',
     );
   return { ingestPool, servicePool, slowPool, pool, orm, organizations };
 }
@@ -94,10 +95,10 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
 async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
   const role = await findTenantRole(pool);
   if (role === null && (await mayMigrate(pool)))
-    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/operate/postgresql.md)');
+    log.info('PostgreSQL does not separate organizations, only the statements do (docs/operate/postgresql.md)');
   else if (role === null)
     log.warn(
-      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/operate/postgresql.md says, and restart',
+      'PostgreSQL does not separate organizations, only the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/operate/postgresql.md says, and restart',
     );
   else
     log.info(

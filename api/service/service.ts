@@ -97,7 +97,7 @@ async function startService(
   };
   endOnRequest({ server, connections, settings, release, log });
   const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
-  log.info({ url: address }, `the API listens on ${address}`);
+  log.info({ url: address }, `API listening on ${address}`);
   sayReady(address);
 }
 
@@ -208,8 +208,8 @@ function listen(server: Server, settings: Settings): Promise<number> {
       const reasons: Record<string, string> = {
         EADDRINUSE: `Port ${port} on ${host} is taken by another program; stop it, or set HOOKYARD_PORT to another port (0 chooses a free one)`,
         EACCES: `Port ${port} may not be opened by this user; set HOOKYARD_PORT to a port above 1023`,
-        EADDRNOTAVAIL: `${host} is no address of this machine; set HOOKYARD_HOST`,
-        ENOTFOUND: `${host} is no address of this machine; set HOOKYARD_HOST`,
+        EADDRNOTAVAIL: `${host} is not an address of this machine; set HOOKYARD_HOST`,
+        ENOTFOUND: `${host} is not an address of this machine; set HOOKYARD_HOST`,
       };
       reject(
         new ConfigError([reasons[error.code ?? ''] ?? `Cannot listen on HOOKYARD_PORT ${port}: ${error.message}`]),
@@ -225,7 +225,7 @@ function listen(server: Server, settings: Settings): Promise<number> {
 function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     ensurePartitions(pool).catch((error: unknown) =>
-      log.error({ cause: causeOf(error) }, 'partitions could not be made; trying again in an hour'),
+      log.error({ cause: causeOf(error) }, 'failed to create partitions; trying again in an hour'),
     );
   }, PARTITIONS_EVERY_MS).unref();
 }
@@ -239,7 +239,7 @@ export async function runApiProcess(tuning: Tuning): Promise<void> {
     const settings = readSettings(env);
     // npm start, which names the data folder, has printed them already.
     if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
-      log.info({ settings: describeSettings(settings) }, 'the API starts');
+      log.info({ settings: describeSettings(settings) }, 'API starting');
     await startService(settings, tuning, env, log);
     canEndInOrder();
   } catch (error) {

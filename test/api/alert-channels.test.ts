@@ -227,7 +227,7 @@ describe('Alert channels', () => {
     expect(await organization.api.post(`${base}/${id}/test`)).to.include({
       success: false,
       statusCode: 403,
-      error: 'The channel answered 403',
+      error: 'The channel returned 403',
       responseBody: 'taken',
     });
     const guarded = await create({ name: 'G', type: 'slack', config: { url: 'http://10.0.0.1/hooks' } });
@@ -244,10 +244,10 @@ describe('Alert channels', () => {
   it('work again once a test message has arrived', async () => {
     const { id } = await create({ name: 'S', type: 'slack', config: { url: `${receiver.url}/again` } });
     await testPool().query(
-      `update alert_channels set failing_since = now(), failed_at = now(), last_error = 'The channel answered 410' where id = $1`,
+      `update alert_channels set failing_since = now(), failed_at = now(), last_error = 'The channel returned 410' where id = $1`,
       [id],
     );
-    expect(await organization.api.get(`${base}/${id}`)).to.include({ lastError: 'The channel answered 410' });
+    expect(await organization.api.get(`${base}/${id}`)).to.include({ lastError: 'The channel returned 410' });
     await organization.api.post(`${base}/${id}/test`);
     expect(await organization.api.get(`${base}/${id}`)).to.include({ failingSince: null, lastError: null });
   });
@@ -289,7 +289,7 @@ describe('Alert channels', () => {
     });
     expect(made).to.deep.include({
       withheldEmails: ['First@asked.example'],
-      lastError: 'None of the addresses may be sent mails',
+      lastError: 'None of the addresses may receive emails',
       failingSince: null,
     });
     const { data } = await organization.api.list<Json>('/api/notification-recipients');

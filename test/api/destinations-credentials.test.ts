@@ -166,7 +166,7 @@ describe('Credentials of destinations', () => {
         for (const other of elsewhere) {
           const refused = await send(writer, destination, { url: other });
           expect(refused.status, other).to.equal(403);
-          expect(refused.body.message, other).to.match(/send authConfig with its token once more.*secrets:read/);
+          expect(refused.body.message, other).to.match(/send authConfig with its token again.*secrets:read/);
         }
         expect(await organization.api.get(destination.path)).to.deep.include({ url });
         expect((await send(writer, destination, { url: `${url}/deeper?x=1` })).status, 'the same host').to.equal(200);
@@ -205,7 +205,7 @@ describe('Credentials of destinations', () => {
         };
         for (const [way, { status, body }] of Object.entries(answers)) {
           expect(status, `${way}: ${JSON.stringify(body)}`).to.equal(403);
-          expect(body.message, way).to.match(new RegExp(`send config with its ${secretField} once more`));
+          expect(body.message, way).to.match(new RegExp(`send config with its ${secretField} again`));
         }
         expect((await organization.api.get<{ config: Json }>(path)).config).to.deep.equal(config);
         const bucket = { config: { prefix: 'other/' } };

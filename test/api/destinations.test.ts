@@ -235,7 +235,7 @@ describe('Destinations', () => {
       const { request } = organization.api;
       const refused = await request('POST', base, { name: 'Lake', url, type: 's3', config });
       expectInvalid(refused, 'type');
-      expect(refused.body.message).to.equal('type must be http; a warehouse is made at /api/destinations');
+      expect(refused.body.message).to.equal('type must be http; create warehouses at /api/destinations');
       expectInvalid(await request('PATCH', `${base}/${id}`, { type: 's3' }), 'type');
       for (const [method, path] of [
         ['POST', base],

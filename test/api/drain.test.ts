@@ -44,7 +44,7 @@ describe('The end of the API', () => {
 
     process.kill(service.pid, 'SIGTERM');
     const signalledAt = performance.now();
-    await until('the drain to begin', () => service.output().includes('not ready any more'));
+    await until('the drain to begin', () => service.output().includes('no longer ready'));
     const [notReady] = await answersTo(port, get('/readyz'));
     expect(notReady).to.include({ status: 503 });
     expect(notReady?.body).to.include({ code: 'NOT_READY' });

@@ -53,7 +53,7 @@ describe('The replay of events', () => {
     const many = () => organization.api.post(`${events}/bulk/replay`, { eventIds: [id] });
     expect(await one()).to.include({
       deliveriesCreated: 0,
-      message: 'Nothing was created: earlier deliveries are still under way; retry or cancel them',
+      message: 'Nothing was created: earlier deliveries are still in progress; retry or cancel them',
     });
     expect(await many()).to.include({ eventsQueued: 0, deliveriesCreated: 0 });
     const [toA] = await deliveriesOf(organization, id);

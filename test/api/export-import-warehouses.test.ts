@@ -191,7 +191,7 @@ describe('Export and import of warehouses', () => {
     await makeWarehouse(to, 's3', {}, { name: 'Lake' });
     await makeWarehouse(from, 'r2', {}, { name: 'Lake' });
     const result = await importInto(to, await exported(from, true), 'overwrite');
-    expect(result.errors[0]).to.match(/type must be s3, the type of what it overwrites/);
+    expect(result.errors[0]).to.match(/type must be s3, the type of the stored destination/);
     const http = { name: 'Lake', slug: 'lake', url: 'https://receiver.example/' };
     expect((await importInto(to, [http], 'overwrite')).errors[0]).to.match(/type must be s3/);
   });

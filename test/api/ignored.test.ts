@@ -152,7 +152,7 @@ describe('What a request holds that is not known', () => {
         const path = template.replace('{org}', organization.base);
         const answer = await request(method, path, { ...body, [misspelt]: ['dst_1'] });
         expectInvalid(answer, misspelt);
-        expect(answer.body.message).to.equal(`${misspelt} is not known here; did you mean ${nearest}?`);
+        expect(answer.body.message).to.equal(`${misspelt} is unknown; did you mean ${nearest}?`);
         expectInvalid(await request(method, `${path}?sourceId=src_1`, body), 'sourceId');
       });
     }

@@ -31,7 +31,7 @@ describe('the log of the API', () => {
       const service = await start();
       await service.stop();
       const lines = logLines(service);
-      expect(lines.map(({ msg }) => msg)).to.include(`the API listens on ${service.url}`);
+      expect(lines.map(({ msg }) => msg)).to.include(`API listening on ${service.url}`);
       for (const line of lines) {
         expect(line.level).to.be.oneOf(['info', 'warn']);
         expect(line.role).to.equal('api');
@@ -41,7 +41,7 @@ describe('the log of the API', () => {
 
     it('text for people', async () => {
       const service = await start({ HOOKYARD_LOG_FORMAT: 'text' });
-      await until('its address', () => service.output().includes(`the API listens on ${service.url}`));
+      await until('its address', () => service.output().includes(`API listening on ${service.url}`));
       expect(service.output())
         .to.match(/^\[[\d:.]+\] INFO/)
         .and.not.match(/^\{/m);
@@ -65,12 +65,12 @@ describe('the log of the API', () => {
       const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crashing)}` });
       process.kill(service.pid, 'SIGUSR2');
       await until('its end', () => !service.running);
-      const warnings = () => logLines(service).filter(({ msg }) => msg === 'Node warns');
+      const warnings = () => logLines(service).filter(({ msg }) => msg === 'Node warning');
       await until('what was counted', () => warnings().some(({ repeated }) => repeated === 4));
       expect(warnings()).to.have.length(2);
       expect(warnings()[0]).to.include({ level: 'warn', details: 'an old call' });
       const last = logLines(service).find(({ level }) => level === 'fatal');
-      expect(last).to.include({ msg: 'the process ends: an error that nobody handled' });
+      expect(last).to.include({ msg: 'the process ends: unhandled error' });
       expect(last?.cause).to.include({ details: 'nobody handles this' });
     });
   });

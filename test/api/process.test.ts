@@ -70,7 +70,7 @@ describe('API process', () => {
     await organization.api.create('/api/destinations', { name: 'x', url: 'https://receiver.example' });
     const probes = createClient(service.url, null);
     const deep = await probes.request('GET', '/readyz?deep');
-    expectError(deep, 503, 'NOT_READY', /^Not ready: Temporal (?:cannot be reached|does not answer within 2 s)$/);
+    expectError(deep, 503, 'NOT_READY', /^Not ready: Temporal (?:cannot be reached|does not respond within 2 s)$/);
     expect(await probes.get('/readyz')).to.deep.equal({ status: 'ok', ingest: 'open', temporal: 'away' });
     expectError(await probes.request('GET', '/readyz?deep=maybe'), 400, 'VALIDATION_ERROR', /deep/);
     const pipeline = await makePipeline(organization);
@@ -100,7 +100,7 @@ describe('API process', () => {
     expectError(ready, 503, 'NOT_READY', /database/);
     expect((await createClient(service.url, null).get('/healthz')).status).to.equal('ok');
     for (let n = 0; n < 20; n += 1) await organization.api.request('GET', '/api/destinations');
-    const away = logLines(service).filter(({ msg }) => msg.startsWith('requests are answered 503'));
+    const away = logLines(service).filter(({ msg }) => msg.startsWith('returning 503'));
     expect(away, 'a line for each way in which it fails, not for each request').to.have.length.within(1, 5);
     expect(away[0]?.cause).to.have.property('details');
     proxy.restore();

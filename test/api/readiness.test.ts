@@ -46,7 +46,7 @@ describe('readiness', () => {
     };
     await setReadOnly('on');
     await until('it to be noticed', async () => (await probe()).status === 503);
-    expectError(await probe(), 503, 'NOT_READY', /^Not ready: the database takes no writes$/);
+    expectError(await probe(), 503, 'NOT_READY', /^Not ready: the database does not accept writes$/);
     await setReadOnly('off');
     await until('it to be ready again', async () => (await probe()).status === 200);
   });

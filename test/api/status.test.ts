@@ -31,7 +31,7 @@ describe('The status of the installation', () => {
   it('is for the key of the operator: no API key opens it, and that key opens nothing else', async () => {
     for (const token of [null, `${KEY}x`, KEY.slice(1), 'whr_0123456789abcdef']) {
       const answer = await createClient(testInstance.api.url, token).request('GET', '/api/status');
-      expectError(answer, 401, 'UNAUTHORIZED', /operator's key/);
+      expectError(answer, 401, 'UNAUTHORIZED', /operator key/);
       expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
     }
     expectError(await testInstance.client.request('GET', '/api/status'), 401, 'UNAUTHORIZED');

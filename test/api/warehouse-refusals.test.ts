@@ -51,20 +51,20 @@ describe('Refused warehouse destinations', () => {
   const wrong: [WarehouseType, string, unknown, RegExp][] = [
     ['s3', 'bucket', 'ab', /3 to 63/],
     ['s3', 'compression', 'snappy', /must be none, gzip or zstd with fileFormat jsonl; snappy is for parquet/],
-    ['s3', 'prefx', 'in', /no member of a config of type s3; did you mean prefix\?/],
-    ['azure_blob', 'region', 'eu-central-1', /no member of a config of type azure_blob, which has accountName, /],
-    ['s3', 'secretAccessKey', '••••0001', /whole secret/],
+    ['s3', 'prefx', 'in', /not a field of a config of type s3; did you mean prefix\?/],
+    ['azure_blob', 'region', 'eu-central-1', /not a field of a config of type azure_blob, which has accountName, /],
+    ['s3', 'secretAccessKey', '••••0001', /full secret/],
     [
       'gcs',
       'serviceAccountKey',
       '{"type":"service_account","client_email":"planted","private_key":"planted"}',
-      /"client_email" is missing or not of such a key/,
+      /"client_email" is missing or does not belong to such a key/,
     ],
   ];
   for (const [type, member, value, message] of wrong) {
     it(`answers 400 to ${type} with ${member} ${JSON.stringify(value).slice(0, 40)}, on create and update`, async () => {
       expectRefused(await changed(type, { [member]: value }), `config.${member}`, message);
-      if (message.source === 'whole secret') return;
+      if (message.source === 'full secret') return;
       const { id } = await makeWarehouse(organization, type);
       const config = { [member]: value };
       const answer = await organization.api.request('PATCH', `/api/destinations/${id}`, { config });
@@ -99,10 +99,14 @@ describe('Refused warehouse destinations', () => {
 
   it('answers 400 to an HTTP destination with a config, which would be dropped', async () => {
     const url = 'https://receiver.example/hooks';
-    expectRefused(await post({ name: 'x', url, config: warehouseConfigs.s3 }), 'config', /type http has none/);
+    expectRefused(
+      await post({ name: 'x', url, config: warehouseConfigs.s3 }),
+      'config',
+      /an HTTP destination has none/,
+    );
     const { id } = await makeDestination(organization);
     const answer = await organization.api.request('PATCH', `/api/destinations/${id}`, { config: { bucket: 'x' } });
-    expectRefused(answer, 'config', /type http has none/);
+    expectRefused(answer, 'config', /an HTTP destination has none/);
     for (const config of [null, {}]) await organization.api.create('/api/destinations', { name: 'x', url, config });
   });
 

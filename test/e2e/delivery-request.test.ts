@@ -254,7 +254,7 @@ describe('the request of a delivery, made again', () => {
       });
       await testInstance.client.request('DELETE', `/api/routes/${route.id}`);
       await testInstance.pool.query('delete from earlier_versions where record_id = $1', [route.id]);
-      await expectProblem(delivery.id, 'TRANSFORM_DELETED', /not kept any more/);
+      await expectProblem(delivery.id, 'TRANSFORM_DELETED', /no longer kept/);
     });
 
     it('for a warehouse', async () => {

@@ -306,7 +306,7 @@ describe('issues', () => {
       expect(await cli.ok('issues', 'open', issue.id)).to.include('open');
       expect(await cli.ok('issues', 'acknowledge', issue.id)).to.include('acknowledged');
       answer({ status: 200 });
-      expect(await cli.ok('issues', 'retry', issue.id, '--dry-run')).to.include('1 delivery would be made again');
+      expect(await cli.ok('issues', 'retry', issue.id, '--dry-run')).to.include('1 delivery would be replayed');
       expect(await cli.ok('issues', 'retry', issue.id)).to.include('1 delivery was created');
       expect(await cli.ok('issues', 'resolve', issue.id)).to.include('resolved');
     });

@@ -74,7 +74,7 @@ describe('npm start', () => {
       first.child.kill('SIGTERM');
       expect(await first.exitCode()).to.equal(0);
       // There is no load balancer to drain.
-      expect(first.output).to.include('HOOKYARD_DRAIN_SECONDS=0').and.not.include('not ready any more');
+      expect(first.output).to.include('HOOKYARD_DRAIN_SECONDS=0').and.not.include('no longer ready');
       expect(processesOf(dataDir)).to.deep.equal([]);
       // Mistakes of our own, which are tried again and may go unseen.
       expect(first.output).not.to.match(/\b(?:Reference|Type|Range)Error\b/);

@@ -42,7 +42,7 @@ describe('an organization that fills the database', () => {
       return (await ingest()) === 'partly_full' && answers.find(({ status }) => status !== 200);
     });
     expect(refused.status).to.equal(503);
-    expect(refused.body.message).to.match(/^This organization holds its share of the database/);
+    expect(refused.body.message).to.match(/^This organization has used up its share of the database/);
     expect(refused.headers['retry-after']).to.match(/^\d+$/);
     expect(await size(), 'room is left').to.be.below(limit);
     for (let number = 0; number < OTHERS; number += 1) {

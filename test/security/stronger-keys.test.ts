@@ -28,7 +28,7 @@ describe('Keys that manage keys', () => {
   it('make none with a scope that they lack', async () => {
     const weak = use(await create({ scopes: ['keys:read', 'keys:write', 'events:read'] }));
     for (const scopes of [['read'], ['write'], ['events:write'], ['events:read', 'secrets:read'], undefined]) {
-      expectError(await ask(weak, { scopes }), 403, 'FORBIDDEN', /lacks itself/);
+      expectError(await ask(weak, { scopes }), 403, 'FORBIDDEN', /which it does not have/);
     }
     const { body } = await ask(weak, { scopes: ['events:read', 'keys:read'] });
     expect(body.scopes).to.deep.equal(['events:read', 'keys:read']);
@@ -87,7 +87,7 @@ describe('Keys that manage keys', () => {
     await create({ scopes: ['read'] });
     const ending = await create({ expiresAt: inHours(1) });
     await testPool().query("update api_keys set expires_at = now() - interval '1 s' where id = $1", [ending.id]);
-    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create another one first/);
+    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create such a key first/);
     const other = await create({ scopes: ['read', 'write'] });
     const answers = await Promise.all([
       organization.api.request('DELETE', `/api/api-keys/${other.id}`),
@@ -116,7 +116,7 @@ describe('Keys that manage keys', () => {
     const ending = await create({ expiresAt: inHours(1) });
     const narrow = await create({ allowedAddresses: ['127.0.0.0/8'] });
     await create({ scopes: ['read'] });
-    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create another one first/);
+    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create such a key first/);
     await organization.api.delete(`/api/api-keys/${ending.id}`);
     await organization.api.delete(`/api/api-keys/${narrow.id}`);
     await create({ scopes: ['keys:write'] });

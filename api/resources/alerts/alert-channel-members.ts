@@ -29,7 +29,7 @@ const config = z.record(z.string(), z.unknown());
 const shownConfig = withExample(
   z.record(z.string(), z.string()),
   { url: 'https://alerts.example/hooks', secret: '••••aLSw' },
-  'Its secrets are shown as •••• and their last four characters: the addresses of Slack and Teams are secrets.',
+  'Secrets are shown as •••• and their last four characters. The URLs of Slack and Teams are secrets.',
 );
 
 const type = {
@@ -39,17 +39,17 @@ const type = {
   isStored: true,
 } as const;
 
-const atLeastOne = 'must name at least one; null stands for all';
+const atLeastOne = 'must name at least one; null means all';
 const kinds = withExample(
   z.array(z.enum(ISSUE_KINDS)).min(1, atLeastOne).max(ISSUE_KINDS.length).nullable(),
   ['delivery_failing', 'circuit_open'],
-  'Kinds of issues. Null: all.',
+  'Kinds of issues. If null, all kinds.',
 );
 const idsOf = (what: string, example: null) =>
   withExample(
     z.array(z.string()).min(1, atLeastOne).max(MAX_IDS).nullable(),
     example,
-    `Limit to issues of these ${what}. Null: all.`,
+    `Limits the channel to issues of these ${what}. If null, all ${what}.`,
   );
 const shownIds = (...prefixes: string[]) => z.array(idOf(...prefixes)).nullable();
 
@@ -100,7 +100,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
-      'Minutes between digests of all changes. Null: one message per change.',
+      'Minutes between digests of all changes. If null, one message per change.',
     ),
     null,
   ),
@@ -108,14 +108,16 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.array(text('ops@example.com')),
       [],
-      'Addresses that receive no mail: not confirmed by their owner, or of a domain that the operator does not accept.',
+      'Addresses that receive no email: not confirmed by their owner, or in a domain that the operator does not accept.',
     ),
   ),
   previousSecretUntil: readOnly(
-    timestamp.nullable().describe('Until then, webhooks are also signed with the previous secret.'),
+    timestamp.nullable().describe('When the previous secret ends. Until then, webhooks are signed with both secrets.'),
   ),
-  failingSince: readOnly(timestamp.nullable().describe('Since when messages have failed. Null once one has arrived.')),
-  lastError: readOnly(text('The channel answered 410').nullable()),
+  failingSince: readOnly(
+    timestamp.nullable().describe('When messages began to fail. Null if the last message arrived.'),
+  ),
+  lastError: readOnly(text('The channel returned 410').nullable()),
   lastSentAt: readOnly(timestamp.nullable()),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
@@ -132,6 +134,6 @@ export const createAlertChannelBody = createAlertChannelSchema.extend({
   config: withExample(
     z.union(Object.values(channelConfigSchemas)),
     { emails: 'ops@example.com' },
-    'Depends on `type`.',
+    'Configuration of the channel. The fields depend on `type`.',
   ),
 });

@@ -49,8 +49,8 @@ const testResult = z
       statusCode: z.int().nullable(),
       latency,
       responseBody: z.string().nullable(),
-      error: text('The channel answered 410'),
-      message: text('The test message failed: The channel answered 410'),
+      error: text('The channel returned 410'),
+      message: text('The test message failed: The channel returned 410'),
     }),
   ])
   .meta({ id: 'AlertTestResult' });
@@ -151,8 +151,9 @@ export const alertChannelOperations: Operation[] = [
   operation('testAlertChannel', 'post', `${base}/{id}/test`, {
     ...common,
     summary: 'Send a test message',
-    description: 'Sent at once, whatever its rules. Failures are reported in the result.',
-    answer: { description: 'The result.', schema: testResult },
+    description:
+      'The message is sent at once, regardless of the rules of the channel. Failures are reported in the result.',
+    answer: { description: 'Whether the message was delivered, with the latency or the error.', schema: testResult },
     async run(ctx, deps) {
       const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
       const { organization } = callerOf(ctx);
@@ -187,14 +188,15 @@ export const alertChannelOperations: Operation[] = [
     ...common,
     versioned: true,
     summary: 'Rotate the secret of a signed webhook',
-    description: 'Messages carry two signatures, of the new and of the previous secret, until the overlap period ends.',
+    description:
+      'Until the overlap period ends, messages carry two signatures: one with the new and one with the previous secret.',
     body: { schema: signingSecretBody, examples: { 'within an hour': { secret, overlapSeconds: 3600 } } },
     answer: { description: 'The updated channel.', schema: alertChannelAnswer },
     async run(ctx, deps, { body }) {
       const channel = await changeRecord(ctx, deps, find, (stored, em) => {
         const current = openConfig(deps.secretBox, stored);
         if (current.type !== 'webhook')
-          throw invalid('secret', 'cannot be rotated: only channels of type webhook sign');
+          throw invalid('secret', 'cannot be rotated: only channels of type webhook have a secret');
         const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {

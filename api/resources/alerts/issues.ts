@@ -24,7 +24,7 @@ const RETRIED_AT_ONCE = 100;
 
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
-const NAME_NOW = 'With its current name, or null if it was deleted.';
+const NAME_NOW = 'The record with its current name. Null if it was deleted.';
 const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
 
 const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
@@ -35,9 +35,9 @@ const retrySchema = z.strictObject({
       .refine((id) => isId('dlv', id), 'must be the id of a delivery')
       .optional(),
     example,
-    'Only deliveries created before this one.',
+    'Replays only deliveries created before this delivery.',
   ),
-  dryRun: z.boolean().optional().describe('Counts without creating anything.'),
+  dryRun: z.boolean().optional().describe('Counts the deliveries without replaying them.'),
 });
 
 const issueAnswer = component('Issue', {
@@ -51,11 +51,11 @@ const issueAnswer = component('Issue', {
   route: named(idOf('rte'), 'Orders to the CRM').describe(NAME_NOW),
   destinationId: idOf('dst', 'dst_wh').nullable(),
   destination: named(idOf('dst', 'dst_wh'), 'CRM').describe(NAME_NOW),
-  count: withExample(count, 12, 'The number of failures, including those that opened the issue.'),
+  count: withExample(count, 12, 'The number of failures, including the failures that opened the issue.'),
   firstSeenAt: timestamp,
   lastSeenAt: timestamp,
-  sampleEventId: idOf('evt').nullable().describe('Of a recent failure.'),
-  sampleDeliveryId: idOf('dlv').nullable().describe('Of a recent failure.'),
+  sampleEventId: idOf('evt').nullable().describe('The event of a recent failure.'),
+  sampleDeliveryId: idOf('dlv').nullable().describe('The delivery of a recent failure.'),
   openedAt: timestamp,
   resolvedAt: withExample(timestamp.nullable(), null),
   changedAt: timestamp.describe('When `state` last changed.'),
@@ -68,7 +68,7 @@ export const issueOperations: Operation[] = [
   operation('listIssues', 'get', base, {
     ...common,
     summary: 'List issues',
-    description: 'Lasting failures: one issue per kind, source, route, destination and cause. Lags by a few seconds.',
+    description: 'Ongoing failures: one issue per kind, source, route, destination and cause. Lags by a few seconds.',
     query: z.object({
       ...partParams,
       state: choiceParam(ISSUE_STATES),
@@ -117,7 +117,7 @@ export const issueOperations: Operation[] = [
     summary: 'Replay the failed deliveries of an issue',
     description:
       `Replays up to ${MAX_RETRIED} deliveries that failed since the issue opened, newest first. To continue, repeat the call with ` +
-      '`before` set to the `next` of the previous answer. Also needs the scope `deliveries:write`.',
+      '`before` set to the `next` of the previous response. Also needs the scope `deliveries:write`.',
     body: {
       selects: true,
       schema: retrySchema,
@@ -128,14 +128,18 @@ export const issueOperations: Operation[] = [
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
-        deliveriesFound: withExample(count, 12, 'Failed deliveries that were not replayed, in this call.'),
+        deliveriesFound: withExample(count, 12, 'The number of failed deliveries without a replay, in this call.'),
         deliveriesCreated: withExample(
           count,
           12,
-          'May be fewer if deliveries were replaced, or payloads or destinations removed. 0 with `dryRun`.',
+          'The number of new deliveries. Fewer if deliveries were replaced, or payloads or destinations removed. 0 with `dryRun`.',
         ),
         more: flag(false, 'Whether there may be more: repeat the call with `before`.'),
-        next: withExample(idOf('dlv').nullable(), null, 'The `before` of the next call, or null at the end.'),
+        next: withExample(
+          idOf('dlv').nullable(),
+          null,
+          'The `before` of the next call. Null if there are no more deliveries.',
+        ),
       }),
     },
     errors: { 409: ['INVALID_STATE'] },
@@ -145,7 +149,7 @@ export const issueOperations: Operation[] = [
      */
     async run(ctx, deps, { body: { before = null, dryRun = false } }) {
       const issue = await requireIssue(ctx, deps);
-      requireScope(ctx, 'deliveries:write', 'the retry of an issue');
+      requireScope(ctx, 'deliveries:write', 'the replay of an issue');
       if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
       const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
       const found = { deliveriesFound: retried.length, more: next !== null, next };
@@ -163,7 +167,7 @@ export const issueOperations: Operation[] = [
 ];
 
 const superseded = (id: string) =>
-  invalidState(id, 'is resolved, and the same failure has another issue since; change that one');
+  invalidState(id, 'is resolved, and the same failure has a newer issue; change the newer issue');
 
 /** @returns how many of them were tried: fewer, when a step was refused that is not the first */
 async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
@@ -186,10 +190,10 @@ async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promis
 }
 
 const counted = (found: number): string =>
-  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be made again, unless its payload or destination is gone`;
+  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be replayed, unless its payload or destination is gone`;
 
 function describe(created: number): string {
-  if (created === 0) return 'Nothing was created: no delivery of this issue can be made again';
+  if (created === 0) return 'Nothing was created: no delivery of this issue can be replayed';
   return created === 1 ? '1 delivery was created' : `${created} deliveries were created`;
 }
 

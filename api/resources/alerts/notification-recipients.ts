@@ -21,9 +21,9 @@ const MAX_WAITING = 1000;
 
 const recipientAnswer = component('NotificationRecipient', {
   address: text('ops@example.com', 'Lower case.'),
-  confirmedAt: timestamp.nullable().describe('When its owner confirmed.'),
-  askedAt: timestamp.nullable().describe('When the last confirmation mail was sent.'),
-  refused: flag(false, 'Whether its owner has unsubscribed and must not be asked again.'),
+  confirmedAt: timestamp.nullable().describe('When the owner confirmed the address. Null if unconfirmed.'),
+  askedAt: timestamp.nullable().describe('When the last confirmation email was sent.'),
+  refused: flag(false, 'Whether the owner has unsubscribed. No confirmation is requested again.'),
 });
 
 export const notificationRecipientOperations: Operation[] = [
@@ -33,7 +33,7 @@ export const notificationRecipientOperations: Operation[] = [
     description: 'If the operator requires it, an address receives notifications only after its owner has confirmed.',
     query: z.object(pageParams),
     answer: {
-      description: 'One page, in the order of addresses.',
+      description: 'One page, ordered by address.',
       schema: listOf(recipientAnswer),
     },
     async run(ctx, deps, { query }) {
@@ -43,11 +43,11 @@ export const notificationRecipientOperations: Operation[] = [
   }),
   operation('resendConfirmation', 'post', '/api/notification-recipients/resend', {
     tag: 'Routes',
-    summary: 'Resend the confirmation mail to a recipient',
+    summary: 'Resend the confirmation email to a recipient',
     description:
-      'Allowed an hour after the first mail, then after twice as long each time. Nothing is sent to a confirmed address.',
+      'Allowed an hour after the first email, then after twice as long each time. A confirmed address gets no email.',
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
-    answer: { description: 'The recipient.', schema: recipientAnswer },
+    answer: { description: 'The recipient, with the time of the email.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
     async run(ctx, deps, { body }) {
       const asked = body.address.toLowerCase();
@@ -56,9 +56,9 @@ export const notificationRecipientOperations: Operation[] = [
         throw new ApiError(
           404,
           'RESOURCE_NOT_FOUND',
-          `No route and no alert channel of this organization notifies ${asked}; name it there first`,
+          `No route and no alert channel of this organization notifies ${asked}; add it there first`,
         );
-      if (found.refused) throw conflict(`The owner of ${asked} wants no more mails; only the owner can change that`);
+      if (found.refused) throw conflict(`The owner of ${asked} has unsubscribed; only the owner can change that`);
       if (found.confirmedAt === null && found.waitSeconds > 0)
         throw new ApiError(
           429,
@@ -117,7 +117,7 @@ function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | un
   const rule = recipientRule();
   if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return undefined;
   const refused = recipients(notifyEmails).find((each) => !isOfDomain(each, rule));
-  return refused === undefined ? undefined : `must name addresses of ${rule.join(', ')} only; "${refused}" is none`;
+  return refused === undefined ? undefined : `must name addresses of ${rule.join(', ')} only; "${refused}" is not`;
 }
 
 // Requests at the same time may each count before the other: the limit is approximate.

@@ -39,26 +39,26 @@ export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps
       const link = openConfirmation(secretBox, param(ctx, 'token'));
       if (link === null) return answerInvalid(ctx);
       if (link.expiresAt >= Date.now()) return link;
-      const lines = ['The organization that wants to notify you can have another one sent.'];
+      const lines = ['The organization that wants to notify you can send a new email.'];
       return answer(ctx, 410, 'This link has expired', lines);
     },
     ask: (ctx, link) => answer(ctx, 200, 'Do you want these notifications?', [question(link)], CONFIRM_BUTTON),
     act: (link) => confirmRecipient(pool, link),
     thank: (ctx, { organization, address }) =>
-      answer(ctx, 200, 'Thank you', [`Notifications of "${organization}" go to ${address} from now on.`]),
+      answer(ctx, 200, 'Thank you', [`Notifications of "${organization}" now go to ${address}.`]),
   });
   mount<Stop>(router, {
     path: STOP,
     read: (ctx) => openStop(secretBox, param(ctx, 'token')) ?? answerInvalid(ctx),
     ask(ctx, { organization, address }) {
       const lines = [`Notifications of "${organization}" go to ${address}.`];
-      answer(ctx, 200, 'Do you want no more of these mails?', lines, STOP_BUTTON);
+      answer(ctx, 200, 'Stop these emails?', lines, STOP_BUTTON);
     },
     act: (link) => refuseRecipient(pool, link),
     thank(ctx, link) {
-      const lines = [`No notification of "${link.organization}" goes to ${link.address} any more.`];
+      const lines = [`${link.address} no longer receives notifications of "${link.organization}".`];
       const back = sealConfirmation(secretBox, { ...link, expiresAt: Date.now() + CONFIRM_WITHIN_MS });
-      answer(ctx, 200, 'These mails have ended', lines, buttonBack(back));
+      answer(ctx, 200, 'You are unsubscribed', lines, buttonBack(back));
     },
   });
 }
@@ -74,7 +74,7 @@ function mount<Link extends Stop>(router: ApiRouter, { path, read, ask, act, tha
     if (link === null) return;
     const token = param(ctx, 'token');
     if (!done.has(token) && !(await actingFor(link.organizationId, () => act(link)))) {
-      answer(ctx, 410, 'This link has no use any more', ['The organization does not notify this address.']);
+      answer(ctx, 410, 'This link is no longer valid', ['The organization does not notify this address.']);
       return;
     }
     done.set(token, true);
@@ -83,15 +83,15 @@ function mount<Link extends Stop>(router: ApiRouter, { path, read, ask, act, tha
 }
 
 const answerInvalid = (ctx: Context): null =>
-  answer(ctx, 404, 'This link is not valid', ['Perhaps a part of it is missing.']);
+  answer(ctx, 404, 'This link is not valid', ['Part of it may be missing.']);
 
 const question = ({ organization, address }: Confirmation): string =>
   `The organization "${organization}" wants to send notifications about its webhooks to ${address}.`;
 
-const CONFIRM_BUTTON = '<form method="post"><button type="submit">Yes, send them</button></form>';
-const STOP_BUTTON = '<form method="post"><button type="submit">Stop them</button></form>';
+const CONFIRM_BUTTON = '<form method="post"><button type="submit">Yes, send the notifications</button></form>';
+const STOP_BUTTON = '<form method="post"><button type="submit">Stop the emails</button></form>';
 const buttonBack = (token: string): string =>
-  `<form method="post" action="../confirm/${token}"><button type="submit">Send them again</button></form>`;
+  `<form method="post" action="../confirm/${token}"><button type="submit">Resume the notifications</button></form>`;
 
 // Nothing is loaded, nothing runs, and nobody can put the page into a frame of theirs.
 const HEADERS = {

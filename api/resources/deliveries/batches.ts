@@ -24,7 +24,7 @@ const batchListSchema = z.object({
   ...partParams,
   status: choiceParam(BATCH_STATUSES),
   writtenAfter: timeParam.describe(
-    'Only files with a later `writtenAt`, oldest first. Cannot be combined with `status`.',
+    'Returns only files with a later `writtenAt`, oldest first. Cannot be combined with `status`.',
   ),
 });
 
@@ -35,15 +35,17 @@ const batch = component('Batch', {
   key: text('date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl').nullable(),
   fileFormat: withExample(z.enum(FILE_FORMATS).nullable(), 'jsonl'),
   compression: withExample(z.enum(COMPRESSIONS).nullable(), 'gzip'),
-  count: count.nullable().describe('The number of events; once written, of rows.'),
+  count: count.nullable().describe('The number of events. For a written file, the number of rows.'),
   bytes: withExample(count.nullable(), 2048),
   convertedCount: withExample(count.nullable(), 0, 'The number of values that did not fit their column.'),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
   firstReceivedAt: timestamp
     .nullable()
-    .describe('When the first of its events was received. Null until it is written.'),
-  lastReceivedAt: timestamp.nullable().describe('When the last of its events was received. Null until it is written.'),
+    .describe('When the first event of the file was received. Null if not written yet.'),
+  lastReceivedAt: timestamp
+    .nullable()
+    .describe('When the last event of the file was received. Null if not written yet.'),
   attempts: withExample(count, 1),
   lastError: withExample(text('The bucket cannot be reached').nullable(), null),
   createdAt: timestamp,
@@ -56,7 +58,7 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
   tag: 'Destinations',
   idOf: ['dst_wh'],
   summary: "List a warehouse's batches",
-  description: 'Batches that are written, under way, or failed, with the reason.',
+  description: 'Batches that are written, in progress, or failed, with the reason.',
   query: batchListSchema,
   answer: {
     description: 'One page, newest first. With `writtenAfter`, oldest first.',
@@ -73,7 +75,7 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
 function readBatches(ctx: Context, { pool }: ApiDeps, key: WarehouseKey, query: z.output<typeof batchListSchema>) {
   const { status, writtenAfter } = query;
   if (writtenAfter === undefined) return listBatches(pool, key, storedStatuses(status), partOf(ctx, query, 'bat'));
-  if (status !== undefined) throw invalid('status', 'must not be given together with writtenAfter');
+  if (status !== undefined) throw invalid('status', 'cannot be combined with writtenAfter');
   return listWrittenBatches(pool, key, writtenAfter, partOf(ctx, query, isWrittenCursor));
 }
 

@@ -50,14 +50,14 @@ import {
 const CODES = { min: 100, max: 599 };
 const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` without a response.' };
 const OF_ERROR = { description: 'Matches part of the error of the latest attempt.' };
-const OF_LANE = { description: 'Of the first attempt.' };
+const OF_LANE = { description: 'The lane of the first attempt.' };
 
 const deliveryFilterParams = {
   sourceId: textParam,
   routeId: textParam,
   destinationId: textParam,
-  status: choicesParam(DELIVERY_STATUSES).describe('One or more.'),
-  statusCode: integerParam(CODES.min, CODES.max).describe('Of the latest attempt.'),
+  status: choicesParam(DELIVERY_STATUSES).describe('One or more statuses.'),
+  statusCode: integerParam(CODES.min, CODES.max).describe('The status code of the latest attempt.'),
   codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
   error: textParam.meta(OF_ERROR),
   lane: choiceParam(LANES).meta(OF_LANE),
@@ -73,7 +73,7 @@ export const deliveryFilterMembers = {
   routeId: textMember,
   destinationId: textMember,
   status: z.union([status.transform((one) => [one]), z.array(status).min(1).max(DELIVERY_STATUSES.length)]).optional(),
-  statusCode: z.int().min(CODES.min).max(CODES.max).optional().describe('Of the latest attempt.'),
+  statusCode: z.int().min(CODES.min).max(CODES.max).optional().describe('The status code of the latest attempt.'),
   codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
   error: textMember.meta(OF_ERROR),
   lane: z.enum(LANES).optional().meta(OF_LANE),
@@ -114,7 +114,7 @@ export const deliveryOperations: Operation[] = [
   operation('getDelivery', 'get', `${base}/{id}`, {
     ...common,
     summary: 'Get a delivery with its attempts',
-    answer: { description: 'The delivery.', schema: deliveryWithAttempts },
+    answer: { description: 'The delivery, with its attempts.', schema: deliveryWithAttempts },
     async run(ctx, deps) {
       const delivery = await requireDelivery(ctx, deps);
       return await showWithAttempts(ctx, deps, delivery);
@@ -125,7 +125,7 @@ export const deliveryOperations: Operation[] = [
     summary: 'Retry a delivery now',
     answer: {
       description: 'The attempt starts now.',
-      schema: z.object({ message: text('The next attempt is made now'), deliveryId: idOf('dlv') }),
+      schema: z.object({ message: text('The next attempt starts now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },
     /** Makes the next attempt now. */
@@ -134,11 +134,14 @@ export const deliveryOperations: Operation[] = [
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
         throw invalidState(
           delivery,
-          `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches says when it is written`,
+          `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches shows when it is written`,
         );
       }
       if (delivery.status === 'pending') {
-        throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
+        throw invalidState(
+          delivery,
+          'its first attempt is in progress or about to start, so it is not waiting for a retry',
+        );
       }
       const hold = (await holdsOf(deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
       if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
@@ -147,12 +150,9 @@ export const deliveryOperations: Operation[] = [
       }
       await recordAhead(ctx);
       if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
-        throw invalidState(
-          delivery,
-          'its workflow has ended meanwhile; look at it again, and replay it if it did not succeed',
-        );
+        throw invalidState(delivery, 'its workflow has ended; get it again, and replay it if it did not succeed');
       }
-      return { message: 'The next attempt is made now', deliveryId: delivery.id };
+      return { message: 'The next attempt starts now', deliveryId: delivery.id };
     },
   }),
   operation('cancelDelivery', 'post', `${base}/{id}/cancel`, {
@@ -177,7 +177,7 @@ export const deliveryOperations: Operation[] = [
           `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`,
         );
       }
-      if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
+      if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has already ended');
       deps.signals.cancelAll(cancelled);
       return await showWithAttempts(ctx, deps, now);
     },
@@ -185,11 +185,11 @@ export const deliveryOperations: Operation[] = [
   operation('replayDelivery', 'post', `${base}/{id}/replay`, {
     ...common,
     summary: 'Replay a delivery',
-    description: 'Not possible while it is under way, or if a later delivery has replaced it.',
+    description: 'Not possible while the delivery is in progress, or if a later delivery has replaced it.',
     answer: {
       description: 'The new delivery.',
       schema: z.object({
-        message: text('The event is delivered again as a new delivery'),
+        message: text('The delivery was replayed as a new delivery'),
         deliveriesCreated: withExample(count, 1),
         deliveryId: idOf('dlv'),
       }),
@@ -199,7 +199,7 @@ export const deliveryOperations: Operation[] = [
     async run(ctx, deps) {
       const delivery = await requireDelivery(ctx, deps);
       if (delivery.destinationName === null) {
-        throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
+        throw invalidState(delivery, 'its destination has been deleted; replay the event to another destination');
       }
       try {
         const result = await inThreads(() =>
@@ -209,12 +209,12 @@ export const deliveryOperations: Operation[] = [
         if (result === null || deliveryId === undefined) {
           throw invalidState(
             await requireDelivery(ctx, deps),
-            'a later one has replaced it, or its destination has been deleted',
+            'a later delivery has replaced it, or its destination has been deleted',
           );
         }
         deps.signals.replayedAll(result.deliveries);
         return {
-          message: 'The event is delivered again as a new delivery',
+          message: 'The delivery was replayed as a new delivery',
           deliveriesCreated: result.deliveriesCreated,
           deliveryId,
         };
@@ -266,8 +266,8 @@ export async function signalRetry(
 
 const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
   replacedBy === null
-    ? 'it has not ended; retry makes its next attempt now, and cancel ends it'
-    : `${replacedBy} has replaced it; replay that one`;
+    ? 'it has not ended; retry starts its next attempt now, and cancel ends it'
+    : `${replacedBy} has replaced it; replay ${replacedBy}`;
 
 /** The delivery of the path. @throws ApiError 404 */
 export const requireDelivery = (ctx: Context, { pool }: ApiDeps): Promise<DeliveryRecord> =>

@@ -35,8 +35,8 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
   tag: 'Deliveries',
   summary: 'Retry, replay or cancel the deliveries that match a filter',
   description:
-    'Takes the filters of the list, at least one. Each call acts on a limited number, newest first; repeat it with ' +
-    '`nextCursor` until that is null. Deliveries created meanwhile do not match.',
+    'Accepts the filters of the list, at least one. Each call acts on a limited number, newest first; repeat it with ' +
+    '`nextCursor` until it is null. Deliveries created after the first call do not match.',
   body: {
     selects: true,
     schema: z.strictObject({
@@ -45,7 +45,10 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
       action: z.enum(ACTIONS),
       cursor: z
         .string()
-        .refine((cursor) => cursor === FIRST || isId('dlv', cursor), `must be ${FIRST}, or the nextCursor of an answer`)
+        .refine(
+          (cursor) => cursor === FIRST || isId('dlv', cursor),
+          `must be ${FIRST}, or the nextCursor of a response`,
+        )
         .default(FIRST)
         .describe(`\`${FIRST}\`, or the \`nextCursor\` of the previous page.`),
       limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('The maximum number of deliveries per call.'),
@@ -57,22 +60,22 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
     },
   },
   answer: {
-    description: 'The result of this call.',
+    description: 'The number of matches and of changed deliveries in this call.',
     schema: z.object({
       message: text('98 of 100 deliveries were replayed'),
-      deliveriesFound: withExample(count, 100, 'The number of matches: in this call, or in all with `dryRun`.'),
+      deliveriesFound: withExample(count, 100, 'The number of matches in this call, or with `dryRun`, of all matches.'),
       deliveriesChanged: withExample(
         count,
         98,
-        'The others have changed meanwhile or cannot be replayed: they are under way, or a later delivery has replaced them.',
+        'The number of changed deliveries. The other matches have changed or cannot be replayed: they are in progress, or a later delivery has replaced them.',
       ),
-      nextCursor: idOf('dlv').nullable().describe('The `cursor` of the next call, or null at the end.'),
+      nextCursor: idOf('dlv').nullable().describe('The `cursor` of the next call. Null if there are no more matches.'),
     }),
   },
   errors: { 400: ['SEARCH_TOO_BROAD'] },
   async run(ctx, deps, { body: { action, cursor, limit, dryRun, ...filter } }) {
     if (Object.values(filter).every((value) => value === undefined))
-      throw invalid('status', 'or another filter of the list must be given, such as routeId or from');
+      throw invalid('status', 'or another filter of the list is required, such as routeId or from');
     const status = applicable(action, filter.status);
     const after = cursor === FIRST ? null : cursor;
     const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };

@@ -28,10 +28,10 @@ import {
 } from './recomputed-request.ts';
 
 const DOUBTS = {
-  DESTINATION_CHANGED: 'The destination was changed after this attempt: its method and its url may have been others',
-  HEADERS_NOT_KEPT: 'The headers of this attempt were not kept: these are made of the destination as it is now',
-  SIGNED_LATER: 'The signature and its time are made when the request is sent',
-  DESTINATION_DISABLED: 'The destination is disabled: unless it is enabled, the delivery ends as skipped instead',
+  DESTINATION_CHANGED: 'The destination was changed after this attempt: its method and URL may have been different',
+  HEADERS_NOT_KEPT: 'The headers of this attempt were not kept: these headers are built from the current destination',
+  SIGNED_LATER: 'The signature and its timestamp are generated when the request is sent',
+  DESTINATION_DISABLED: 'The destination is disabled: unless it is enabled, the delivery is skipped',
 } as const;
 type DoubtCode = keyof typeof DOUBTS;
 
@@ -64,16 +64,16 @@ const MASKED = '••••';
 
 const querySchema = z.object({
   attempt: z
-    .string({ error: 'must be given once' })
+    .string({ error: 'must be set only once' })
     .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1 on')
     .transform(Number)
     .meta({
-      description: 'Attempt number, starting at 1, including the next one. Defaults to the latest attempt.',
+      description: 'Attempt number, starting at 1, including the next attempt. Defaults to the latest attempt.',
       override: { type: 'integer', minimum: 1 },
       examples: ['1'],
     })
     .optional(),
-  includeBody: booleanParam.describe('Defaults to true, which needs `payloads:read`.'),
+  includeBody: booleanParam.describe('Whether to include the body. Defaults to true, which needs `payloads:read`.'),
 });
 
 export const problemAnswer = withExample(
@@ -84,13 +84,16 @@ export const problemAnswer = withExample(
     })
     .nullable(),
   null,
-  'Why there is no request.',
+  'The reason why there is no request.',
 );
 
 /** The line and the headers of a request. */
 export const requestMembers = {
   method: text('POST'),
-  url: text('https://crm.example.com/hooks', 'Keys that may not read destinations see its origin only.'),
+  url: text(
+    'https://crm.example.com/hooks',
+    'The URL of the request. Keys that may not read destinations see only the origin.',
+  ),
   headers: headers.describe('Secrets are masked. `Host`, `Content-Length` and `Connection` are added on sending.'),
   bodySize: withExample(count, 27, 'bytes'),
 };
@@ -101,13 +104,13 @@ const requestAnswer = component('DeliveryRequest', {
   state: z
     .enum(['made', 'next', 'never'])
     .describe(
-      'Whether the attempt was made, is the next one, or was never made because the delivery ended first (the request is then that of a replay).',
+      'Whether the attempt was sent, is the next attempt, or was never sent because the delivery ended first (`request` is then the request of a replay).',
     ),
   request: z
     .object({
       ...requestMembers,
-      body: text('{"kind":"order.paid"}', 'Text if UTF-8, otherwise base64.').optional(),
-      bodyEncoding: z.literal('base64').optional().describe('Only if the body is not text.'),
+      body: text('{"kind":"order.paid"}', 'The body: text if UTF-8, otherwise base64.').optional(),
+      bodyEncoding: z.literal('base64').optional().describe('Present only if the body is not text.'),
     })
     .nullable()
     .describe('Null if there is a `problem`.'),
@@ -165,7 +168,7 @@ async function askedAttempt(
   const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
   const attempt = asked ?? Math.max(1, made);
   const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
-  if (attempt > last) throw invalid('attempt', `must be at most ${last}: this delivery has no more`);
+  if (attempt > last) throw invalid('attempt', `must be at most ${last}, the number of attempts of this delivery`);
   if (attempt > made)
     return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
   const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);

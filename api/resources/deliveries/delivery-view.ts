@@ -18,8 +18,8 @@ interface Hold {
 }
 
 const RELEASED: Hold = {
-  reason: 'What was held is released in order, and its turn has not come',
-  advice: 'it continues by itself',
+  reason: 'Held deliveries are released in order, and it is not its turn yet',
+  advice: 'it continues automatically',
 };
 
 /** Why each delivery that is held is, by its id. */
@@ -49,8 +49,8 @@ export async function holdsOf(
 
 function circuitHold(routeId: string): Hold {
   return {
-    reason: 'The circuit of its route is open',
-    advice: `it continues when that closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
+    reason: 'The circuit breaker of its route is open',
+    advice: `it continues when the circuit breaker closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
   };
 }
 
@@ -59,11 +59,15 @@ function pausedHold(kind: 'route' | 'destination', id: string, { since, until, r
   const why = reason === null ? '' : `: ${reason}`;
   return {
     reason: `The ${kind} is paused since ${since.toISOString()}${end}${why}`,
-    advice: `it continues when that is resumed (POST /api/${kind}s/${id}/resume)`,
+    advice: `it continues when the ${kind} is resumed (POST /api/${kind}s/${id}/resume)`,
   };
 }
 
-const statusCode = withExample(z.int().nullable(), 200, 'Null if there was no response.');
+const statusCode = withExample(
+  z.int().nullable(),
+  200,
+  'The status code of the response. Null if there was no response.',
+);
 
 const nameNow = (example: string) => text(example, 'The current name. Null if the record was deleted.').nullable();
 
@@ -76,30 +80,30 @@ const deliveryMembers = {
   route: z
     .object({ id: idOf('rte'), name: nameNow('Orders to the CRM') })
     .nullable()
-    .describe('Null only with `routeId`.'),
+    .describe('The route. Null if `routeId` is null.'),
   destinationId: idOf('dst', 'dst_wh'),
   destination: z.object({ id: idOf('dst', 'dst_wh'), name: nameNow('CRM') }),
   status: withExample(z.enum(DELIVERY_STATUSES), 'delivered'),
   attemptCount: withExample(count, 1),
-  latency: latency.nullable().describe('Of the latest attempt, ms.'),
+  latency: latency.nullable().describe('Latency of the latest attempt, in ms.'),
   statusCode,
-  error: withExample(text('The destination answered 500').nullable(), null),
+  error: withExample(text('The destination returned 500').nullable(), null),
   nextAttemptAt: withExample(timestamp.nullable(), null),
   deliveredAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   createdAt: timestamp,
-  failoverOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this one takes over from.'),
-  replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this one replays.'),
-  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null before it.'),
+  failoverOf: withExample(idOf('dlv').nullable(), null, 'The failed delivery that this delivery replaces.'),
+  replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this delivery replays.'),
+  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there was no attempt yet.'),
   holdReason: withExample(
     text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved').nullable(),
     null,
-    'Why it is held, if `circuit_open`. Else null.',
+    'Why the delivery is held. Null if not `circuit_open`.',
   ),
-  batchId: withExample(idOf('bat').nullable(), null, 'The warehouse batch that contains it.'),
+  batchId: withExample(idOf('bat').nullable(), null, 'The warehouse batch that contains the delivery. Null if none.'),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()
-    .describe('Its workflow in the Temporal UI, if there is one.'),
+    .describe('The workflow of the delivery in the Temporal UI. Null if none.'),
   temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
 };
 export const deliveryAnswer = component('Delivery', deliveryMembers);
@@ -121,30 +125,32 @@ const ms = (description: string, example: number | null) =>
     .meta({ description, examples: [example] });
 const connection = z
   .object({
-    address: text('192.0.2.7', 'The IP address that was used, or tried last.'),
+    address: text('192.0.2.7', 'The IP address that was used, or the last one tried.'),
     port: withExample(z.int().min(1).max(65_535), 443),
     reused: flag(false, 'Whether the connection was reused from an earlier attempt.'),
   })
   .nullable()
-  .describe('Null if no address was tried, or it is unknown.');
+  .describe('The connection of the attempt. Null if no address was tried, or if unknown.');
 const timings = z
   .object({
-    dns: ms('DNS lookup. Null for an IP address.', 3.1),
-    connect: ms('TCP connect, including other addresses of the name that did not answer.', 11.8),
-    tls: ms('TLS handshake. Null without TLS.', 24.5),
-    firstByte: ms('From sending the request to the first byte of the response.', 41.2),
+    dns: ms('Duration of the DNS lookup. Null if the URL has an IP address.', 3.1),
+    connect: ms('Duration of the TCP connect, including addresses of the name that did not respond.', 11.8),
+    tls: ms('Duration of the TLS handshake. Null if without TLS.', 24.5),
+    firstByte: ms('Time from sending the request to the first byte of the response.', 41.2),
     total: latency,
   })
   .nullable()
-  .describe('In ms. A phase that did not happen or finish is null; the whole is null if unknown.');
+  .describe(
+    'Duration of each phase, in ms. A phase is null if it did not happen or finish; the object is null if unknown.',
+  );
 const attempt = component('Attempt', {
   ...attemptMembers,
   connection,
   timings,
-  error: withExample(text('The destination answered 500').nullable(), null),
-  requestHeaders: headers.nullable().describe('As sent, with secrets masked.'),
+  error: withExample(text('The destination returned 500').nullable(), null),
+  requestHeaders: headers.nullable().describe('The request headers as sent, with secrets masked.'),
   responseHeaders: headers.nullable(),
-  responseBody: text('ok', 'The first 16 KiB.').nullable(),
+  responseBody: text('ok', 'The first 16 KiB of the response body.').nullable(),
 });
 export const deliveryWithAttempts = component('DeliveryWithAttempts', {
   ...deliveryMembers,

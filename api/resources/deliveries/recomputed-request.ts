@@ -21,13 +21,13 @@ import { inThreads } from '../../request/threads.ts';
 
 /** Why there is no request to show. */
 export const PROBLEMS = {
-  WAREHOUSE: 'The destination is a warehouse: what it gets is written in files, not sent in requests',
+  WAREHOUSE: 'The destination is a warehouse: events are written to files, not sent in requests',
   DESTINATION_DELETED: 'The destination was deleted',
   EVENT_DELETED: 'The event was deleted',
   PAYLOAD_EXPIRED: 'The payload of the event was removed by the retention policy',
-  TRANSFORM_DELETED: 'The route and the transform are not kept any more in the version of the delivery',
+  TRANSFORM_DELETED: 'The version of the route and transform that the delivery used is no longer kept',
   TRANSFORM_FAILED: 'The transform of the route fails',
-  CANNOT_BE_MADE: 'The request cannot be made of the destination as it is now',
+  CANNOT_BE_MADE: 'The request cannot be built for the current destination',
 } as const;
 export type ProblemCode = keyof typeof PROBLEMS;
 

@@ -46,22 +46,22 @@ const authConfig = z.record(z.string(), z.unknown()).nullable();
 const shownAuthConfig = withExample(
   z.record(z.string(), z.string()).nullable(),
   {},
-  'Its secrets are shown as •••• and their last four characters.',
+  'Credentials. Secrets are shown as •••• and their last four characters.',
 );
 const authConfigInFile = withExample(
   z.union([z.literal(REDACTED), z.record(z.string(), z.string())]),
   REDACTED,
-  'In plain text only with `includeSensitive=true`.',
+  'Credentials. Shown in plain text only with `includeSensitive=true`.',
 );
 const signingSecret = z.string().nullable();
 const shownSigningSecret = text(
   '••••aLSw',
-  'The secret of Standard Webhooks signatures. Null: deliveries are not signed.',
+  'The secret of Standard Webhooks signatures. If null, deliveries are not signed.',
 ).nullable();
 
 /** The type of an HTTP destination may be sent; it has no effect. */
 const httpType = {
-  create: z.literal('http', 'must be http; a warehouse is made at /api/destinations').optional(),
+  create: z.literal('http', 'must be http; create warehouses at /api/destinations').optional(),
   update: z.literal('http', UNCHANGEABLE).optional(),
   answer: z.literal('http'),
   file: z.enum(DESTINATION_TYPES),
@@ -95,18 +95,24 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
     file: withExample(signingSecret, null),
   }),
   previousSigningSecretUntil: readOnly(
-    timestamp.nullable().describe('Until then, deliveries are also signed with the previous secret.'),
+    timestamp
+      .nullable()
+      .describe('When the previous secret ends. Until then, deliveries are signed with both secrets.'),
   ),
   timeoutMs: optional(withExample(z.int().min(1).max(60_000), 30_000, 'ms'), 30_000),
   rateLimitPerMinute: optional(
-    withExample(z.int().min(1).max(MAX_RATE_PER_MINUTE).nullable(), null, 'Null: unlimited.'),
+    withExample(
+      z.int().min(1).max(MAX_RATE_PER_MINUTE).nullable(),
+      null,
+      'Maximum requests per minute. If null, unlimited.',
+    ),
     null,
   ),
   maxConcurrency: optional(
     withExample(
       z.int().min(1).max(MAX_CONCURRENCY).nullable(),
       null,
-      'Maximum concurrent attempts. Null: adapts to the destination.',
+      'Maximum concurrent attempts. If null, adapts to the destination.',
     ),
     null,
   ),
@@ -151,7 +157,7 @@ export const createHttpBody = createDestinationSchema.extend({
   authConfig: withExample(
     z.union(Object.values(authConfigSchemas)).nullable().optional(),
     { token: 'the token of the CRM' },
-    'Depends on `authType`.',
+    'Credentials. The fields depend on `authType`.',
   ),
 });
 
@@ -164,7 +170,8 @@ export function requirePlan(plan: string, type: DestinationType): void {
 /** A config as answers show it: the members of its type, all optional here; the secret is masked. */
 const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
   id: 'WarehouseConfig',
-  description: 'The members of the type. The secret is shown as •••• and its last four characters.',
+  description:
+    'Configuration of the warehouse. The fields depend on `type`. The secret is shown as •••• and its last four characters.',
   examples: [
     {
       bucket: 'acme-events',
@@ -203,7 +210,9 @@ const shownFieldMapping = z.array(
   }),
 );
 
-const configInFile = z.union([shownConfig, z.literal(REDACTED)]).describe('Warehouses only.');
+const configInFile = z
+  .union([shownConfig, z.literal(REDACTED)])
+  .describe('Configuration of the warehouse. Present only for warehouses.');
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
 /**
@@ -257,7 +266,7 @@ export const warehouseImportItem = z.object(importShape(warehouseMembers));
 export const warehouseDestination = component(
   'WarehouseDestination',
   answerShape(warehouseMembers),
-  'HTTP-only members have their defaults.',
+  'HTTP-only fields have their defaults.',
 );
 
 /** The members of a new warehouse as a client sends them. */
@@ -300,7 +309,7 @@ export const updateWarehouseBody = updateWarehouseSchema.extend({
   config: withExample(
     z.record(z.string(), z.unknown()).optional(),
     { prefix: 'events' },
-    'Omitted members are kept, and null removes one. A secret that is sent back masked is kept.',
+    'Changes to the config. Omitted fields are kept, and null removes a field. A secret that is sent back masked is kept.',
   ),
   fieldMapping: mapping,
 });

@@ -33,7 +33,7 @@ const uploadResults = [
       row: withExample(
         z.record(z.string(), z.unknown()).nullable(),
         { event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 },
-        'The row as written. Null if longer than 64 KiB.',
+        'The row of the test event as written. Null if longer than 64 KiB.',
       ),
     }),
     latency,
@@ -62,8 +62,8 @@ const testResult = z
       statusCode: z.int().nullable(),
       latency,
       responseBody: z.string().nullable(),
-      error: text('The destination answered 500'),
-      message: text('The test webhook failed: the destination answered 500'),
+      error: text('The destination returned 500'),
+      message: text('The test webhook failed: the destination returned 500'),
     }),
     ...uploadResults,
   ])
@@ -77,17 +77,21 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
   body: {
     schema: z.object({
       payload: z.record(z.string(), z.unknown()).optional(),
-      path: withExample(field.receivedPath, '/orders/new', 'A path to append to `url`, with `forwardPath`.').optional(),
+      path: withExample(
+        field.receivedPath,
+        '/orders/new',
+        'The path to append to `url`, with `forwardPath`.',
+      ).optional(),
       query: withExample(
         z.string().max(8192).refine(isReceivable, 'must have # and everything that is not visible ASCII escaped'),
         'shop=main',
-        'A query string to forward, with `forwardQuery`.',
+        'The query string to forward, with `forwardQuery`.',
       ).optional(),
     }),
     optional: true,
     examples: { plain: { payload: { hello: 'world' } } },
   },
-  answer: { description: 'The result.', schema: testResult },
+  answer: { description: 'Whether the test succeeded, with the response, the row or the error.', schema: testResult },
   async run(ctx, deps, { body: { payload, path = '', query = '' } }) {
     const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
     const { organization } = callerOf(ctx);

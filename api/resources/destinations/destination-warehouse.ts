@@ -177,7 +177,7 @@ export function refuseConfig(body: unknown): void {
   if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return;
   throw invalidMember(
     'config',
-    `belongs to destinations of type ${WAREHOUSE_TYPES.join(', ')}; one of type http has none`,
+    `belongs to destinations of type ${WAREHOUSE_TYPES.join(', ')}; an HTTP destination has none`,
   );
 }
 
@@ -195,7 +195,7 @@ export function checkConfig(
   const sent = checkMember('config', z.record(z.string(), z.unknown()), given);
   refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
-  if (!kept.ok) throw invalidMember(`config.${kept.field}`, 'must be the whole secret: there is none stored to keep');
+  if (!kept.ok) throw invalidMember(`config.${kept.field}`, 'must be the full secret: no stored secret to keep');
   const merged = { ...fittingMembers(stored ?? {}, { ...stored, ...kept.config }), ...kept.config };
   const present = Object.entries(merged).filter(([, value]) => value !== null);
   const schema: z.ZodObject = incomplete ? withoutItsSecret(type) : warehouseConfigSchemas[type];
@@ -218,7 +218,7 @@ function refuseUnknown(type: WarehouseType, config: Record<string, unknown>): vo
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, own);
   const hint = nearest === null ? `, which has ${own.join(', ')}` : `; did you mean ${nearest}?`;
-  throw invalidMember(`config.${unknown}`, `is no member of a config of type ${type}${hint}`);
+  throw invalidMember(`config.${unknown}`, `is not a field of a config of type ${type}${hint}`);
 }
 
 /** Checks one member of the body. @throws ApiError 400 without a code */
@@ -273,7 +273,7 @@ export function requireAccess(
   if (target.type !== 'r2')
     throw invalidMember(
       'config.credentials',
-      `must not be identity: that of this service is not for ${bucket}/${prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
+      `must not be identity: the service identity is not for ${bucket}/${prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
     );
   throw invalidMember(
     target.config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',

@@ -88,10 +88,10 @@ const healthAnswer = component(
     status: z
       .enum(['healthy', 'degraded', 'failing', 'unknown'])
       .describe(
-        'By success rate: `healthy` above 95 %, `degraded` from 80 %, `failing` below. `unknown` without finished deliveries.',
+        'Health by success rate: `healthy` above 95 %, `degraded` from 80 %, `failing` below 80 %. `unknown` without finished deliveries.',
       ),
   },
-  'For the last `HOOKYARD_HEALTH_WINDOW_HOURS` (24 by default).',
+  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` (24 by default).',
 );
 
 /** What differs between the two families of paths. */
@@ -209,7 +209,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       update: {
         run: (ctx, deps) => update(ctx, deps, family),
-        description: 'So do secrets that are sent back masked.',
+        description: 'Secrets that are sent back masked keep their values.',
         body: {
           schema: updateBody,
           examples: { disable: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
@@ -218,14 +218,14 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       remove: {
         run: (ctx, deps) => remove(ctx, deps, family),
-        description: 'It is removed from all routes. The history of its deliveries is kept.',
+        description: 'Also removes the destination from all routes. The history of its deliveries is kept.',
       },
     }),
     operation(`get${paths.name}Health`, 'get', `${paths.base}/{id}/health`, {
       tag: paths.tag,
       idOf: prefixes,
       summary: `Get the health of ${paths.noun === 'destination' ? 'a' : 'an'} ${paths.noun}`,
-      answer: { description: 'The health.', schema: healthAnswer },
+      answer: { description: 'The success rate, latencies and status.', schema: healthAnswer },
       async run(ctx, deps) {
         const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
         return destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
@@ -237,7 +237,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
 export const deleteDestinationsOperation = operation('deleteDestinations', 'delete', `${base}/bulk`, {
   tag: 'Destinations',
   summary: 'Delete many destinations',
-  description: 'Unknown ids are skipped.',
+  description: 'Unknown IDs are skipped.',
   body: { selects: true, schema: z.strictObject({ ids: idsOfBulk }), examples: { one: { ids: [exampleId('dst')] } } },
   answer: {
     description: 'The number of deleted records.',

@@ -224,7 +224,7 @@ async function testFile(
   const stored = { ...event, headers: JSON.stringify(event.headers) };
   for await (const made of threads.rows(organizationId, form, [stored])) {
     if (made.isNextTooLarge) return new FileTooLargeError().message;
-    if (made.tooLong.length > 0) return 'The row takes too long to make; simplify what the fieldMapping searches for';
+    if (made.tooLong.length > 0) return 'The row takes too long to build; simplify the fieldMapping';
     if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
     await file.add(made);
   }
@@ -237,7 +237,7 @@ const shownRow = (json: string, fileFormat: FileFormat): unknown =>
   fileFormat === 'parquet' ? JSON.parse(json) : parseExact(json);
 
 /** Credentials may be for the data only. */
-const besideOf = (key: string): string => `. The file of a test lies beside the data: ${key}`;
+const besideOf = (key: string): string => `. The test file is next to the data: ${key}`;
 
 function misfitsOf(conversions: Conversion[]): string {
   const count = convertedCount(conversions);

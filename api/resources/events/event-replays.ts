@@ -34,22 +34,26 @@ const filter = z
     to: timestamp.optional(),
     search: z.string().optional(),
   })
-  .meta({ id: 'EventFilter', description: 'The filters as parsed.', examples: [{ status: 'failed' }] });
-const eventsTotal = withExample(count.nullable(), 12, 'Null if counting took too long.');
+  .meta({ id: 'EventFilter', description: 'The parsed filters.', examples: [{ status: 'failed' }] });
+const eventsTotal = withExample(count.nullable(), 12, 'The number of matching events. Null if counting took too long.');
 
 const replayAnswer = component('EventReplay', {
   id: idOf('rpl'),
   status: withExample(z.enum(EVENT_REPLAY_STATUSES), 'running'),
   filter,
   destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
-  ratePerSecond: withExample(z.int().min(1), 50, 'Events a second.'),
+  ratePerSecond: withExample(z.int().min(1), 50, 'Events per second.'),
   eventsTotal,
   eventsReplayed: count,
-  eventsExpired: withExample(count, 0, 'Their payload had been removed.'),
-  eventsUnroutable: withExample(count, 0, 'No route matches them now.'),
+  eventsExpired: withExample(count, 0, 'Events whose payload was removed.'),
+  eventsUnroutable: withExample(count, 0, 'Events that no route matches now.'),
   deliveriesCreated: count,
-  replayedUntil: timestamp.nullable().describe('Events received before this time are done.'),
-  waitsFor: withExample(z.string().nullable(), null, 'Why the replay is waiting, such as a full backlog.'),
+  replayedUntil: timestamp.nullable().describe('Events received before this time are replayed.'),
+  waitsFor: withExample(
+    z.string().nullable(),
+    null,
+    'Why the replay is waiting, such as a full backlog. Null if not waiting.',
+  ),
   error: withExample(z.string().nullable(), null),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
@@ -143,7 +147,7 @@ export const eventReplayOperations: Operation[] = [
   operation('createEventReplay', 'post', `${base}/replay`, {
     tag: 'Events',
     summary: 'Replay events chosen by a filter',
-    description: 'Takes the filters of the list. `dryRun` counts without changing anything.',
+    description: 'Accepts the filters of the list. `dryRun` counts without replaying anything.',
     body: {
       selects: true,
       schema: createSchema,
@@ -153,7 +157,7 @@ export const eventReplayOperations: Operation[] = [
         everything: { all: true },
       },
     },
-    answer: { description: 'The replay, or the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
+    answer: { description: 'The replay, or with `dryRun` the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
     errors: { 400: ['FILTER_TOO_BROAD'] },
     async run(ctx, deps, { body }) {
       requireChoice(body);
@@ -212,8 +216,7 @@ export const eventReplayOperations: Operation[] = [
       const key = { organizationId: organizationId(ctx), replayId: id };
       const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
       const replay = await findReplay(entityManager(ctx, deps), id);
-      if (!ended)
-        throw conflict(`The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`);
+      if (!ended) throw conflict(`The replay ${id} is ${replay.status}: it has already ended`);
       deps.signals.cancelAll([id]);
       return showReplay(replay, deps);
     },
@@ -225,8 +228,8 @@ function requireChoice({ all, ...body }: Body): void {
   const filters = Object.keys(filterMembers) as (keyof typeof filterMembers)[];
   const filtered = filters.some((name) => body[name] !== undefined);
   if (!filtered && all !== true)
-    throw invalid('all', `must be true to replay every event; or give one of ${filters.join(', ')}`);
-  if (filtered && all === true) throw invalid('all', 'must not be given together with filters');
+    throw invalid('all', `must be true to replay every event; or pass one of ${filters.join(', ')}`);
+  if (filtered && all === true) throw invalid('all', 'cannot be combined with filters');
 }
 
 /** Whether an event goes to them is checked when the replay reaches it. */
@@ -274,7 +277,7 @@ async function store(
     await createEventReplay(pool, replay, most);
   } catch (error) {
     if (!(error instanceof TooManyReplaysError)) throw error;
-    const what = `${most} replays are under way, which is as many as may be; wait until one has ended, or cancel one`;
+    const what = `${most} replays are running, which is the limit; wait until a replay has ended, or cancel a replay`;
     throw limitExceeded('runningReplays', what, RETRY_AFTER_SECONDS);
   }
 }

@@ -34,10 +34,10 @@ export const eventStreamOperation = operation('streamEvents', 'get', '/api/organ
   tag: 'Events',
   summary: 'Follow events as they arrive',
   description:
-    'Server-sent events, for requests that accept `text/event-stream`. Each message has the id of the event, the type `event`, and the list item as data. A stream ends after a minute, or when the key ends: reconnect with the last id as `Last-Event-ID`. Events of the five seconds before it may be repeated.',
+    'Server-sent events, for requests that accept `text/event-stream`. Each message has the ID of the event, the type `event`, and the list item as data. A stream ends after a minute, or when the key ends: reconnect with the last ID as `Last-Event-ID`. Events of the five seconds before it may be repeated.',
   query: streamSchema,
   answer: {
-    description: 'The stream.',
+    description: 'The events as server-sent events.',
     content: { [TYPE]: { schema: withExample(z.string(), 'id: evt_...\nevent: event\ndata: {...}\n\n') } },
   },
   errors: { 406: ['NOT_ACCEPTABLE'] },
@@ -134,7 +134,7 @@ async function nextFrames(next: Next, { log }: Pick<ApiDeps, 'log'>): Promise<st
     );
     return (isCut ? GAP : '') + frames.join('');
   } catch (error) {
-    throttled(log).warn({ cause: causeOf(error) }, 'a stream of events ends: they could not be read');
+    throttled(log).warn({ cause: causeOf(error) }, 'event stream ended: failed to read events');
     return null;
   }
 }

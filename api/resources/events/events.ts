@@ -82,7 +82,7 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `cannot be finished within ${SEARCH_MS / 1000} s: it came back to ${reached} and found ${found} until there; give from=${reached} or later, or a sourceId, or cursor=first`,
+    `cannot be finished within ${SEARCH_MS / 1000} s: it searched back to ${reached} and found ${found}; pass from=${reached} or later, or a sourceId, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }
@@ -92,7 +92,7 @@ export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as c
 /** Filters of events in the query of the list. */
 export const eventFilterParams = {
   sourceId: textParam,
-  status: choicesParam(EVENT_STATUSES).describe('One or more.'),
+  status: choicesParam(EVENT_STATUSES).describe('One or more statuses.'),
   routed: booleanParam.describe('Whether a route matched.'),
   from: timeParam,
   to: timeParam,
@@ -115,7 +115,7 @@ const eventMembers = {
   clientAddress: text('192.0.2.1', 'The IP address of the sender, behind trusted proxies.'),
   traceId: text(
     '4bf92f3577b34da6a3ce929d0e0e4736',
-    'The trace id: that of the sender, or a new one. Null if unknown.',
+    'The trace ID of the sender, or a new trace ID. Null if unknown.',
   ).nullable(),
   payloadSize: withExample(count, 27, 'bytes'),
   payloadHash: withExample(z.string().regex(/^sha256:[0-9a-f]{64}$/), `sha256:${'0123456789abcdef'.repeat(4)}`),
@@ -128,7 +128,7 @@ const eventMembers = {
 const nextDeliveries = withExample(
   idOf('dlv').nullable(),
   null,
-  'The `cursor` of older ones in `GET /api/deliveries?eventId=`, or null.',
+  'The `cursor` of older deliveries in `GET /api/deliveries?eventId=`. Null if there are none.',
 );
 const eventAnswer = component('Event', eventMembers);
 const eventInFull = component('EventInFull', {
@@ -136,10 +136,10 @@ const eventInFull = component('EventInFull', {
   payload: withExample(
     z.unknown().optional(),
     { kind: 'order.paid' },
-    'Parsed if JSON, otherwise text or base64. Only if requested.',
+    'The payload: parsed if JSON, otherwise text or base64. Present only if requested.',
   ),
-  payloadEncoding: z.literal('base64').optional().describe('Only if the payload is not text.'),
-  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000. Only if requested.'),
+  payloadEncoding: z.literal('base64').optional().describe('Present only if the payload is not text.'),
+  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000 deliveries. Present only if requested.'),
   deliveriesNextCursor: nextDeliveries.optional(),
 });
 
@@ -171,7 +171,7 @@ export const eventOperations: Operation[] = [
       ...partParams,
       ...eventFilterParams,
       routeId: textParam.describe('Events with a delivery of this route.'),
-      destinationId: textParam.describe('Events with a delivery to this destination, by `routeId` if given.'),
+      destinationId: textParam.describe('Events with a delivery to this destination, of `routeId` if set.'),
     }),
     answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
@@ -251,7 +251,7 @@ export const eventOperations: Operation[] = [
   operation('getEventTimeline', 'get', `${base}/{id}/timeline`, {
     ...common,
     summary: "Get an event's timeline",
-    answer: { description: 'The timeline.', schema: timelineAnswer },
+    answer: { description: 'The times of the event, and its deliveries with their attempts.', schema: timelineAnswer },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);
       const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);

@@ -36,7 +36,7 @@ export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>):
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
 
 function tooManyDeliveries(eventId: string, most: number): ApiError {
-  const what = `The event ${eventId} leads to more than ${most} deliveries; nothing was replayed. Disable routes, or give destinationIds`;
+  const what = `The event ${eventId} would create more than ${most} deliveries; nothing was replayed. Disable routes, or pass destinationIds`;
   return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -50,7 +50,7 @@ export const replayOperations: Operation[] = [
   operation('replayEvent', 'post', `${base}/{id}/replay`, {
     ...common,
     summary: 'Replay an event',
-    description: 'Destinations with a delivery still under way are skipped.',
+    description: 'Destinations with a delivery in progress are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ destinationIds: ids.optional() }),
@@ -68,7 +68,7 @@ export const replayOperations: Operation[] = [
   operation('replayEvents', 'post', `${base}/bulk/replay`, {
     ...common,
     summary: 'Replay up to 100 events',
-    description: 'Unknown ids are skipped, and so are destinations with a delivery still under way.',
+    description: 'Unknown IDs and destinations with a delivery in progress are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ eventIds: ids, destinationIds: ids.optional() }),
@@ -118,7 +118,7 @@ async function create(
 
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
-    return 'Nothing was created: earlier deliveries are still under way; retry or cancel them';
-  if (deliveriesCreated === 0) return 'Nothing was created: no route leads to a destination now';
+    return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
+  if (deliveriesCreated === 0) return 'Nothing was created: no route has a destination now';
   return deliveriesCreated === 1 ? '1 delivery was created' : `${deliveriesCreated} deliveries were created`;
 }

@@ -24,7 +24,7 @@ const shownScopes = withExample(z.array(z.enum(SCOPES)), ['read', 'write']);
 const shownAddresses = withExample(
   z.array(z.string()).nullable(),
   ['203.0.113.0/24', '2001:db8::/32'],
-  'IP ranges that the key may be used from. Null: any address.',
+  'IP ranges that the key may be used from. Null if any address.',
 );
 
 const MAX_ADDRESSES = 50;
@@ -47,13 +47,13 @@ const allowedAddresses = withExample(
     .nullable()
     .optional(),
   ['203.0.113.0/24'],
-  'IP addresses or ranges that the key may be used from. Null: any address. Defaults to those of the calling key.',
+  'IP addresses or ranges that the key may be used from. If null, any address. Defaults to the addresses of the calling key.',
 );
 
 const expiresAt = withExample(
   field.futureTime,
   '2036-01-01T00:00:00Z',
-  'When the key expires. Null: never. Defaults to the expiry of the calling key.',
+  'When the key expires. If null, never. Defaults to the expiry of the calling key.',
 )
   .nullable()
   .optional();
@@ -147,7 +147,7 @@ export const apiKeyOperations: Operation[] = [
     idOf: ['key'],
     summary: 'Revoke an API key',
     description:
-      'Requests with the key are refused from now on. The last key that may create keys cannot be revoked: another one must remain that is valid for as long and from the same addresses.',
+      'Requests with the key are refused. The last key that may create keys cannot be revoked: another such key must remain, valid for as long and from the same addresses.',
     answer: { status: 204, description: 'Revoked.' },
     errors: { 409: ['LAST_KEY'] },
     async run(ctx, deps) {
@@ -177,7 +177,7 @@ type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses' | 'expiresAt'>
 /** A key is never the way to a stronger one. @throws ApiError 403 */
 function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
-  if (scope) throw forbidden(`A key cannot ${what} the scope "${scope}", which it lacks itself`);
+  if (scope) throw forbidden(`A key cannot ${what} the scope "${scope}", which it does not have`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
     const message = `A key cannot ${what} a later expiresAt than its own, ${own.expiresAt?.toISOString()}`;
     throw forbidden(message);
@@ -211,7 +211,7 @@ function lastKey(): ApiError {
   return new ApiError(
     409,
     'LAST_KEY',
-    'No other key may create keys for as long and from all of its addresses; create another one first, or nobody could any more',
+    'No other key may create keys for as long and from all of its addresses; create such a key first, or nobody could create keys',
   );
 }
 
@@ -244,7 +244,7 @@ export const callerOperation = operation('getCaller', 'get', '/api/auth/me', {
   tag: 'Access',
   scope: null,
   summary: 'Get the current organization and API key',
-  answer: { description: 'The organization and the key.', schema: caller },
+  answer: { description: 'The organization of the key, and the key.', schema: caller },
   run(ctx) {
     const { organization, key } = callerOf(ctx);
     const { id, name, slug, plan } = organization;

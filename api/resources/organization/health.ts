@@ -36,12 +36,12 @@ const ready = component('Ready', {
   ingest: withExample(
     z.enum(['open', 'partly_full', 'full']),
     'open',
-    '`full`: all webhooks are refused with 503. `partly_full`: those for destinations with most of the backlog.',
+    '`full`: all webhooks are refused with 503. `partly_full`: webhooks for destinations with most of the backlog are refused.',
   ),
   temporal: withExample(
     z.enum(['ok', 'away']),
     'ok',
-    'Whether Temporal is reachable. While it is away, webhooks are accepted and wait.',
+    'Whether Temporal is reachable. While it is `away`, webhooks are accepted and wait.',
   ),
   lanes: z
     .object({
@@ -49,7 +49,7 @@ const ready = component('Ready', {
       express: withExample(z.int().min(0), 0),
     })
     .describe(
-      'Only with `deep`: the number of workers by the lane that they use by default. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
+      'The number of workers by the lane that they use by default. Present only with `deep`. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
     )
     .optional(),
 });
@@ -114,7 +114,7 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
   });
   router.get('/readyz', async (ctx) => {
     const { deep = false } = parseQuery(ctx, readySchema);
-    if (ending()) throw notReady('this process ends; what it is sent until then is still served');
+    if (ending()) throw notReady('this process is shutting down; requests are served until it ends');
     const [stores, delivers, lanesInUse] = await Promise.all([
       database.within(DEADLINE_MS),
       temporal.within(deep ? DEADLINE_MS : PATIENCE_MS),
@@ -134,7 +134,7 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
 /** Uses the pool of ingest: other pools may be busy without ingest being affected. */
 export function lookAtDatabase(ingestPool: Pool): CachedProbe {
   return new CachedProbe(async () => {
-    return (await takesWrites(ingestPool, DEADLINE_MS)) ? null : 'takes no writes';
+    return (await takesWrites(ingestPool, DEADLINE_MS)) ? null : 'does not accept writes';
   });
 }
 
@@ -164,7 +164,7 @@ export function lookAtLanes(pool: Pool): LanesProbe {
 }
 
 function problemOf(server: string, problem: string | null | undefined): string | null {
-  if (problem === undefined) return `${server} does not answer within ${DEADLINE_MS / 1000} s`;
+  if (problem === undefined) return `${server} does not respond within ${DEADLINE_MS / 1000} s`;
   return problem && `${server} ${problem}`;
 }
 

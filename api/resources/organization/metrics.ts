@@ -38,7 +38,7 @@ const KNOWN: Record<Metric, { groupBy: readonly Grouping[]; where: readonly Narr
 };
 
 const stepParam = z
-  .string({ error: 'must be given once' })
+  .string({ error: 'must be set only once' })
   .regex(/^\d{1,6}$/, 'must be a number of seconds')
   .transform(Number)
   .refine(
@@ -46,7 +46,7 @@ const stepParam = z
     `must be a multiple of ${MIN_STEP} (5 minutes), at most ${MAX_STEP} (a day)`,
   )
   .meta({
-    description: 'In seconds. Intervals are aligned to the Unix epoch (UTC).',
+    description: 'Length of the intervals, in seconds. Intervals are aligned to the Unix epoch (UTC).',
     examples: [DEFAULT_STEP],
     override: { type: 'integer', minimum: MIN_STEP, maximum: MAX_STEP, multipleOf: MIN_STEP, default: DEFAULT_STEP },
   })
@@ -58,18 +58,21 @@ const figures = {
   events: optional('`events`'),
   filtered: optional('`filtered`'),
   refused: optional('`refused`'),
-  causes: withExample(counts.optional(), { signature: 3 }, '`refused`: by cause'),
+  causes: withExample(counts.optional(), { signature: 3 }, 'For `refused`: counts by cause'),
   delivered: optional('`deliveries`'),
-  failed: optional('`deliveries`: after an attempt'),
-  failedOver: optional('`deliveries`: another destination took over'),
-  notSent: optional('`deliveries`: failed without an attempt, for example by a schema'),
+  failed: optional('For `deliveries`: failed after an attempt'),
+  failedOver: optional('For `deliveries`: replaced by a delivery to a failover destination'),
+  notSent: optional('For `deliveries`: failed without an attempt, for example because of a schema'),
   cancelled: optional('`deliveries`'),
-  attempts: optional('`attempts`, and those with a response for `latency`'),
-  avgLatency: latency.nullable().optional().describe('`attempts`: in ms; null without a response'),
+  attempts: optional('For `attempts`: all attempts. For `latency`: attempts with a response'),
+  avgLatency: latency
+    .nullable()
+    .optional()
+    .describe('For `attempts`: average latency in ms. Null if there was no response'),
   classes: withExample(
     counts.optional(),
     { '2xx': 12 },
-    '`attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no response)',
+    'For `attempts`: counts by `1xx` to `5xx`, `other` codes, and `none` (no response)',
   ),
   p50: latency.nullable().optional(),
   p95: latency.nullable().optional(),
@@ -79,7 +82,7 @@ const total = component(
   'MetricTotal',
   {
     ...figures,
-    codes: withExample(counts.optional(), { 200: 12 }, '`attempts`: by status code'),
+    codes: withExample(counts.optional(), { 200: 12 }, 'For `attempts`: counts by status code'),
   },
   'Totals of the whole period.',
 );
@@ -91,12 +94,12 @@ const answer = component('Metrics', {
   from: timestamp,
   to: timestamp,
   step: withExample(z.int(), DEFAULT_STEP, 'Seconds.'),
-  completeUntil: timestamp.describe('Everything before this time is counted. Later figures may still grow.'),
-  groups: withExample(count, 1, 'The total number, shown or not.'),
+  completeUntil: timestamp.describe('The time before which all figures are final. Later figures may still grow.'),
+  groups: withExample(count, 1, 'The total number of groups, including groups that are not shown.'),
   series: z.array(
     z.object({
-      id: text(exampleId('dst'), 'The value of the group: an id, or a status code.').nullable(),
-      name: text('CRM', 'Null for a record that was deleted.').nullable(),
+      id: text(exampleId('dst'), 'The value of the group: an ID, or a status code.').nullable(),
+      name: text('CRM', 'The name of the record. Null if it was deleted.').nullable(),
       total,
       points: z.array(point).describe('Empty intervals are omitted.'),
     }),
@@ -109,13 +112,13 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
   description:
     'Figures are exact; refused webhooks are counted a few seconds later. Intervals below an hour are kept for a day.',
   query: z.object({
-    metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'The metric.'),
+    metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'The metric to return.'),
     groupBy: choiceParam(GROUPINGS).describe(
-      `One series per value: the largest ${MOST_GROUPS} (${MOST_LATENCIES} for latencies), with at most ${MOST_POINTS} points in all. ` +
-        'Without it, there is one series, or none without data.',
+      `One series per value: the largest ${MOST_GROUPS} (${MOST_LATENCIES} for latencies), with at most ${MOST_POINTS} points in total. ` +
+        'If omitted, there is one series, or none without data.',
     ),
-    from: timeParam.describe(`At most ${MOST_DAYS} days ago. Defaults to a day before \`to\`.`),
-    to: timeParam.describe('Defaults to now.'),
+    from: timeParam.describe(`Start of the period, at most ${MOST_DAYS} days ago. Defaults to a day before \`to\`.`),
+    to: timeParam.describe('End of the period. Defaults to now.'),
     step: stepParam,
     sourceId: textParam,
     routeId: textParam,
@@ -167,7 +170,7 @@ function requireKnown(metric: Metric, groupBy: Grouping | null, where: Partial<R
     throw invalid('groupBy', `must be ${known.groupBy.join(' or ')} with metric=${metric}`);
   const unknown = (Object.keys(where) as Narrowing[]).find((name) => !known.where.includes(name));
   if (unknown !== undefined)
-    throw invalid(unknown, `does not go with metric=${metric}, which knows ${known.where.join(', ')}`);
+    throw invalid(unknown, `cannot be combined with metric=${metric}; valid filters: ${known.where.join(', ')}`);
 }
 
 /**

@@ -28,40 +28,47 @@ const statusSchema = z.object({
 });
 
 const waiting = {
-  due: count.describe('Waiting for a worker.'),
-  retrying: count.describe('Waiting for a retry.'),
-  held: count.describe('Held by a circuit breaker or a pause.'),
-  inFiles: count.describe('Waiting for a warehouse batch.'),
-  oldestDueAt: timestamp.nullable().describe('When the oldest of `due` was created.'),
+  due: count.describe('Deliveries that wait for a worker.'),
+  retrying: count.describe('Deliveries that wait for a retry.'),
+  held: count.describe('Deliveries held by a circuit breaker or a pause.'),
+  inFiles: count.describe('Deliveries that wait for a warehouse batch.'),
+  oldestDueAt: timestamp.nullable().describe('When the oldest delivery in `due` was created.'),
 };
 
-const keptDays = withExample(count.nullable(), 30, 'Null: unlimited.');
-const retained = z.object({ keptDays, lagDays: count.describe('Days that should have been removed.') });
+const keptDays = withExample(count.nullable(), 30, 'The retention period in days. Null if unlimited.');
+const retained = z.object({
+  keptDays,
+  lagDays: count.describe('The number of days that are kept longer than the retention period.'),
+});
 
 const status = component('InstallationStatus', {
-  version: text('0.1.0', 'The version of the process that answers.'),
+  version: text('0.1.0', 'The version of the process that handled the request.'),
   at: timestamp,
   ingest: z
     .enum(['open', 'partly_full', 'full'])
-    .describe('`full`: all webhooks are refused with 503. `partly_full`: those for destinations with most of the backlog.'),
+    .describe(
+      '`full`: all webhooks are refused with 503. `partly_full`: webhooks for destinations with most of the backlog are refused.',
+    ),
   temporal: z
     .enum(['ok', 'away'])
-    .describe('Whether Temporal is reachable. While it is away, webhooks are accepted and wait.'),
+    .describe('Whether Temporal is reachable. While it is `away`, webhooks are accepted and wait.'),
   searchAttributes: withExample(
     z.boolean().nullable(),
     true,
-    'Whether the Temporal namespace has the search attributes that the UI needs to find deliveries. Null: unknown.',
+    'Whether the Temporal namespace has the search attributes that the UI needs to find deliveries. Null if unknown.',
   ),
-  database: z.enum(['ok', 'away']).describe('`away`: its figures are null.'),
+  database: z
+    .enum(['ok', 'away'])
+    .describe('Whether PostgreSQL is reachable. While it is `away`, figures from the database are null.'),
   limits: z
     .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })
-    .describe('Of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null: none.'),
+    .describe('Limits of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null if unlimited.'),
   databaseBytes: count.nullable(),
   backlog: z
     .object({
       ...waiting,
-      suspended: count.describe('Those of `due` that belong to suspended organizations.'),
-      oldestDueSeconds: count.nullable().describe('The age of `oldestDueAt`.'),
+      suspended: count.describe('Deliveries in `due` that belong to suspended organizations.'),
+      oldestDueSeconds: count.nullable().describe('The age of `oldestDueAt`, in seconds.'),
     })
     .nullable(),
   workers: z
@@ -71,20 +78,22 @@ const status = component('InstallationStatus', {
         version: text('0.1.0').nullable(),
         lane: z.enum(LANES).nullable(),
         seenAt: timestamp,
-        shards: count.describe('The number of outbox shards (of 64) that it owns.'),
+        shards: count.describe('The number of outbox shards (of 64) that the worker owns.'),
         isLeaving: flag(false),
       }),
     )
     .nullable()
-    .describe('Workers seen in the last seconds, at most 1,000.'),
-  shardsWithoutOwner: count.nullable().describe('Above 0 for a few seconds after a worker dies.'),
+    .describe('Workers that were active in the last seconds, at most 1,000.'),
+  shardsWithoutOwner: count
+    .nullable()
+    .describe('The number of shards without a worker. Above 0 for a few seconds after a worker dies.'),
   circuits: z.object({ open: count, halfOpen: count }).nullable(),
   retention: z.object({ payloads: retained, events: retained }).nullable(),
   housekeeping: z
     .object({
       failures: z
         .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-        .describe('Of the last day.'),
+        .describe('Figures of the last day.'),
     })
     .nullable(),
   organizations: z
@@ -100,9 +109,9 @@ export const statusOperation: Described = {
   operationId: 'getStatus',
   summary: 'Get the status of the installation',
   description:
-    "For operators, with the operator's key; other keys get a 404. Database figures are at most about a second old.",
+    'For operators, with the operator key; other keys get 404. Database figures are at most about a second old.',
   query: statusSchema,
-  answer: { description: 'The state.', schema: status },
+  answer: { description: 'The state of the API, the database, Temporal, the backlog and the workers.', schema: status },
   errors: {
     400: ['VALIDATION_ERROR'],
     401: ['UNAUTHORIZED'],
@@ -153,7 +162,7 @@ export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
     const { organizations = false } = parseQuery(ctx, statusSchema);
     const [found, temporal, searchAttributes] = await Promise.all([
       withinDeadline(find(), (error) =>
-        throttled(log).warn({ cause: causeOf(error) }, 'the status could not be read from the database'),
+        throttled(log).warn({ cause: causeOf(error) }, 'failed to read the status from the database'),
       ),
       health.temporal.within(TEMPORAL_DEADLINE_MS),
       health.searchAttributes.within(TEMPORAL_DEADLINE_MS),

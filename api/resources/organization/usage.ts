@@ -20,8 +20,8 @@ const DEFAULT_DAYS = 31;
 const SECOND_MS = 1000;
 
 const limitUse = z.object({
-  limit: withExample(count.nullable(), 1000, 'Null: no limit.'),
-  used: count.nullable().describe('Null if nothing is counted.'),
+  limit: withExample(count.nullable(), 1000, 'The limit. Null if unlimited.'),
+  used: count.nullable().describe('The current usage. Null if not counted.'),
   unit: text('destinations'),
 });
 
@@ -32,19 +32,19 @@ const usageAnswer = component('Usage', {
   ),
   month: z
     .object({ from: text('2026-11-01'), events: count, payloadBytes: withExample(count, 4096) })
-    .describe('The calendar month so far (UTC).'),
+    .describe('Usage of the calendar month so far (UTC).'),
 });
 
 const day = component('DayOfUse', {
   day: text('2026-11-21', 'UTC'),
-  events: count.describe('Webhooks stored.'),
-  payloadBytes: withExample(count, 4096, 'Bytes of their payloads.'),
+  events: count.describe('Stored webhooks.'),
+  payloadBytes: withExample(count, 4096, 'Bytes of the payloads of the stored webhooks.'),
   deliveries: count.describe('Deliveries created, including replays and failovers.'),
-  attempts: count.describe('Attempts that ended that day.'),
+  attempts: count.describe('Attempts that ended on this day.'),
 });
 
 const dayParam = withExample(
-  z.string({ error: 'must be given once' }).refine((value) => isDay(value), 'must be a day such as 2026-11-21'),
+  z.string({ error: 'must be set only once' }).refine((value) => isDay(value), 'must be a day such as 2026-11-21'),
   '2026-11-21',
   'A day (UTC), such as 2026-11-21.',
 ).optional();

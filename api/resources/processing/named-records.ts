@@ -53,7 +53,7 @@ export const namedRows = (prefix: string, example: string) => ({
 
 /** The rows at the end. */
 export const usedRows = {
-  routeCount: computed(withExample(count, 1, 'The number of routes that use it.')),
+  routeCount: computed(withExample(count, 1, 'The number of routes that use the record.')),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 };
@@ -249,5 +249,5 @@ async function requireUnused(
   const named = routes.map((route) => `${route.name} (${route.id})`).join(', ');
   const others = total > routes.length ? ` and ${total - routes.length} more` : '';
   const what = total === 1 ? 'the route' : `${total} routes:`;
-  throw new ApiError(409, 'IN_USE', `${record.name} is used by ${what} ${named}${others}; take it out of there first`);
+  throw new ApiError(409, 'IN_USE', `${record.name} is used by ${what} ${named}${others}; remove it from there first`);
 }

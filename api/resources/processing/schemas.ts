@@ -68,7 +68,7 @@ const schemaResult = component('SchemaResult', {
   valid: flag(false),
   errors: z.array(
     z.object({
-      path: text('/id', 'A JSON pointer into the payload; empty for the payload itself.'),
+      path: text('/id', 'A JSON Pointer into the payload. Empty for the payload itself.'),
       message: text('must be integer'),
     }),
   ),

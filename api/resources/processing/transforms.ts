@@ -93,7 +93,7 @@ const transformResult = z
   .union([
     z.object({
       success: z.literal(true),
-      output: withExample(z.unknown(), { id: 42 }, 'Parsed if JSON, otherwise text.'),
+      output: withExample(z.unknown(), { id: 42 }, 'The output: parsed if JSON, otherwise text.'),
       ...tried,
     }),
     z.object({

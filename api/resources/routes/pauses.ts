@@ -14,18 +14,18 @@ const MAX_REASON = 500;
 const MAX_RELEASE_PER_SECOND = 10_000;
 
 export const pauseMembers = {
-  paused: computed(flag(false, 'Whether deliveries wait until it is resumed.')),
-  pausedSince: computed(withExample(timestamp.nullable(), null, 'Null unless paused.')),
+  paused: computed(flag(false, 'Whether deliveries are paused.')),
+  pausedSince: computed(withExample(timestamp.nullable(), null, 'When the pause began. Null if not paused.')),
   pausedUntil: computed(
-    withExample(timestamp.nullable(), null, 'When the pause ends automatically. Null: it does not.'),
+    withExample(timestamp.nullable(), null, 'When the pause ends automatically. Null if it does not.'),
   ),
-  pauseReason: computed(withExample(text('CRM migration', 'The reason given.').nullable(), null)),
+  pauseReason: computed(withExample(text('CRM migration', 'The reason for the pause. Null if none.').nullable(), null)),
 };
 
 const until = withExample(
   futureTime.nullable().optional(),
   '2036-01-01T00:00:00Z',
-  'When the pause ends automatically. Omitted or null: until it is resumed.',
+  'When the pause ends automatically. If omitted or null, it lasts until it is resumed.',
 );
 
 const pauseSchema = z.object({
@@ -33,11 +33,11 @@ const pauseSchema = z.object({
     z
       .string()
       .max(MAX_REASON)
-      .regex(/\S/, 'must not be empty; leave it out, or send null, for none')
+      .regex(/\S/, 'must not be empty; leave it out or send null for no reason')
       .nullable()
       .optional(),
     'CRM migration',
-    'A reason, shown with the pause.',
+    'The reason to show with the pause.',
   ),
   until,
 });
@@ -46,7 +46,7 @@ const resumeSchema = z.object({
   releasePerSecond: withExample(
     z.int().min(1).max(MAX_RELEASE_PER_SECOND).optional(),
     10,
-    'Maximum number of waiting deliveries to send per second. Defaults to the setting of the server (50).',
+    'Maximum number of waiting deliveries to send per second. Defaults to the server default (50).',
   ),
 });
 
@@ -84,7 +84,7 @@ const PAUSABLE = [
     find: findDestination,
     tag: 'Destinations',
     name: 'Destination',
-    paused: `All deliveries to it wait, whatever their route. ${AGAIN}`,
+    paused: `All deliveries to the destination wait, regardless of their route. ${AGAIN}`,
     resumed: RELEASED,
   },
 ] as const;

@@ -21,12 +21,12 @@ const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) }
 
 const statusAnswer = component('CircuitStatus', {
   circuitState: z.enum(CIRCUIT_STATES),
-  failureCount: withExample(count, 0, 'Consecutive failed attempts.'),
+  failureCount: withExample(count, 0, 'The number of consecutive failed attempts.'),
   failureThreshold: withExample(z.int(), 5),
   cooldownSeconds: withExample(z.int(), 300),
   lastFailureAt: timestamp.nullable(),
   lastSuccessAt: timestamp.nullable(),
-  openedAt: timestamp.nullable().describe('Null unless open.'),
+  openedAt: timestamp.nullable().describe('When the circuit breaker opened. Null if not open.'),
   probeSuccessCount: withExample(count, 0),
   probeSuccessThreshold: withExample(z.int(), 2),
   ...answerShape(pauseMembers),
@@ -34,7 +34,7 @@ const statusAnswer = component('CircuitStatus', {
 
 const statisticsAnswer = component('RouteStatistics', {
   eventsRouted: count,
-  eventsFiltered: withExample(count, 3, "Refused by the route's filter."),
+  eventsFiltered: withExample(count, 3, 'The number of events that the filter of the route did not match.'),
   deliveriesSucceeded: count,
   deliveriesFailed: withExample(count, 0),
   avgLatency: latency,
@@ -58,7 +58,7 @@ export const routeCircuitOperations: Operation[] = [
   operation('getCircuitStatus', 'get', `${base}/circuit-status`, {
     ...common,
     summary: "Get the state of a route's circuit breaker",
-    answer: { description: 'The state.', schema: statusAnswer },
+    answer: { description: 'The state of the circuit breaker, with its counts and settings.', schema: statusAnswer },
     async run(ctx, deps) {
       const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
       const [circuits, pauses, attempts] = await Promise.all([

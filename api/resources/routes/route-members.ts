@@ -29,7 +29,7 @@ const MAX_FAILOVERS = 3;
 const MAX_INTEGER = 2_147_483_647;
 
 const notifyEmails = emailList.transform((given) => (given.trim() === '' ? null : given));
-const shownEmails = text('ops@example.com, team@example.com', 'Separated by commas.').max(5000).nullable();
+const shownEmails = text('ops@example.com, team@example.com', 'Email addresses, comma-separated.').max(5000).nullable();
 
 const expectedResponse = withExample(
   z
@@ -39,7 +39,7 @@ const expectedResponse = withExample(
     })
     .nullable(),
   { statusCodes: [200, 202], bodyContains: 'ok' },
-  'Which responses count as success. Null: any 2xx.',
+  'Which responses count as success. If null, any 2xx.',
 );
 
 const lane = z.enum(LANE_SETTINGS);
@@ -76,7 +76,7 @@ export const routeMembers = membersOf<Route>()({
   }),
   filterId: optional(reference, null, { answer: idOf('flt').nullable(), fileName: 'filterSlug', file: slug(null) }),
   schemaId: optional(reference, null, { answer: idOf('sch').nullable(), fileName: 'schemaSlug', file: slug(null) }),
-  priority: optional(withExample(whole(-MAX_INTEGER, MAX_INTEGER, 0), 0, 'Higher values run first.'), 0),
+  priority: optional(withExample(whole(-MAX_INTEGER, MAX_INTEGER, 0), 0, 'Routes with higher values run first.'), 0),
   filterConditions: optional(conditions.nullable(), null, { answer: shownConditions.nullable() }),
   filterLogic: optional(logic, 'AND'),
   failoverDestinationIds: optional(failovers, [], {
@@ -97,15 +97,15 @@ export const routeMembers = membersOf<Route>()({
     withExample(
       z.array(text('team@example.com')),
       [],
-      'Addresses in `notifyEmails` that receive no mail: not confirmed by their owner, or of a domain that the operator does not accept.',
+      'Addresses in `notifyEmails` that receive no email: not confirmed by their owner, or in a domain that the operator does not accept.',
     ),
   ),
   expectedResponse: optional(expectedResponse, null),
   lane: optional(lane.nullable(), null, {
-    answer: lane.optional().describe('Present only if set for this route.'),
+    answer: lane.optional().describe('The lane of the route. Present only if set for this route.'),
   }),
   allowOwnAddress: optional(
-    withExample(z.boolean(), false, 'Whether it may deliver to ingest URLs under HOOKYARD_PUBLIC_URL.'),
+    withExample(z.boolean(), false, 'Whether the route may deliver to ingest URLs under HOOKYARD_PUBLIC_URL.'),
     false,
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
@@ -135,7 +135,7 @@ export const circuitConfigSchema = z.object(updateShape(circuitMembers));
 export const circuitConfigAnswer = answerShape(circuitMembers);
 
 // Names in older files, from when a route had one destination, and in the circuit status.
-const firstDestination = withExample(slug('crm'), 'crm', 'The first of `destinationSlugs`.');
+const firstDestination = withExample(slug('crm'), 'crm', 'The first slug in `destinationSlugs`.');
 const failureThreshold = withExample(z.int(), 5, 'The same as `circuitFailureThreshold`.');
 
 export const routeFileItem = component('RouteExportItem', {
@@ -161,7 +161,7 @@ function checkFilter(
   context: z.RefinementCtx,
 ): void {
   if (typeof route.filterId !== 'string' || !route.filterConditions?.length) return;
-  refuse(context, undefined, 'must not be given together with filterConditions', ['filterId']);
+  refuse(context, undefined, 'cannot be combined with filterConditions', ['filterId']);
 }
 
 /** The filter of a patch: the kind that is sent replaces a stored one of the other kind. */

@@ -35,7 +35,10 @@ const previewAnswer = component('RoutePreview', {
   verdict: z
     .enum(['taken', 'filtered', 'schema_failed', 'filter_failed'])
     .describe('Whether the route matches, its filter or schema refuses the event, or the filter exceeds its limits.'),
-  error: text('The payload does not match the schema Order', 'Why its deliveries would fail.').nullable(),
+  error: text(
+    'The payload does not match the schema Order',
+    'Why the deliveries would fail. Null if they would not.',
+  ).nullable(),
   schemaErrors: withExample(
     z.array(z.object({ path: text('/order/id'), message: text('must be number') })),
     [],
@@ -44,9 +47,9 @@ const previewAnswer = component('RoutePreview', {
   content: z
     .object({
       bodySize: withExample(count, 27, 'bytes'),
-      body: text('{"kind":"order.paid"}', 'The first 64 KiB: text if UTF-8, otherwise base64.'),
-      bodyEncoding: z.literal('base64').optional().describe('Only if the body is not text.'),
-      isCut: withExample(z.boolean(), false, 'Whether the value was truncated.'),
+      body: text('{"kind":"order.paid"}', 'The first 64 KiB of the payload: text if UTF-8, otherwise base64.'),
+      bodyEncoding: z.literal('base64').optional().describe('Present only if the body is not text.'),
+      isCut: withExample(z.boolean(), false, 'Whether the payload was truncated.'),
     })
     .nullable()
     .describe('The payload for all destinations. Null if nothing would be sent, or the transform fails.'),
@@ -55,12 +58,16 @@ const previewAnswer = component('RoutePreview', {
       z.object({
         destinationId: idOf('dst', 'dst_wh'),
         destinationName: text('CRM'),
-        enabled: withExample(z.boolean(), true, 'Nothing is sent to a disabled destination.'),
-        request: z.object(requestMembers).nullable().describe('Null if there is a `problem`.'),
+        enabled: withExample(
+          z.boolean(),
+          true,
+          'Whether the destination is enabled. A disabled destination receives nothing.',
+        ),
+        request: z.object(requestMembers).nullable().describe('The request. Null if there is a `problem`.'),
         problem: problemAnswer,
       }),
     )
-    .describe('One per destination, in order. Empty if the route does not match.'),
+    .describe('One request per destination, in order. Empty if the route does not match.'),
 });
 
 export const routePreviewOperation = operation('previewRoute', 'post', '/api/routes/{id}/preview', {
@@ -70,9 +77,9 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   scope: 'payloads:read',
   summary: 'Preview what a route would send for an event',
   description:
-    'Uses the current records, including disabled ones. Nothing is sent; the delivery id and the signatures are valid for this answer only.',
+    'Uses the current records, including disabled ones. Nothing is sent; the delivery ID and the signatures are valid only in this response.',
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
-  answer: { description: 'The preview.', schema: previewAnswer },
+  answer: { description: 'Whether the route matches, and the requests that it would send.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },
   async run(ctx, deps, { body: { eventId } }) {
     const em = entityManager(ctx, deps);

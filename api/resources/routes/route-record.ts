@@ -61,7 +61,7 @@ export async function putRoute(ctx: Context, deps: ApiDeps, em: EntityManager, b
       { fields: ['id'], limit: 2, disableIdentityMap: true },
     );
     if (other !== undefined) {
-      const message = `Several routes are called ${name}; update the one that is meant by its id, or rename the others`;
+      const message = `Several routes have the name ${name}; update the route by its ID, or rename the others`;
       throw conflict(message);
     }
     if (found === undefined) {
@@ -144,7 +144,10 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
   for (const member of ['destinationIds', 'failoverDestinationIds'] as const) {
     const missing = route[member].find((id) => !known.has(id));
     if (missing !== undefined)
-      throw invalid(member, `must name destinations of this organization; there is no destination with id ${missing}`);
+      throw invalid(
+        member,
+        `must contain destinations of this organization; there is no destination with id ${missing}`,
+      );
   }
   refuseOwnAddress(deps, route, found);
 }
@@ -234,7 +237,7 @@ function ownAmong<One extends Addressed>(deps: Deps, route: Named, destinations:
 }
 
 function whyNot(deps: Deps): string {
-  return `whose url is under ${deps.baseUrl()}, so that deliveries would come back as webhooks; if that is wanted, set allowOwnAddress`;
+  return `whose URL is under ${deps.baseUrl()}, so that deliveries would come back as webhooks; to allow this, set allowOwnAddress`;
 }
 
 type References = Partial<Record<RouteReference, string | null>>;

@@ -92,7 +92,7 @@ export const routeOperations: Operation[] = crudOperations({
   put: {
     by: 'name',
     run: async (ctx, deps) => putRoute(ctx, deps, entityManager(ctx, deps), await parseBody(ctx, createRouteSchema)),
-    description: 'The source of a route cannot be changed. If several routes have the name, the answer is 409.',
+    description: 'The source of a route cannot be changed. If several routes have the name, the request gets 409.',
     body: {
       schema: createRouteSchema,
       examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },
@@ -101,7 +101,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   remove: {
     run: (ctx, deps) => changeRecord(ctx, deps, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
-    description: 'Its source, destinations, filter, schema and transform are kept.',
+    description: 'The source, destinations, filter, schema and transform of the route are kept.',
   },
 });
 
@@ -110,14 +110,14 @@ export const manyRoutesOperations: Operation[] = [
   operation('pauseRoutes', 'post', '/api/routes/bulk-pause', {
     tag: 'Routes',
     summary: 'Disable or enable many routes',
-    description: 'A disabled route receives no events. Unknown ids are skipped.',
+    description: 'A disabled route receives no events. Unknown IDs are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ routeIds: idsOfBulk, isActive: z.boolean() }),
       examples: { disable: { routeIds: [exampleId('rte')], isActive: false } },
     },
     answer: {
-      description: 'The routes that were found.',
+      description: 'The changed routes.',
       schema: z.object({
         updated: withExample(count, 1),
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
@@ -133,14 +133,14 @@ export const manyRoutesOperations: Operation[] = [
   operation('deleteRoutes', 'post', '/api/routes/bulk-delete', {
     tag: 'Routes',
     summary: 'Delete many routes',
-    description: 'This cannot be undone. Unknown ids are skipped.',
+    description: 'This cannot be undone. Unknown IDs are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ routeIds: idsOfBulk }),
       examples: { one: { routeIds: [exampleId('rte')] } },
     },
     answer: {
-      description: 'The routes that were deleted.',
+      description: 'The deleted routes.',
       schema: z.object({ deleted: withExample(count, 1), routes: z.array(named('rte', 'Orders to the CRM')) }),
     },
     async run(ctx, deps, { body: { routeIds } }) {

@@ -18,16 +18,22 @@ const place = z
   })
   .meta({
     id: 'ProviderPlace',
-    description: 'A header, or a path in the payload.',
+    description: 'The place of a value: a header, or a path in the payload.',
     examples: [{ header: 'X-GitHub-Event' }],
   });
 
 const provider = component('Provider', {
-  name: text('github', 'The `provider` of a source.'),
+  name: text('github', 'The name to use as `provider` of a source.'),
   title: text('GitHub'),
   docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
-  secret: text('the secret of the webhook', 'What `verificationConfig.secret` is.').nullable(),
-  verifyToken: text('a verify token of your own', 'What `verificationConfig.verifyToken` is.').nullable(),
+  secret: text(
+    'the secret of the webhook',
+    'What to set as `verificationConfig.secret`. Null if there is none to set.',
+  ).nullable(),
+  verifyToken: text(
+    'a verify token of your own',
+    'What to set as `verificationConfig.verifyToken`. Null if there is none to set.',
+  ).nullable(),
   eventType: place.nullable(),
   eventId: place.nullable(),
   dedup: withExample(
@@ -39,11 +45,11 @@ const provider = component('Provider', {
       })
       .nullable(),
     { header: 'X-GitHub-Delivery' },
-    'What identifies a duplicate. Set it as the `idempotencyKey` of the source, with a window.',
+    'The value that identifies a duplicate. Set it as the `idempotencyKey` of the source, with a window.',
   ),
-  handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard answers.'),
+  handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard supports.'),
   answer: shownAnswer.nullable(),
-  instructions: text('Settings, Webhooks, Add webhook.', 'How to connect it.'),
+  instructions: text('Settings, Webhooks, Add webhook.', 'How to connect the provider.'),
   samples: withExample(z.array(z.string()), ['push'], 'The events that have samples.'),
 });
 
@@ -53,26 +59,26 @@ const MAX_ADDRESS = 2048;
 const MAX_PAYLOAD = 64 * 1024;
 
 const signSchema = z.object({
-  provider: withExample(z.string().max(100), 'github', 'Its `name`.'),
+  provider: withExample(z.string().max(100), 'github', 'The `name` of the provider.'),
   secret: withExample(
     z.string().min(1).max(MAX_SECRET),
     'shared with github',
-    'As `verificationConfig.secret` of the source. It is not stored.',
+    'The secret, as in `verificationConfig.secret` of the source. It is not stored.',
   ),
   url: z
     .string()
     .max(MAX_ADDRESS)
-    .refine((url) => URL.canParse(url), 'must be an address')
+    .refine((url) => URL.canParse(url), 'must be a URL')
     .describe('The `webhookUrl` of the source, which some providers sign.'),
-  event: z.string().max(200).optional().describe('One of the `samples`; the first by default.'),
+  event: z.string().max(200).optional().describe('One of the `samples`. Defaults to the first sample.'),
   payload: z.string().max(MAX_PAYLOAD).optional().describe('Replaces the payload of the sample.'),
 });
 
 const signedSample = component('SignedSample', {
   event: text('push'),
   headers: withExample(headers, { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }),
-  payload: text('{"ref":"refs/heads/main"}', 'Send it unchanged, byte by byte.'),
-  sample: text('{"ref":"refs/heads/main"}', 'The payload before the provider adds its proof.'),
+  payload: text('{"ref":"refs/heads/main"}', 'The body to send, unchanged, byte by byte.'),
+  sample: text('{"ref":"refs/heads/main"}', 'The payload before the provider adds its signature.'),
   query: text('', 'A query string to append to the URL. Usually empty.'),
 });
 
@@ -90,7 +96,7 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
   answer: { description: 'The request to send.', schema: signedSample },
   run(_ctx, _deps, { body: { provider: name, payload, ...wanted } }) {
     const found = providerNamed(name);
-    if (found === undefined) throw invalid('provider', 'must be one that GET /api/providers lists');
+    if (found === undefined) throw invalid('provider', 'must be a provider in GET /api/providers');
     const problem = secretProblem(found.verification, wanted.secret);
     if (problem !== null) throw invalid('secret', problem);
     const signed = signedWebhook(found, { ...wanted, ...(payload !== undefined && { body: Buffer.from(payload) }) });
@@ -99,7 +105,7 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
     if (signed === 'private-key')
       throw invalid(
         'provider',
-        `must be one whose signatures can be made: ${found.title} signs with a private key; let it send a test of its own`,
+        `must be a provider whose signatures can be generated: ${found.title} signs with a private key; use its own test webhook`,
       );
     const { event, headers: made, body, unsigned, query } = signed;
     return {

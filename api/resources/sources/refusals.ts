@@ -22,7 +22,11 @@ const PERIODS = {
 const PERIOD_NAMES = ['24h', '7d', '30d'] as const;
 
 const cause = withExample(z.enum(REFUSAL_CAUSES), 'signature');
-const limit = withExample(z.enum(LIMIT_NAMES).nullable(), null, 'The limit of the organization that was exceeded.');
+const limit = withExample(
+  z.enum(LIMIT_NAMES).nullable(),
+  null,
+  'The limit of the organization that was exceeded. Null if none.',
+);
 
 const refusal = component('Refusal', {
   id: idOf('ref'),
@@ -33,24 +37,26 @@ const refusal = component('Refusal', {
   message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'The message of the response.'),
   method: z.enum(METHODS),
   clientAddress: text('192.0.2.1', 'The IP address of the sender, behind trusted proxies.'),
-  headers: headers.describe('Secrets are masked and long values truncated. At most 4 KiB.'),
-  payloadSize: withExample(count.nullable(), 27, 'In bytes. Null if unknown.'),
+  headers: headers.describe('The headers of the request, at most 4 KiB. Secrets are masked and long values truncated.'),
+  payloadSize: withExample(count.nullable(), 27, 'The size of the payload in bytes. Null if unknown.'),
   payloadStart: withExample(
     z.string().nullable().optional(),
     '{"kind":"order.paid"}',
-    `The first ${KEPT_PAYLOAD_BYTES} bytes. Null if refused before the body was read. Only if requested.`,
+    `The first ${KEPT_PAYLOAD_BYTES} bytes of the payload. Null if refused before the body was read. Present only if requested.`,
   ),
-  payloadEncoding: z.literal('base64').optional().describe('Only if the payload is not text.'),
+  payloadEncoding: z.literal('base64').optional().describe('Present only if the payload is not text.'),
 });
 
 const counts = component('RefusalCounts', {
   period: withExample(z.enum(PERIOD_NAMES), '24h'),
   since: timestamp,
   total: count,
-  causes: z.array(z.object({ cause, limit, count, lastAt: timestamp })).describe('Most frequent first.'),
+  causes: z
+    .array(z.object({ cause, limit, count, lastAt: timestamp }))
+    .describe('Counts by cause, most frequent first.'),
   steps: z
     .array(z.object({ start: timestamp, cause, limit, count }))
-    .describe('By hour, or by day (UTC) for longer periods, oldest first. Empty ones are omitted.'),
+    .describe('Counts by hour, or by day (UTC) for longer periods, oldest first. Empty intervals are omitted.'),
 });
 
 export const refusalOperation = operation('listRefusals', 'get', '/api/organizations/{orgId}/sources/{id}/refusals', {
@@ -61,12 +67,14 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
   summary: 'List refused webhooks',
   description:
     `Why webhooks to the source were refused. All are counted; up to ${KEPT_REFUSALS} recent samples show what was received. ` +
-    'Both lag by a few seconds.',
+    'Counts and samples lag by a few seconds.',
   query: z.object({
     ...pageParams,
     cause: choiceParam(REFUSAL_CAUSES),
     period: choiceParam(PERIOD_NAMES).describe('The period of the counts. Defaults to `24h`.'),
-    includePayload: booleanParam.describe('Needs the scope `payloads:read`.'),
+    includePayload: booleanParam.describe(
+      'Whether to include the beginning of the payloads. Needs the scope `payloads:read`.',
+    ),
   }),
   answer: {
     description: 'One page, newest first, and the counts.',

@@ -24,7 +24,7 @@ const overlapSeconds = withExample(
     .max(7 * DAY_SECONDS)
     .default(DAY_SECONDS),
   DAY_SECONDS,
-  'How long the previous secret stays valid. 0: it ends now.',
+  'How long the previous secret stays valid, in seconds. 0 ends it now.',
 );
 export const signingSecretBody = z.object({
   secret: z
@@ -44,12 +44,12 @@ export const secretRotationOperations: Operation[] = [
     versioned: true,
     summary: "Rotate a destination's signing secret",
     description:
-      'Deliveries carry two signatures, of the new and of the previous secret, until the overlap period ends.',
+      'Until the overlap period ends, deliveries carry two signatures: one with the new and one with the previous secret.',
     body: {
       schema: signingSecretBody,
       examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
     },
-    answer: { description: 'The destination as it is now.', schema: httpDestination },
+    answer: { description: 'The updated destination.', schema: httpDestination },
     async run(ctx, deps, { body }) {
       const destination = await changeRecord(ctx, deps, findHttpDestination, (stored, em) => {
         const current = openSigningSecret(deps, stored);
@@ -77,14 +77,14 @@ export const secretRotationOperations: Operation[] = [
     summary: "Rotate a source's verification secret",
     description: 'Webhooks signed with either secret are accepted until the overlap period ends.',
     body: {
-      schema: z.object({ secret: secretSchema.describe('The new one.'), overlapSeconds }),
+      schema: z.object({ secret: secretSchema.describe('The new secret.'), overlapSeconds }),
       examples: {
         'within a day': { secret: 'the next secret that the provider has, too', overlapSeconds: DAY_SECONDS },
       },
     },
     answer: { description: 'The updated source.', schema: sourceAnswer },
     async run(ctx, deps, { body }) {
-      if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
+      if (isRedacted(body.secret)) throw invalid('secret', 'must be the full new secret');
       const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
         const current = openSecret(deps, stored);
         if (current === null)

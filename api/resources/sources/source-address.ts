@@ -41,7 +41,7 @@ function sealedVerifyToken(
     // Encrypted again, the same one would look changed.
     return stored && openToken(deps, stored) === sent ? kept : deps.secretBox.encrypt(sent, id);
   }
-  if (kept === null) throw invalid('handshake.verifyToken', 'must be the whole token: there is none stored to keep');
+  if (kept === null) throw invalid('handshake.verifyToken', 'must be the full token: no stored token to keep');
   return kept;
 }
 
@@ -60,7 +60,7 @@ export function requireHmacSecret(
   source: Pick<Source, 'verificationSecret'> & { handshake?: { type: string } | null | undefined },
 ): void {
   if (source.handshake?.type !== 'hmac' || source.verificationSecret) return;
-  throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret, with which the answer is made');
+  throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret to generate the response');
 }
 
 /**

@@ -47,11 +47,14 @@ const keyMembers = {
   query: withExample(
     z
       .string()
-      .min(1, 'must be the name of a parameter in the query of the address')
+      .min(1, 'must be the name of a parameter in the query of the URL')
       .max(256, 'must be at most 256 characters'),
     'delivery',
   ).optional(),
-  signature: z.literal(true).describe('By signature: a captured request that is sent again is a duplicate.').optional(),
+  signature: z
+    .literal(true)
+    .describe('Duplicates are detected by signature: a captured request that is resent is a duplicate.')
+    .optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };
 const idempotencyKey = withExample(
@@ -79,7 +82,7 @@ const concealed = withExample(
 const allowPaths = withExample(
   z.boolean(),
   false,
-  'Whether any path below the ingest URL is accepted. Events have it as `path`.',
+  'Whether any path below the ingest URL is accepted. Events have the path as `path`.',
 );
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
@@ -115,14 +118,14 @@ const shownVerificationConfig = z
   .meta({
     id: 'VerificationConfig',
     description:
-      'How webhooks are verified. The secret is never shown. `provider`: as the provider of the source does. `confirmSubscriptions` exists for some providers; other members depend on the type.',
+      'How webhooks are verified. The secret is never shown. `provider`: as the provider of the source signs. `confirmSubscriptions` exists for some providers; other fields depend on the type.',
     examples: [{ type: 'github' }],
   });
 
 const provider = withExample(
   z.enum(PROVIDER_NAMES).nullable(),
   'github',
-  'The provider that sends the webhooks. Determines how signatures are verified and handshakes are answered.',
+  'The provider that sends the webhooks. Determines how signatures are verified and which handshakes are supported.',
 );
 
 /** In answers; a request may leave members out. */
@@ -132,13 +135,13 @@ export const shownAnswer = z
 const answer = withExample(
   sourceAnswerSchema.nullable(),
   { status: 200, body: '<Response/>', contentType: 'text/xml' },
-  'The response to accepted webhooks, instead of `success` and `eventId`.',
+  'The response to accepted webhooks. If null, `success` and `eventId`.',
 );
 
 const handshake = withExample(
   sourceHandshakeSchema.nullable(),
   { type: 'echo', parameter: 'challenge' },
-  'The answer to a `GET` or `HEAD` with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. Null: 405, unless the provider has such checks.',
+  'The response to a `GET` or `HEAD` with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. If null, 405, unless the provider has such checks.',
 );
 /** In answers: every member of any type. */
 const shownHandshake = z
@@ -156,15 +159,15 @@ const shownHandshake = z
 
 const lastHandshake = z
   .object({
-    kind: text('challenge', 'Which one.'),
+    kind: text('challenge', 'The kind of handshake.'),
     at: timestamp,
     shown: text(
       'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
-      'What is needed to continue: a URL to visit, or a token to enter at the provider. Masked for read-only keys.',
+      'The URL to visit, or the token to enter at the provider, to complete the handshake. Null if none. Masked for read-only keys.',
     ).nullable(),
   })
   .nullable()
-  .describe('The last handshake of the provider that was answered.');
+  .describe('The last handshake of the provider.');
 
 const warnings = withExample(
   z.array(z.string()),
@@ -189,7 +192,9 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   // Part of the URL that the provider sends to, so an update may not change it.
   slug: { ...required(field.slug), update: z.string().optional() },
   description: optional(field.description, null),
-  webhookUrl: computed(text('http://localhost:3000/ingest/default/orders', 'Where the provider sends its webhooks.')),
+  webhookUrl: computed(
+    text('http://localhost:3000/ingest/default/orders', 'The ingest URL, which the provider sends webhooks to.'),
+  ),
   provider: optional(provider, null),
   // In the columns verification and, encrypted, verificationSecret.
   verificationConfig: {
@@ -199,11 +204,15 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     isStored: false,
   },
   previousSecretUntil: readOnly(
-    timestamp.nullable().describe('Until then, webhooks signed with the previous secret are also accepted.'),
+    timestamp
+      .nullable()
+      .describe('When the previous secret ends. Until then, webhooks signed with it are also accepted.'),
   ),
   idempotencyKey: optional(idempotencyKey, null),
   ingestToken: optional(ingestToken, 'none'),
-  previousTokenUntil: readOnly(timestamp.nullable().describe('How long the previous ingest URL is accepted.')),
+  previousTokenUntil: readOnly(
+    timestamp.nullable().describe('When the previous ingest URL ends. Null if there is none.'),
+  ),
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),
   answer: optional(answer, null, { answer: shownAnswer.nullable() }),
@@ -235,9 +244,9 @@ const providerConfig = component(
       .string()
       .nullish()
       .describe(
-        'The secret that `GET /api/providers` describes. Null forgets one that the provider sent in its handshake.',
+        'The secret that `GET /api/providers` describes. If null, a secret that the provider sent in its handshake is removed.',
       ),
-    verifyToken: z.string().optional().describe('The second secret of providers that have one.'),
+    verifyToken: z.string().optional().describe('The second secret, for providers that have one.'),
     confirmSubscriptions: z
       .boolean()
       .optional()
@@ -245,7 +254,7 @@ const providerConfig = component(
         'For Amazon SNS: whether to confirm subscriptions automatically. By default, the confirmation URL is shown.',
       ),
   },
-  'Verification of the `provider`.',
+  'Verification as the `provider` signs.',
 );
 
 /** The body of a create, its verification described in full. */

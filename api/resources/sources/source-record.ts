@@ -49,7 +49,7 @@ function requireGuarded(
     return;
   throw invalid(
     'ingestToken',
-    `must be required until ${provider} has sent its secret, because the first one that comes is remembered`,
+    `must be required until ${provider} has sent its secret, because the first secret that arrives is remembered`,
   );
 }
 
@@ -69,7 +69,7 @@ function requireUntold(
   const whose = providerOf(source) ?? 'the sender';
   throw invalid(
     'ingestToken',
-    `must be required when the source is concealed, because fetching a key of ${whose} takes a time that tells of it`,
+    `must be required when the source is concealed, because the time to fetch a key of ${whose} would reveal the source`,
   );
 }
 

@@ -65,8 +65,7 @@ export function changedVerification(
   const isOwn = config === null || (config?.type !== undefined && config.type !== PROVIDER_TYPE);
   const after = provider === undefined ? (isOwn ? null : before) : provider;
   if (after === null) {
-    if (config === undefined)
-      throw invalid('verificationConfig', 'is needed, because it takes the place of the provider');
+    if (config === undefined) throw invalid('verificationConfig', 'is required, because it replaces the provider');
     const isSameType = before === null && config?.type === stored.verification.type;
     const current = (isSameType && openStored(deps, stored).secret) || undefined;
     const columns = ownColumns(deps, stored.id, config ?? { type: 'none' }, current);
@@ -121,7 +120,7 @@ export function secretWarnings(deps: Deps, source: Source): string[] {
 function tooShort(member: string, text: string | null | undefined, shortest = ADVISED_SECRET_LENGTH): string[] {
   if (!text || text.length >= shortest) return [];
   return [
-    `${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: openssl rand -hex 32 makes a long one`,
+    `${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: generate a long secret with: openssl rand -hex 32`,
   ];
 }
 
@@ -140,7 +139,7 @@ export function withSecret(deps: Deps, source: Source, secret: string): string {
 }
 
 function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, current: string | undefined) {
-  if (config.type === PROVIDER_TYPE) throw invalid('provider', 'is needed for a verificationConfig of this type');
+  if (config.type === PROVIDER_TYPE) throw invalid('provider', 'is required for a verificationConfig of this type');
   const checked = withStoredSecret(config, current);
   return {
     provider: null,
@@ -230,7 +229,8 @@ function knownProvider(name: string): Provider {
   return provider;
 }
 
-const unknownProvider = () => invalid('provider', 'is not a provider that this release knows');
+const unknownProvider = () =>
+  invalid('provider', 'must be a provider that this release supports; GET /api/providers lists them');
 
 function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials {
   return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);

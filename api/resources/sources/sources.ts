@@ -97,7 +97,7 @@ export const sourceOperations: Operation[] = [
           },
         },
       },
-      shows: 'The source. `verificationConfig` shows its type only.',
+      shows: 'The source. `verificationConfig` shows only its type.',
       showNew: ({ verification: { type } }) => ({ verificationConfig: { type } }),
       errors: { 400: ['INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
     },
@@ -153,7 +153,7 @@ export const sourceOperations: Operation[] = [
             .max(7 * DAY_SECONDS)
             .optional(),
           DAY_SECONDS,
-          'How long the previous URL stays valid. Defaults to a day.',
+          'How long the previous URL stays valid, in seconds. Defaults to a day.',
         ),
       }),
       examples: { 'at once': { overlapSeconds: 0 } },
@@ -163,7 +163,7 @@ export const sourceOperations: Operation[] = [
     errors: { 409: ['INVALID_STATE'] },
     async run(ctx, deps, { body: { overlapSeconds = DAY_SECONDS } }) {
       const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
-        if (stored.ingestToken === 'none') throw conflict('The source has no token; set its ingestToken first');
+        if (stored.ingestToken === 'none') throw conflict('The source has no token; set ingestToken first');
         em.assign(stored, {
           ...sealedToken(deps, stored.id),
           previousTokenValue: stored.ingestTokenValue ?? null,

@@ -180,7 +180,7 @@ describe('Export and import of destinations', () => {
       await importInto(organization, [everything]);
       const result = await importInto(organization, [{ ...redacted, authType: 'bearer' }], 'overwrite');
       expect(result.details.failed).to.deep.equal(['Everything']);
-      expect(result.errors[0]).to.match(/^destinations\[0\] "Everything": authConfig must be sent whole/);
+      expect(result.errors[0]).to.match(/^destinations\[0\] "Everything": authConfig must be complete/);
       expect((await exported(organization, '?includeSensitive=true')).destinations).to.deep.equal([everything]);
     });
 
@@ -197,7 +197,7 @@ describe('Export and import of destinations', () => {
         signingSecret,
       });
       const result = await importInto(organization, [{ ...masked, slug: 'new' }]);
-      expect(result.errors[0]).to.match(/authConfig.password must be the whole secret/);
+      expect(result.errors[0]).to.match(/authConfig.password must be the full secret/);
     });
   });
 

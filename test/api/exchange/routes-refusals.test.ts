@@ -64,7 +64,7 @@ describe('Imports of routes that are wrong', () => {
       [
         'two filters',
         { ...minimal, filterSlug: 'paid', filterConditions: conditions },
-        /filterSlug must not be given together/,
+        /filterSlug cannot be combined/,
       ],
       [
         'a failover that is primary',
