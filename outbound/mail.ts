@@ -181,7 +181,7 @@ function mailError(error: unknown): MailError {
   const failure = (error instanceof Error ? error : {}) as SmtpFailure;
   const { code = 'unknown error', originalCode, command, responseCode: reply, response = '' } = failure;
   const refused = ABOUT_THIS_MAIL.includes(code);
-  const what = refused ? 'did not take the mail' : 'could not be used';
+  const what = refused ? 'did not accept the email' : 'could not be used';
   const answer = reply && ['reply', reply, ENHANCED_CODE.exec(response)?.[1]].filter(Boolean).join(' ');
   const facts = [code, originalCode, command, answer].filter(Boolean).join(', ');
   return new MailError(ownWords`The mail server ${named(what)} (${named(facts)})`, {

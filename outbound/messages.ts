@@ -60,10 +60,10 @@ export interface AlertSenderDeps extends MailSenderDeps {
 /** Never rejects; errors are part of the result. */
 export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<SendResult>;
 
-const COMES_BACK = ownWords`The address is under HOOKYARD_PUBLIC_URL, where alerts come in as webhooks; use another one`;
+const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL, where alerts come in as webhooks; use another URL`;
 
 /** Why a mail was given up that no address may get: a matter of the tenant and the rule of recipients. */
-export const WITHHELD = ownWords`None of the addresses may be sent mails`;
+export const WITHHELD = ownWords`None of the addresses may receive emails`;
 
 interface Outgoing {
   url: string;
@@ -158,7 +158,7 @@ function failedBefore(summary: ErrorSummary): SendResult {
 function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): SendResult {
   const measured = { statusCode, latency, responseBody };
   if (statusCode >= 200 && statusCode <= 299) return { ok: true, ...measured };
-  const summary = ownWords`The channel answered ${statusCode}`;
+  const summary = ownWords`The channel returned ${statusCode}`;
   // RFC 9110 and RFC 6585: what may be sent again.
   const isPermanent = statusCode < 500 && ![408, 425, 429].includes(statusCode);
   return { ok: false, ...measured, summary, detail: summary, isPermanent, retryAfterMs: retryAfter(headers) };

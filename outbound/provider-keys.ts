@@ -115,7 +115,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
 
   function noteAway(name: string, url: string, { why, said }: { why: ErrorSummary; said: string }): KeysAwayError {
     const { host } = new URL(url);
-    throttled(log).warn({ host, reason: why }, 'keys of a provider cannot be fetched', host);
+    throttled(log).warn({ host, reason: why }, 'failed to fetch the keys of a provider', host);
     const message = `The keys of the provider cannot be fetched from ${host}: ${said}`;
     away.set(name, { at: now(), message });
     return new KeysAwayError(message);
@@ -147,7 +147,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   };
 }
 
-const NO_DOCUMENT = { why: ownWords`it answered something else`, said: 'it answered something else' };
+const NO_DOCUMENT = { why: ownWords`unexpected response`, said: 'unexpected response' };
 const NONE: KeySet = new Map();
 
 /** Null: the provider is away. */
@@ -225,10 +225,9 @@ async function ask({ organizationId, url, post }: Question, options: AskOptions)
     ...{ body, timeoutMs, organizationId, poolKey: `keys of ${host}`, keptBytes: MAX_BYTES },
   });
   // What the guard refuses may name addresses of the operator.
-  if (result.kind === 'error')
-    return { isOk: false, status: null, text: '', why: result.summary, said: 'there was no answer' };
+  if (result.kind === 'error') return { isOk: false, status: null, text: '', why: result.summary, said: 'no response' };
   const { statusCode: status, bodyText: text, truncated } = result;
   const refused = (why: ErrorSummary): Answer => ({ isOk: false, status, text, why, said: why });
-  if (status < 200 || status >= 300) return refused(ownWords`it answered ${status}`);
-  return truncated ? refused(ownWords`it answered more than ${MAX_BYTES} bytes`) : { isOk: true, text };
+  if (status < 200 || status >= 300) return refused(ownWords`it returned ${status}`);
+  return truncated ? refused(ownWords`it returned more than ${MAX_BYTES} bytes`) : { isOk: true, text };
 }

@@ -33,7 +33,7 @@ const reachable = list.refine(
 
 const identityGrants = list.refine(
   (entries) => entries.every((entry) => parseGrant(entry) !== null),
-  'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each with /<prefix> behind it or without',
+  'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each optionally followed by /<prefix>',
 );
 
 const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated domains in lower case');

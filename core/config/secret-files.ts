@@ -67,7 +67,7 @@ function readSecretFile(file: string, variable: string): string {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new ConfigError([
-      `${variable}: ${file} cannot be read (${code}); does the process have it, and may it read it?`,
+      `${variable}: ${file} cannot be read (${code}); check that the file exists and that the process may read it`,
     ]);
   }
   const value = text.replace(/\r?\n$/, '');

@@ -94,21 +94,21 @@ export type PageWaits = NoRoom | { full: 'deliveriesPerEvent'; most: number } | 
 export function waitsFor(waits: PageWaits): string {
   switch (waits.full) {
     case 'database':
-      return 'The database is as large as it may be';
+      return 'The database has reached its maximum size';
     case 'share of the database':
-      return 'This organization holds its share of the database, which is nearly full';
+      return 'This organization has used up its share of the database, which is nearly full';
     case 'service':
-      return 'As many deliveries are waiting as may';
+      return 'The maximum number of deliveries is waiting';
     case 'organization':
       return 'Too many deliveries of this organization are waiting';
     case 'destination':
       return `Too many deliveries to the destination ${waits.destinationId} are waiting`;
     case 'waitingDeliveries':
-      return `${waits.most} deliveries of this organization may wait, and so many do (limit waitingDeliveries)`;
+      return `${waits.most} deliveries of this organization may wait, and all of them are in use (limit waitingDeliveries)`;
     case 'replayedPerSecond':
-      return 'Replays of this organization may make no deliveries (limit replayedPerSecond)';
+      return 'Replays of this organization may create no deliveries (limit replayedPerSecond)';
     case 'deliveriesPerEvent':
-      return `The next event leads to more than ${waits.most} deliveries: disable routes, or cancel the replay (limit deliveriesPerEvent)`;
+      return `The next event would create more than ${waits.most} deliveries: disable routes, or cancel the replay (limit deliveriesPerEvent)`;
   }
 }
 
@@ -127,8 +127,8 @@ export function describeProgress(progress: ReplayProgress): string {
   const { eventsReplayed, eventsTotal, deliveriesCreated, eventsExpired, eventsUnroutable, replayedUntil } = progress;
   const total = eventsTotal === null ? '' : ` of ${eventsTotal}`;
   const left = [
-    ...(eventsExpired > 0 ? [`${eventsExpired} had no payload any more`] : []),
-    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} go nowhere now`] : []),
+    ...(eventsExpired > 0 ? [`${eventsExpired} no longer had a payload`] : []),
+    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} have no route now`] : []),
   ];
   return [
     `${eventsReplayed}${total} events replayed, ${deliveriesCreated} deliveries created.`,

@@ -83,12 +83,12 @@ export function isSuccess(expected: ExpectedResponse | null, statusCode: number,
     statusCodes.length > 0 ? statusCodes.includes(statusCode) : statusCode >= 200 && statusCode <= 299;
   if (!statusIsRight) {
     const wanted = named(statusCodes.length > 0 ? `, expected ${statusCodes.join(' or ')}` : '');
-    return { success: false, reason: ownWords`The destination answered ${statusCode}${wanted}` };
+    return { success: false, reason: ownWords`The destination returned ${statusCode}${wanted}` };
   }
   if (expected?.bodyContains && !contains) {
     return {
       success: false,
-      reason: ownWords`The destination answered ${statusCode}, but the body lacks the expected text`,
+      reason: ownWords`The destination returned ${statusCode}, but the body lacks the expected text`,
     };
   }
   return { success: true };

@@ -12,7 +12,7 @@ export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
-const TOO_MUCH = 'it is more work than the filters and schemas of one webhook may make together';
+const TOO_MUCH = 'it is more work than the filters and schemas of one webhook may cause together';
 
 export class Budget {
   #left: number;

@@ -34,7 +34,12 @@ export const LIMITS = {
   },
   requestsPerMinute: { unit: 'management requests per minute and process', free: 300, pro: 1200, business: 30_000 },
   runningReplays: { unit: 'event replays that run at a time', free: 1, pro: 4, business: 20 },
-  replayedPerSecond: { unit: 'deliveries that replays by filter make per second', free: 50, pro: 500, business: 1000 },
+  replayedPerSecond: {
+    unit: 'deliveries that replays by filter create per second',
+    free: 50,
+    pro: 500,
+    business: 1000,
+  },
   runningImports: { unit: 'imports that run at a time, per process', free: 1, pro: 2, business: 4 },
   runningSearches: { unit: 'payload searches that run at a time, per process', free: 1, pro: 2, business: 4 },
   runningTests: { unit: 'test sends and uploads that run at a time, per process', free: 2, pro: 5, business: 20 },

@@ -79,7 +79,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
     if (!isHeaderValue(value)) {
       problems.push({ name, message: 'must not contain line breaks or control characters' });
     }
-    if (seen.has(name.toLowerCase())) problems.push({ name, message: 'is given twice; header names ignore case' });
+    if (seen.has(name.toLowerCase())) problems.push({ name, message: 'is set twice; header names ignore case' });
     seen.add(name.toLowerCase());
     bytes += name.length + Buffer.byteLength(value);
   }

@@ -19,6 +19,9 @@ export const sourceAnswerSchema = z
       .refine((type) => !isPage(type), `must not be a page of a browser: ${PAGES.join(', ')}`)
       .default('text/plain'),
   })
-  .refine(({ status, body }) => body === '' || (status !== 204 && status !== 205), 'an answer 204 or 205 has no body');
+  .refine(
+    ({ status, body }) => body === '' || (status !== 204 && status !== 205),
+    'must be empty with status 204 or 205',
+  );
 
 export type SourceAnswer = z.output<typeof sourceAnswerSchema>;

@@ -19,7 +19,7 @@ const signingSecret = z
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   })
   .meta({
-    description: '`whsec_` and 24 to 64 bytes in base64.',
+    description: 'The signing secret: `whsec_` and 24 to 64 bytes in base64.',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   });
 
@@ -38,13 +38,15 @@ export const channelConfigSchemas = {
     .object({
       emails: emailList
         .refine((text) => text.trim() !== '', 'must name an address')
-        .meta({ description: 'Separated by commas.', examples: ['ops@example.com'] }),
+        .meta({ description: 'Email addresses, comma-separated.', examples: ['ops@example.com'] }),
     })
     .meta({ id: 'MailChannel' }),
   webhook: z.object({ url, secret: signingSecret }).meta({ id: 'WebhookChannel' }),
-  slack: z.object({ url: url.meta({ description: 'Of an incoming webhook.' }) }).meta({ id: 'SlackChannel' }),
+  slack: z.object({ url: url.meta({ description: 'The URL of an incoming webhook.' }) }).meta({ id: 'SlackChannel' }),
   teams: z
-    .object({ url: url.meta({ description: 'Of a workflow that posts to a channel when a webhook is received.' }) })
+    .object({
+      url: url.meta({ description: 'The URL of a workflow that posts to a channel when a webhook is received.' }),
+    })
     .meta({ id: 'TeamsChannel' }),
   pagerduty: z
     .object({

@@ -46,8 +46,8 @@ function writeMail(subject: string, intro: string, rows: [string, string][], lin
 
 /** @param link of the page that ends such mails to this recipient */
 export function withStopLink({ subject, text, html: page }: MailText, link: string): MailText {
-  const end = `<p><a href="${escapeHtml(link)}">Stop these mails</a></p>\n</body>`;
-  return { subject, text: `${text}\nStop these mails: ${link}\n`, html: page.replace('</body>', () => end) };
+  const end = `<p><a href="${escapeHtml(link)}">Stop these emails</a></p>\n</body>`;
+  return { subject, text: `${text}\nStop these emails: ${link}\n`, html: page.replace('</body>', () => end) };
 }
 
 function headline({ kind, count, destinationName }: MailFacts): string {

@@ -121,7 +121,7 @@ const WORDS: Record<IssueKind, string> = {
   warehouse_not_writable: 'The warehouse cannot be written',
   quota_reached: 'A limit is reached',
   ingest_refused: 'Webhooks are refused',
-  notification_failing: 'The mails of the route are not sent',
+  notification_failing: 'The emails of the route are not sent',
 };
 const PREFIX: Record<Change, string> = {
   opened: '',
@@ -153,7 +153,7 @@ export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
     case 'recovered':
       return content.channel.name === null
         ? 'The alert channel that failed was deleted'
-        : `The alert channel ${content.channel.name} does not fail any more`;
+        : `The alert channel ${content.channel.name} no longer fails`;
     case 'test':
       return 'This is a test of an alert channel';
   }

@@ -9,8 +9,8 @@ const email = z.email();
 function problemOf(given: string): string | null {
   const addresses = given.split(',').map((address) => address.trim());
   const wrong = addresses.find((address) => !email.safeParse(address).success);
-  if (wrong !== undefined) return `must be comma-separated e-mail addresses; "${wrong}" is none`;
-  return addresses.length > MAX_EMAILS ? `must be at most ${MAX_EMAILS} e-mail addresses` : null;
+  if (wrong !== undefined) return `must be comma-separated email addresses; "${wrong}" is not valid`;
+  return addresses.length > MAX_EMAILS ? `must be at most ${MAX_EMAILS} email addresses` : null;
 }
 
 /** The schema of a list, which may be blank. */

@@ -36,7 +36,7 @@ export const attempts = new Counter({
 
 export const attemptDuration = new Histogram({
   name: 'hookyard_attempt_duration_seconds',
-  help: 'How long destinations took to answer, or attempts to fail.',
+  help: 'How long destinations took to respond, or attempts to fail.',
   bounds: REQUESTS,
   in: ['worker'],
 });
@@ -63,13 +63,13 @@ export const rateLimited = new Counter({
 
 export const relayClaim = new Histogram({
   name: 'hookyard_relay_claim_duration_seconds',
-  help: 'How long a relay took to read what it starts next.',
+  help: 'How long a relay took to read the next deliveries to start.',
   in: ['worker'],
 });
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: 'One when workflows stand still, as far as this worker knows: it does not get them, and no worker of the current release asks for them.',
+  help: 'One when workflows are not processed, as far as this worker knows: it does not get them, and no worker of the current release polls for them.',
   in: ['worker'],
 });
 
@@ -100,21 +100,21 @@ export const laneChanges = new Counter({
 
 export const leftToRelay = new Counter({
   name: 'hookyard_left_to_relay_total',
-  help: 'First attempts that the relay made although their lane lets a workflow make them, by reason.',
+  help: 'First attempts that the relay sent although their lane lets a workflow send them, by reason.',
   labels: { reason: REASONS_FOR_RELAY },
   in: ['worker'],
 });
 
 export const concurrencyLimit = new Gauge({
   name: 'hookyard_concurrency_limit',
-  help: 'How many attempts this worker may have under way at a destination: the smallest, the median and the largest limit.',
+  help: 'How many attempts this worker may have in progress at a destination: the smallest, the median and the largest limit.',
   labels: { stat: ['min', 'median', 'max'] },
   in: ['worker'],
 });
 
 export const concurrencyDestinations = new Gauge({
   name: 'hookyard_concurrency_destinations',
-  help: 'Destinations that hookyard_concurrency_limit is about: those used in the last minute.',
+  help: 'Destinations in hookyard_concurrency_limit: destinations used in the last minute.',
   in: ['worker'],
 });
 

@@ -23,14 +23,14 @@ export const GATE_STATES = ['open', 'partly_full', 'full'] as const;
 
 export const ingestRequests = new Counter({
   name: 'hookyard_ingest_requests_total',
-  help: 'Webhooks by how they were answered.',
+  help: 'Webhooks by response.',
   labels: { result: INGEST_RESULTS },
   in: ['api'],
 });
 
 export const ingestAck = new Histogram({
   name: 'hookyard_ingest_ack_duration_seconds',
-  help: 'From the headers of a webhook to its answer with 200, after the commit.',
+  help: 'From the headers of a webhook to the response 200, after the commit.',
   in: ['api'],
 });
 
@@ -43,13 +43,13 @@ export const ingestGate = new Gauge({
 
 export const ingestBuffered = new Gauge({
   name: 'hookyard_ingest_buffered_bytes',
-  help: 'Memory that the bodies of requests under way take, at most 256 MiB, or three times HOOKYARD_MAX_PAYLOAD_BYTES if that is more.',
+  help: 'Memory of the bodies of requests in progress, at most 256 MiB, or three times HOOKYARD_MAX_PAYLOAD_BYTES if that is more.',
   in: ['api'],
 });
 
 export const eventsUnrouted = new Counter({
   name: 'hookyard_events_unrouted_total',
-  help: 'Stored events that no route took.',
+  help: 'Stored events that no route matched.',
   in: ['api'],
 });
 

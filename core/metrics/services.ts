@@ -12,7 +12,7 @@ export const transformDuration = new Histogram({
 
 export const transformFailures = new Counter({
   name: 'hookyard_transform_failures_total',
-  help: 'Transforms that gave no result: their code failed, ran into a limit (time, memory, output) or gave nothing; sandbox: not their fault.',
+  help: 'Transforms without a result: their code failed, exceeded a limit (time, memory, output) or returned nothing; sandbox: not their fault.',
   labels: { cause: ['code', 'time', 'memory', 'output', 'nothing', 'sandbox'] },
 });
 
@@ -30,7 +30,7 @@ export type Repair = keyof typeof REPAIR_LABELS;
 
 export const warehouseUploads = new Counter({
   name: 'hookyard_warehouse_uploads_total',
-  help: 'Uploads of files to object stores; refused: the store will not take it as it is.',
+  help: 'Uploads of files to object stores; refused: the store does not accept the file.',
   labels: { provider: WAREHOUSE_TYPES, result: ['written', 'failed', 'refused'] },
   in: ['worker'],
 });

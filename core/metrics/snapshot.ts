@@ -29,7 +29,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   due: new Gauge({
     name: 'hookyard_deliveries_due',
-    help: 'Deliveries that wait for their first attempt, without those of suspended organizations and of destinations at their rate limit.',
+    help: 'Deliveries that wait for their first attempt, without deliveries of suspended organizations and of destinations at their rate limit.',
   }),
   oldestDueAge: new Gauge({
     name: 'hookyard_oldest_due_age_seconds',

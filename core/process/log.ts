@@ -38,10 +38,10 @@ export function createLog(settings: LogSettings, role: string): Log {
 export function logForNode(log: Log): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message, stack }) =>
-    throttled(log).warn({ warning: name, details: message, stack }, 'Node warns', `${name} ${message}`),
+    throttled(log).warn({ warning: name, details: message, stack }, 'Node warning', `${name} ${message}`),
   );
   process.on('uncaughtException', (error, origin) => {
-    log.fatal({ cause: causeOf(error), origin }, 'the process ends: an error that nobody handled');
+    log.fatal({ cause: causeOf(error), origin }, 'the process ends: unhandled error');
     process.exit(1);
   });
   // Before the listener of pino, which writes what it has in its buffer.

@@ -56,7 +56,7 @@ export function checkSchema(schema: JsonSchema): void {
     withinTime(COMPILE_LIMIT_MS, () => {
       const rounded = roundSchema(schema, false) as JsonSchema;
       const problem = metaSchemaProblem(dialect, rounded);
-      if (problem !== null) throw new InvalidSchemaError(`is no JSON Schema (${dialect}): ${problem}`);
+      if (problem !== null) throw new InvalidSchemaError(`is not a JSON Schema (${dialect}): ${problem}`);
       compileWith(newValidator(dialect, false), rounded);
     });
   } catch (error) {

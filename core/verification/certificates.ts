@@ -100,9 +100,9 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
     if (!SIGNATURE.test(text('Signature'))) return refused('The message has no signature');
     const url = addressOf(text('SigningCertURL'), topic);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '')
-      return refused("The certificate is not at an address of the topic's SNS");
+      return refused("The certificate is not at a URL of the topic's SNS");
     const key = await certificateKey(keys, url.href, request.nowMs);
-    if (key === null) return refused('There is no valid certificate at the address that the message names');
+    if (key === null) return refused('There is no valid certificate at the URL in the message');
     if (!verify(hash, signed, key, Buffer.from(text('Signature'), 'base64')))
       return refused('The signature does not match the message');
     return { valid: true, mac: createHash('sha256').update(signed).digest() };
@@ -177,10 +177,10 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     const problem = timeProblem(time, PAYPAL_TIME, request.nowMs);
     if (problem !== null) return problem;
     if (algorithm !== 'SHA256withRSA' || !TRANSMISSION_ID.test(id) || !SIGNATURE.test(signature))
-      return refused('The webhook is signed in a way that is not known');
+      return refused('The webhook is signed in an unknown way');
     if (!PAYPAL_CERTIFICATE.test(url)) return refused('The certificate is not at an address of PayPal');
     const key = await certificateKey(keys, url, request.nowMs);
-    if (key === null) return refused('There is no valid certificate at the address that the webhook names');
+    if (key === null) return refused('There is no valid certificate at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64')))
       return refused('The signature does not match the body and the id of the webhook');

@@ -28,14 +28,14 @@ const jwt = z.object({
   jwksUrl: z
     .string()
     .max(2048, 'must be at most 2048 characters')
-    .refine(isKeySetUrl, 'must be an https address without user, password and fragment')
+    .refine(isKeySetUrl, 'must be an https URL without user, password and fragment')
     .meta({ examples: ['https://issuer.example.com/.well-known/jwks.json'] })
     .optional(),
   issuer: claimText.optional(),
   audience: claimText.optional(),
   claims: z
     .record(claimText, claimText)
-    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must have at most ${MAX_CLAIMS} members`)
+    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must have at most ${MAX_CLAIMS} fields`)
     .optional(),
   bodyHashClaim: claimText.optional(),
   toleranceSeconds,
@@ -49,7 +49,7 @@ function isKeySetUrl(given: string): boolean {
 
 function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig): MemberProblem | null {
   if (algorithm === 'HS256') {
-    if (secret === undefined) return { member: 'secret', message: 'is needed with HS256' };
+    if (secret === undefined) return { member: 'secret', message: 'is required with HS256' };
     return jwksUrl === undefined
       ? null
       : { member: 'jwksUrl', message: 'must be left out with HS256, whose key is the secret' };
@@ -57,9 +57,13 @@ function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig)
   if (secret !== undefined)
     return { member: 'secret', message: `must be left out with ${algorithm}, whose keys are published` };
   if (jwksUrl === undefined)
-    return { member: 'jwksUrl', message: `is needed with ${algorithm}: where the sender publishes its keys` };
+    return {
+      member: 'jwksUrl',
+      message: `is required with ${algorithm}: the URL at which the sender publishes its keys`,
+    };
   if (audience !== undefined || Object.keys(claims ?? {}).length > 0) return null;
-  const message = 'is needed, or claims: else every token of the sender would be taken, also those for others';
+  const message =
+    'or claims is required: otherwise every token of the sender would be accepted, also tokens for other receivers';
   return { member: 'audience', message };
 }
 
@@ -83,7 +87,7 @@ const headerToken = z.object({
   secret: secretSchema,
   header: headerName('carries the token').refine(
     (name) => name.toLowerCase() !== 'content-type',
-    'must be another header than Content-Type, because that of the token is not stored',
+    'must be another header than Content-Type, because the header of the token is not stored',
   ),
   prefix: z.string().max(256, 'must be at most 256 characters').default(''),
 });
@@ -96,7 +100,7 @@ const queryToken = z.object({
   secret: secretSchema,
   parameter: z
     .string()
-    .min(1, 'must be the name of a parameter in the query of the address')
+    .min(1, 'must be the name of a parameter in the query of the URL')
     .max(256, 'must be at most 256 characters'),
 });
 
@@ -199,6 +203,6 @@ export function sealedCredentials({ secret, verifyToken }: Credentials): string 
 export function openCredentials(text: string | null): Credentials {
   if (text === null) return { secret: '' };
   const parsed = sealedSchema.safeParse(jsonOf(Buffer.from(text)));
-  if (!parsed.success) throw new Error('What is stored is not the secrets of a source');
+  if (!parsed.success) throw new Error('The stored value is not the secrets of a source');
   return parsed.data;
 }

@@ -73,7 +73,7 @@ export const jwtKind: SchemeKind<JwtScheme> = {
   secretProblem(scheme, secret) {
     if (scheme.keys === 'plaid') return plaidProblem(secret);
     if (scheme.sender === undefined || SERVICE_ACCOUNT.test(secret)) return null;
-    return 'must be the e-mail address of the service account, which ends in .gserviceaccount.com';
+    return 'must be the email address of the service account, which ends in .gserviceaccount.com';
   },
   secretHeaders: ({ header }) => [header],
   // Anyone who has a token without a hash of the body can send any body with it.
@@ -105,7 +105,7 @@ function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, reques
   if (scheme.bodyHash === undefined) return null;
   const hash = claims[scheme.bodyHash];
   const digest = createHash('sha256').update(request.body).digest('hex');
-  return typeof hash === 'string' && isSameSecret(hash, digest) ? null : refused('The body is not that of the token');
+  return typeof hash === 'string' && isSameSecret(hash, digest) ? null : refused('The body does not match the token');
 }
 
 function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], request: RawRequest): Refused | null {
@@ -113,14 +113,16 @@ function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], 
   if (typeof wanted === 'object')
     return [aud].flat().includes(wanted.is)
       ? null
-      : refused('The token is for another audience than that of the source');
+      : refused('The audience of the token differs from the audience of the source');
   const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
-  return isForUs ? null : refused('The token is for another address: its aud is not that of the source');
+  return isForUs ? null : refused('The token is for another URL: its aud differs from the URL of the source');
 }
 
 function claimProblem(claims: JWTPayload, wanted: Readonly<Record<string, string>>): Refused | null {
   const other = Object.entries(wanted).find(([name, text]) => !Object.hasOwn(claims, name) || claims[name] !== text);
-  return other === undefined ? null : refused(`The claim ${other[0]} of the token is another than that of the source`);
+  return other === undefined
+    ? null
+    : refused(`The claim ${other[0]} of the token differs from the claim of the source`);
 }
 
 function isSender(claims: JWTPayload, name: string, secret: string): boolean {

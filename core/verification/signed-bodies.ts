@@ -88,11 +88,11 @@ export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
     const [payload, ...others] = form.getAll('bt_payload');
     const [signature, ...more] = form.getAll('bt_signature');
     if (payload === undefined || signature === undefined || others.length + more.length > 0)
-      return refused('The body is no form with one bt_payload and one bt_signature');
+      return refused('The body is not a form with one bt_payload and one bt_signature');
     // The answer to a challenge, which anyone may ask for, is the signature of a short text of hex digits. That is no
     // XML.
     if (!/^[A-Za-z0-9+/=\n]+$/.test(payload) || !Buffer.from(payload, 'base64').subarray(0, 1).equals(XML))
-      return refused('The bt_payload is no XML in base64');
+      return refused('The bt_payload is not XML in base64');
     const [publicKey = '', privateKey = ''] = secret.split(':');
     const ours = signature
       .split('&')

@@ -44,10 +44,10 @@ export const twilioKind: SchemeKind<TwilioScheme> = {
     const isForm = header(request, 'content-type')?.toLowerCase().startsWith(FORM) === true;
     if (isForm && isTooMuch(request.body, maxFormBytes)) return refused('The form is larger than the provider sends');
     if (!isForm) {
-      if (hash === null) return refused('The body is no form, and the address has no bodySHA256');
+      if (hash === null) return refused('The body is not a form, and the URL has no bodySHA256');
       const digest = createHash('sha256').update(request.body).digest('hex');
       if (!isSameSecret(hash.toLowerCase(), digest))
-        return { ...refused('The body is not that of bodySHA256'), hashed: true };
+        return { ...refused('The body does not match bodySHA256'), hashed: true };
     }
     const fields = isForm ? request.parsed(sortedFields) : '';
     return compared([signature], 'base64', hmac('sha1', secret, request.url() + fields));
@@ -143,7 +143,7 @@ function valuesOf(request: RawRequest, names: string[]): Buffer[] | Refused {
   if (names.length > MAX_HEADERS) return refused('The signature names more headers than the provider signs');
   const isJson = /^application\/json\b/i.test(header(request, 'content-type') ?? '');
   if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1')))
-    return refused('The body is no JSON object');
+    return refused('The body is not a JSON object');
   const values: Buffer[] = [];
   for (const name of names) {
     const value = header(request, name);

@@ -10,8 +10,8 @@ const name = (of: string) =>
     .min(1, `must be the name of ${of}`)
     .max(256, 'must be at most 256 characters')
     .meta({ examples: ['challenge'] });
-const parameter = name('a parameter in the query of the address');
-const member = name('a member of the JSON that is answered').optional();
+const parameter = name('a parameter in the query of the URL');
+const member = name('a field of the JSON in the response').optional();
 
 const echo = { type: z.literal('echo'), parameter, member };
 const others = [

@@ -118,20 +118,23 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
     return problem('template', 'must hold {body}: a signature without it proves nothing of it');
   const repeated = repeatedPart(parts);
   if (typeof repeated === 'string')
-    return problem('template', `must hold {${repeated}} once: what a sender makes long is hashed once`);
+    return problem('template', `must hold {${repeated}} once: long content of a sender is hashed once`);
   const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
   if (timestampHeader !== undefined && timestampPart !== undefined)
-    return problem('timestampPart', 'must be left out with timestampHeader: the time stands in one place');
+    return problem('timestampPart', 'must be left out with timestampHeader: the time is in one place');
   if (hasTime && !parts.includes('timestamp'))
     return problem('template', 'must hold {timestamp}: a time that is not signed proves nothing');
   if (!hasTime && parts.includes('timestamp'))
-    return problem('timestampHeader', 'is needed for {timestamp}, or timestampPart: where the time stands');
+    return problem('timestampHeader', 'or timestampPart is required for {timestamp}: the place of the time');
   if ((idHeader !== undefined) !== parts.includes('id'))
     return problem('idHeader', 'and {id} in the template need each other');
   if (timestampPart !== undefined && signaturePart === undefined)
-    return problem('signaturePart', 'is needed with timestampPart: the part that is the signature');
+    return problem('signaturePart', 'is required with timestampPart: the part with the signature');
   if (signaturePart !== undefined && (given.prefix !== '' || listSeparator !== undefined))
-    return problem('signaturePart', 'must be left out with prefix or listSeparator: a header has parts, or it has not');
+    return problem(
+      'signaturePart',
+      'cannot be combined with prefix or listSeparator: a header either has parts or not',
+    );
   return null;
 }
 

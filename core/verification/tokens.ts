@@ -18,7 +18,7 @@ import {
   untrustedJson,
 } from './scheme.ts';
 
-const WRONG = refused('The token is not that of the source');
+const WRONG = refused('The token does not match the source');
 const isSigned = () => false;
 
 /** Anyone may send who knows the address. */
@@ -67,9 +67,9 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
 export const queryTokenKind: SchemeKind<{ kind: 'query-token'; parameter: string }> = {
   verify({ parameter }, { secret }, request) {
     const values = request.query().getAll(parameter);
-    if (values.length > 1) return refused(`The address has the parameter ${parameter} more than once`);
+    if (values.length > 1) return refused(`The URL has the parameter ${parameter} more than once`);
     const [value] = values;
-    if (value === undefined) return refused(`The address has no parameter ${parameter}`);
+    if (value === undefined) return refused(`The URL has no parameter ${parameter}`);
     return isSameSecret(value, secret) ? GENUINE : WRONG;
   },
   sign: ({ parameter }, secret) => ({ query: { [parameter]: secret } }),
@@ -110,7 +110,9 @@ export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string 
   verify({ path }, { secret }, request) {
     const form = readShortFields(request.body, header(request, 'content-type'));
     if (form === null && request.body.length > MAX_TOKEN_BODY_BYTES)
-      return refused(`The body is larger than ${MAX_TOKEN_BODY_BYTES} bytes, which are read for a token, and no form`);
+      return refused(
+        `The body is not a form and is larger than the ${MAX_TOKEN_BODY_BYTES} bytes that are read for a token`,
+      );
     const [value, ...others] = lookupPath(form ?? readPayload(request.body, undefined), path);
     if (typeof value !== 'string' || others.length > 0) return refused(`The body has no token at ${path}`);
     return isSameSecret(value, secret) ? GENUINE : WRONG;

@@ -57,7 +57,7 @@ const common = {
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
-    .meta({ description: 'Bytes of payloads.' })
+    .meta({ description: 'Maximum bytes of payloads per file.' })
     .prefault(5 * MIB),
   /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),
@@ -89,7 +89,7 @@ function containerProblem(name: string): string | null {
 function endpointProblem(address: string): string | null {
   const url = URL.parse(address);
   if (!url || !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(address) || address.length > 2048)
-    return 'must be an absolute http:// or https:// address';
+    return 'must be an absolute http:// or https:// URL';
   if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   return url.search !== '' || url.hash !== '' ? 'must not contain a query or a fragment' : null;
 }
@@ -150,7 +150,9 @@ function isTagText(encoded: string | undefined, most: number): boolean {
 function sasProblem(token: string): string | null {
   const query = new URLSearchParams(token);
   if (/[\s\p{Cc}#]/u.test(token)) return 'must not contain spaces, line breaks or #';
-  return query.get('sig') && query.get('sv') ? null : 'must be a SAS token: the query string that contains sv= and sig=';
+  return query.get('sig') && query.get('sv')
+    ? null
+    : 'must be a SAS token: the query string that contains sv= and sig=';
 }
 
 const string = () => z.string('must be a string');
@@ -170,7 +172,10 @@ const shapes = {
     bucket: checked(string(), bucketProblem),
     region,
     credentials: oneOf(CREDENTIALS.s3)
-      .meta({ description: 'Defaults to `keys`. `identity`: the identity of this service, if the operator allows it.' })
+      .meta({
+        description:
+          'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
+      })
       .optional(),
     accessKeyId: credential.optional(),
     secretAccessKey: credential.optional(),
@@ -179,7 +184,7 @@ const shapes = {
         /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
         'must be the ARN of a role, for example arn:aws:iam::123456789012:role/hookyard',
       )
-      .meta({ description: 'With `identity`: the role to assume, with the organization id as external ID.' })
+      .meta({ description: 'The role to assume with `identity`, with the organization ID as external ID.' })
       .optional(),
     endpoint: endpoint.optional(),
     forcePathStyle: flag.optional(),
@@ -191,7 +196,7 @@ const shapes = {
       text('must be a string').max(2048, 'must be at most 2048 characters long'),
       hasNoControlCharacters,
     )
-      .meta({ description: 'Id, ARN or alias of the KMS key that encrypts the files.' })
+      .meta({ description: 'ID, ARN or alias of the KMS key that encrypts the files.' })
       .optional(),
     storageClass: oneOf(STORAGE_CLASSES).optional(),
     tags: checked(string(), tagsProblem)
@@ -215,7 +220,10 @@ const shapes = {
     bucket: checked(string(), gcsBucketProblem),
     projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
     credentials: oneOf(CREDENTIALS.gcs)
-      .meta({ description: 'Defaults to `keys`. `identity`: the identity of this service, if the operator allows it.' })
+      .meta({
+        description:
+          'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
+      })
       .optional(),
     serviceAccountKey: checked(
       string().max(16_384, 'must be at most 16384 characters long'),
@@ -227,7 +235,10 @@ const shapes = {
   azure_blob: z.object({
     accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
     credentials: oneOf(CREDENTIALS.azure_blob)
-      .meta({ description: 'Defaults to `keys`. `identity`: the identity of this service, if the operator allows it.' })
+      .meta({
+        description:
+          'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
+      })
       .optional(),
     accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem).optional(),
     sasToken: checked(
@@ -273,7 +284,10 @@ export function conflictIn({
 }: Pick<WarehouseConfig, 'fileFormat' | 'compression' | 'payloadColumn'>): { member: string; message: string } | null {
   if (fileFormat === 'parquet' && payloadColumn === 'json') {
     const why = 'must be text with fileFormat parquet, whose columns have one type each';
-    return { member: 'payloadColumn', message: `${why}: send "payloadColumn": "text", and map members that you need` };
+    return {
+      member: 'payloadColumn',
+      message: `${why}: send "payloadColumn": "text", and map the fields that you need`,
+    };
   }
   if (fileFormat !== 'parquet' && !isTextCompression(compression)) {
     const message = `must be ${listed(TEXT_COMPRESSIONS)} with fileFormat ${fileFormat}; ${compression} is for parquet`;

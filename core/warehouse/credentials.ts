@@ -79,7 +79,7 @@ export function credentialProblems(
     ...foreign.map((member) => ({
       kind: 'foreign' as const,
       member,
-      message: `must not be given with credentials ${mode}: leave it out, or send null`,
+      message: `cannot be combined with credentials ${mode}: leave it out, or send null`,
     })),
   ];
 }
@@ -161,7 +161,7 @@ function parseServiceAccountKey(json: string): ServiceAccount {
   if (!parsed.success) {
     const member = parsed.error.issues[0]?.path[0];
     throw new Error(
-      member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or not of such a key`,
+      member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or does not belong to such a key`,
     );
   }
   const { client_email: clientEmail, private_key: privateKey, private_key_id: privateKeyId } = parsed.data;

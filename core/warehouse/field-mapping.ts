@@ -57,7 +57,7 @@ export const fieldMappingSchema = z
       if (same === undefined) seen.set(columnKey(target), { first: index, name: target });
       else {
         const how = same.name === target ? '' : ', not only in case: many engines would see one column';
-        const message = `must differ from that of rule ${same.first}${how}`;
+        const message = `must differ from the target of rule ${same.first}${how}`;
         context.addIssue({ code: 'custom', path: [index, 'target'], message });
       }
     }
@@ -71,7 +71,7 @@ function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; me
   if (type !== 'decimal') {
     const member = precision === undefined ? 'scale' : 'precision';
     if (precision === undefined && scale === undefined) return null;
-    return { path: [member], message: 'must be given with type decimal only' };
+    return { path: [member], message: 'is allowed only with type decimal' };
   }
   if (precision === undefined) return { path: ['precision'], message: PRECISION };
   return scale === undefined || scale > precision ? { path: ['scale'], message: SCALE } : null;

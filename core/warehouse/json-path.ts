@@ -134,7 +134,7 @@ function checkPattern(call: InstanceType<typeof expressions.FunctionExtension>):
   if (call.name !== 'match' && call.name !== 'search') return;
   const pattern = call.args[1];
   if (!(pattern instanceof expressions.StringLiteral))
-    throw new JsonPathError(`must give ${call.name}() its pattern as a text in quotes`);
+    throw new JsonPathError(`must pass the pattern of ${call.name}() as text in quotes`);
   try {
     compilePattern(pattern.value);
   } catch (error) {

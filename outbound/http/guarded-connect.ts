@@ -313,7 +313,7 @@ function ask(resolve: Resolve, hostname: string): Promise<ResolvedAddress[]> {
 }
 
 function notInTime(hostname: string): Error {
-  return Object.assign(new Error(`The look-up of ${hostname} was not answered in time`), {
+  return Object.assign(new Error(`The DNS lookup of ${hostname} timed out`), {
     code: 'EAI_AGAIN',
     hostname,
   });

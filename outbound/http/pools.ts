@@ -13,7 +13,7 @@ import type { SendRequest } from './sender.ts';
 class InvalidUrlError extends OwnSendError {
   override readonly name = 'InvalidUrlError';
   constructor(url: string) {
-    const rule = ownWords`cannot be used: it must be an absolute http or https address`;
+    const rule = ownWords`cannot be used: it must be an absolute http or https URL`;
     // Its query may hold a secret.
     super('INVALID_URL', { summary: ownWords`The URL ${rule}`, detail: `The URL ${url} ${rule}` });
   }

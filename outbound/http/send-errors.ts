@@ -115,7 +115,7 @@ function describe(error: Error, code: string, url: URL | null): DescribedError {
   // A library may quote its input.
   const suffix = code === 'UNKNOWN' ? '' : ` (${code})`;
   return {
-    summary: ownWords`The request to ${host} failed${named(suffix)}; the API tells why`,
+    summary: ownWords`The request to ${host} failed${named(suffix)}; see the details in the API`,
     detail: `The request to ${host} failed: ${gist(error.message)}${suffix}`,
   };
 }
@@ -123,7 +123,7 @@ function describe(error: Error, code: string, url: URL | null): DescribedError {
 function describeTls(error: Error, code: string, host: ErrorSummary): DescribedError {
   const detail = `TLS with ${host} failed: ${gist(error.message)} (${code})`;
   if (code !== WRONG_NAME) return openError(named(detail));
-  return { summary: ownWords`TLS with ${host} failed (${named(code)}); the API tells why`, detail };
+  return { summary: ownWords`TLS with ${host} failed (${named(code)}); see the details in the API`, detail };
 }
 
 /** Null for an error that only its own message explains. */
@@ -136,8 +136,8 @@ function ownSentence(
   if (NAME_CODES.has(code)) return ownWords`The host name ${host} could not be resolved`;
   if (CLOSED_CODES.has(code)) return ownWords`${host} closed the connection before the response was complete`;
   if (UNREACHABLE_CODES.has(code)) return ownWords`No route to ${peerOf(error) ?? host}`;
-  if (CONNECT_TIMEOUT_CODES.has(code)) return ownWords`No connection to ${origin} could be made in time`;
-  if (error.name === 'HTTPParserError') return ownWords`${host} sent something that is no valid HTTP response`;
+  if (CONNECT_TIMEOUT_CODES.has(code)) return ownWords`No connection to ${origin} could be established in time`;
+  if (error.name === 'HTTPParserError') return ownWords`${host} did not send a valid HTTP response`;
   return null;
 }
 

@@ -135,7 +135,7 @@ export function inTime(sender: Sender, withinMs: number): Sender {
     ...sender,
     async send(request) {
       if (performance.now() + request.timeoutMs <= until) return sender.send(request);
-      throw new Error('Preparing the request took too long; the attempt will be made again');
+      throw new Error('Preparing the request took too long; the attempt will be repeated');
     },
   };
 }

@@ -70,7 +70,7 @@ export function createThreads({
     } catch (error) {
       const { kind, organizationId } = work;
       if (error instanceof WorkEndedError)
-        log.warn({ kind, organizationId, reason: error.reason }, 'work of an organization was ended');
+        log.warn({ kind, organizationId, reason: error.reason }, 'work of an organization was aborted');
       throw error;
     }
   }

@@ -62,7 +62,7 @@ export type ThreadMessage =
   | { type: 'failed'; cpuMs: number; error: string };
 
 const ENDING = openError(ownWords`The process is ending`);
-const SILENT = openError(ownWords`A thread did not answer in time`);
+const SILENT = openError(ownWords`A thread did not respond in time`);
 
 /** It may quote the payload. */
 const died = ({ name, message }: Error): DescribedError => ({

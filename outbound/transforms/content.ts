@@ -84,7 +84,7 @@ function contentOf(received: HeaderBytes, output: TransformOutput): EventContent
 /** Errors that a transform throws are written by the tenant's code, and may hold the event. */
 export function transformError(transform: string, problem: TransformProblem): DescribedError {
   return {
-    summary: ownWords`The transform ${named(transform)} failed; the API tells why`,
+    summary: ownWords`The transform ${named(transform)} failed; see the details in the API`,
     detail: `The transform ${transform} failed: ${inWords(problem)}`,
   };
 }

@@ -32,7 +32,7 @@ export const javascript: TransformLanguage = {
   explain({ name, message, stack }, code) {
     const module = /^could not load module '(.*)'$/.exec(message)?.[1];
     if (module !== undefined) {
-      const text = `The module ${module} cannot be imported: a transform has nothing but the language itself`;
+      const text = `The module ${module} cannot be imported: a transform has only the language itself`;
       return { reason: 'code', message: text, ...placeOf(code, code.indexOf(module)) };
     }
     // `at <eval> (transform.js:2:14)` or, for a syntax error, `at transform.js:2:14`.
@@ -73,23 +73,23 @@ function noFunction(vm: QuickJSContext): CompileResult {
 const HINTS: readonly [names: string, hint: string][] = [
   [
     'fetch XMLHttpRequest WebSocket EventSource Request Response Headers',
-    'a transform has no network; deliver to a service that asks others',
+    'a transform has no network; deliver to a service that calls others',
   ],
   [
     'setTimeout setInterval setImmediate clearTimeout clearInterval requestAnimationFrame',
-    'a transform has no timers, and its clock stands still',
+    'a transform has no timers, and its clock does not advance',
   ],
   [
     'require module exports process __dirname __filename Deno Bun',
     'a transform is not in Node. Hashes are in crypto, bytes in Buffer, without an import',
   ],
-  ['console alert', 'nobody would read it; return what you want to see when you test the transform'],
+  ['console alert', 'its output goes nowhere; return the value to see when you test the transform'],
   [
     'document window self localStorage sessionStorage navigator DOMParser XMLSerializer',
     'a transform is not in a browser',
   ],
   ['FormData Blob File FileReader', 'return the text of a form: String(new URLSearchParams(fields))'],
-  ['performance', 'the clock stands still at the time of receipt: Date.now()'],
+  ['performance', 'the clock stays at the time of receipt: Date.now()'],
   ['Temporal', 'use Date and Intl'],
   ['WeakRef FinalizationRegistry', 'their results would differ from run to run'],
   [

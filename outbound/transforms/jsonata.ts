@@ -37,7 +37,7 @@ export const jsonata: TransformLanguage = {
       places.push(...Object.values(node));
     }
     const unknown = calls.find(({ value }) => !known.has(value));
-    if (unknown) throw { message: 'There is no function $' + unknown.value + ' in JSONata', position: unknown.position };
+    if (unknown) throw { message: 'Unknown function $' + unknown.value + ' in JSONata', position: unknown.position };
     // The library leaves these two to the platform, and reads bytes as Latin-1, against its documentation.
     expression.registerFunction('base64encode', (text) => (text === undefined ? undefined : call('base64Encode', [text])), '<s-:s>');
     expression.registerFunction('base64decode', (text) => (text === undefined ? undefined : call('base64Decode', [text])), '<s-:s>');

@@ -27,7 +27,7 @@ export const liquid: TransformLanguage = {
     const { date } = engine.filters, short = { F: '%Y-%m-%d', D: '%m/%d/%y', T: '%H:%M:%S', R: '%H:%M', r: '%I:%M:%S %p' };
     const expanded = (format) => format.replace(/%(?:%|[-_0^#:]*\\d*[EO]?([A-Za-z]))/g, (all, letter) => {
       if (letter === undefined || 'aAbBcCdeHIjklLmMNpPqsSuUwWxXyYzZtnh'.includes(letter)) return all;
-      if (short[letter] === undefined) throw new Error(all + ' is no directive of the filter date');
+      if (short[letter] === undefined) throw new Error(all + ' is not a directive of the filter date');
       return short[letter];
     });
     engine.registerFilter('date', function (value, format, ...more) {

@@ -290,8 +290,7 @@ function leave({ vm, clock, parse, call, transform, numbers }: Room): void {
   for (const handle of [clock, parse, call, transform, numbers, vm]) handle?.dispose();
 }
 
-const NEVER_SETTLED =
-  'The transform returned a promise that nothing can fulfil: there are no timers and no network here';
+const NEVER_SETTLED = 'The transform returned a promise that never resolves: there are no timers and no network here';
 
 /** What an error that came out of QuickJS means: a full memory, a full stack of the host, or a fault in the sandbox. */
 function escaped(error: unknown): TransformProblem {

@@ -75,10 +75,10 @@ async function proofOf({ credentials, accountName, accountKey = '', sasToken = '
   const { AnonymousCredential, StorageSharedKeyCredential } = await import('@azure/storage-blob');
   if (credentials === 'identity') {
     const credential = await azureIdentity();
-    return { credential, query: '', wording: 'the identity of this service' };
+    return { credential, query: '', wording: 'the service identity' };
   }
   if (credentials === 'sas') {
-    const wording = 'sasToken, its permissions and when it ends';
+    const wording = 'sasToken, its permissions and its expiry';
     return { credential: new AnonymousCredential(), query: `?${sasToken.replace(/^\?/, '')}`, wording };
   }
   const credential = new StorageSharedKeyCredential(accountName, accountKey);

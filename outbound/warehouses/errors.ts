@@ -97,13 +97,13 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
 function describeIdentityError({ cause }: IdentityError, { service }: Wording): StoreProblem {
   const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : 'unknown');
   const known = /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : 'unknown';
-  const summary = ownWords`The identity of this service has no credentials for ${named(service)} (${named(known)}): ask its operator, and check that the role trusts it`;
+  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}): ask its operator, and check that the role trusts it`;
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
 /** A deadline that passed; the caller's own, so no provider is asked. */
 export function describeTimeout(timeoutMs: number, { service }: Pick<Wording, 'service'>): StoreProblem {
-  const summary = ownWords`${named(service)} did not answer within ${timeoutMs} ms`;
+  const summary = ownWords`${named(service)} did not respond within ${timeoutMs} ms`;
   return { kind: 'timeout', ...openError(summary), retryable: true };
 }
 
@@ -123,7 +123,7 @@ function kindOf({ status, code, text }: Answer): Kind {
 function describe(kind: Kind, answer: Answer, wording: Wording): DescribedError {
   const own = sentence(kind, answer, wording);
   const words = kind === 'other' || (kind === 'region' && wording.region !== null) ? quoted(answer) : '';
-  return words === '' ? openError(own) : { summary: ownWords`${own}; the API tells why`, detail: own + words };
+  return words === '' ? openError(own) : { summary: ownWords`${own}; see the details in the API`, detail: own + words };
 }
 
 function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummary {
@@ -140,11 +140,11 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
         ? ownWords`${service} sends the request elsewhere (HTTP status ${status}): check ${named(wording.address)}`
         : ownWords`The ${bucket} is not in region "${named(wording.region)}": correct region`;
     case 'clock':
-      return ownWords`${service} finds the time of the request wrong: set the clock of this machine`;
+      return ownWords`${service} rejects the time of the request: set the clock of this machine`;
     case 'busy':
       return ownWords`${service} is busy and asks to slow down (HTTP status ${status}); try again later`;
     default:
-      return ownWords`${service} answered HTTP status ${status}`;
+      return ownWords`${service} returned HTTP status ${status}`;
   }
 }
 
@@ -163,7 +163,7 @@ function describeTransportError(error: unknown, wording: Wording): StoreProblem 
   const transport = errorIn(error, TransportError);
   if (transport === undefined) {
     const words = onOneLine(error instanceof Error ? error.message : String(error));
-    const summary = ownWords`${service} could not be used; the API tells why`;
+    const summary = ownWords`${service} could not be used; see the details in the API`;
     return { kind: 'other', summary, detail: `${service}: ${words}`, retryable: true };
   }
   const { code, retryable } = transport;

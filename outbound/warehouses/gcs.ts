@@ -62,7 +62,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
       readAnswer(begun, ApiError);
       // Whoever has this address may upload: it takes no token, and gets none.
       const session = URL.parse(begun.headers.location ?? '');
-      if (session === null) throw new Error('The answer to a new upload has no address');
+      if (session === null) throw new Error('The response to a new upload has no URL');
       return resumableUpload(http, session, object, ApiError);
     },
     async head(key, signal) {
@@ -84,7 +84,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
       describeStoreError(error, {
         service: 'Google Cloud Storage',
         bucket: `bucket "${config.bucket}"`,
-        credentials: isIdentity ? 'the identity of this service' : 'serviceAccountKey',
+        credentials: isIdentity ? 'the service identity' : 'serviceAccountKey',
         address: config.endpoint === undefined ? 'the network' : 'endpoint',
         permission: 'the role Storage Object User',
         region: null,

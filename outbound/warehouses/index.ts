@@ -251,8 +251,8 @@ async function openStore(target: WarehouseTarget, http: GuardedHttp, access: Ope
   const where = ownWords`${named(bucket)}/${named(config.prefix ?? '')} of this organization`;
   const refusal =
     type === 'r2'
-      ? ownWords`R2 keys of the environment are not for ${where}: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`
-      : ownWords`The identity of this service is not for ${where}: give the destination credentials of its own, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
+      ? ownWords`R2 keys of the environment are not for ${where}: set accessKeyId and secretAccessKey of the destination, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`
+      : ownWords`The service identity is not for ${where}: set credentials of the destination, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
   return withinGrants(store, (key) => isGranted(access.grants, { type, organization, bucket, key }), refusal);
 }
 

@@ -42,7 +42,7 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, use
   return open({ bucket, region, endpoint, forcePathStyle, credentials, isIdentity, ...own }, http, {
     service: 'S3',
     bucket: `bucket "${bucket}"`,
-    credentials: isIdentity ? 'the identity of this service' : 'accessKeyId and secretAccessKey',
+    credentials: isIdentity ? 'the service identity' : 'accessKeyId and secretAccessKey',
     address: endpoint === undefined ? 'the network' : 'endpoint',
     permission: permissionOf(config),
     region,
@@ -108,10 +108,10 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
   ].filter((name) => name !== false);
   if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined)
-    throw new StoreSettingsError(ownWords`R2 is not set up: give the destination ${named(missing.join(', '))}`);
+    throw new StoreSettingsError(ownWords`R2 is not set up: set ${named(missing.join(', '))}`);
   if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
-      ownWords`R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey`,
+      ownWords`R2 keys of the environment are not used for another endpoint: set accessKeyId and secretAccessKey of the destination`,
     );
   return { endpoint, accessKeyId, secretAccessKey };
 }

@@ -92,7 +92,7 @@ export interface StoreUser {
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   constructor(cause: unknown) {
-    super('The identity of this service gave no credentials', { cause });
+    super('The service identity returned no credentials', { cause });
   }
 }
 

@@ -220,9 +220,9 @@ describe('what an owner describes', () => {
   it('must say whose tokens are taken', () => {
     const jwt = (fields: Json) => problemOf({ type: 'jwt', ...fields });
     const jwksUrl = 'https://issuer.example.com/keys';
-    expect(jwt({ audience: 'a' })).to.match(/^jwksUrl is needed with RS256/);
-    expect(jwt({ jwksUrl })).to.match(/^audience is needed, or claims/);
-    expect(jwt({ jwksUrl, claims: {} })).to.match(/^audience is needed, or claims/);
+    expect(jwt({ audience: 'a' })).to.match(/^jwksUrl is required with RS256/);
+    expect(jwt({ jwksUrl })).to.match(/^audience or claims is required/);
+    expect(jwt({ jwksUrl, claims: {} })).to.match(/^audience or claims is required/);
     expect(jwt({ jwksUrl, audience: 'a', secret })).to.match(/^secret must be left out/);
     expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is needed/);
     expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be left out/);
@@ -234,7 +234,7 @@ describe('what an owner describes', () => {
       'x',
       'file:///etc',
     ])
-      expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https address/);
+      expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https URL/);
     expect([jwt({ jwksUrl, audience: 'a' }), jwt({ jwksUrl, claims: { sub: 'a' } })]).to.deep.equal([
       ...['accepted', 'accepted'],
     ]);

@@ -197,7 +197,7 @@ describe('keys of Plaid', () => {
     expect(JSON.parse(body)).to.deep.equal({ client_id, secret: password, key_id: key.id });
     const told = await expectAway(verified('production:client-1:wrong'));
     expect(told)
-      .to.match(/it answered 400$/)
+      .to.match(/it returned 400$/)
       .and.not.include('wrong');
   });
 
@@ -296,7 +296,7 @@ describe('providers are asked for keys', () => {
     expect(await expectAway(ofPaypal(askerOf(1, 20)))).to.match(/Too many webhooks are waiting/);
     const isOver = Promise.all(slow).then(() => 'the slow ones were over');
     expect(await Promise.race([isOver, ofGoogle(askerOf(2))])).to.include({ valid: true });
-    for (const told of await Promise.all(slow)) expect(told).to.match(/there was no answer$/);
+    for (const told of await Promise.all(slow)) expect(told).to.match(/no response$/);
     expect(world.server.asked.filter(({ address }) => address.includes('paypal'))).to.have.length(20);
   });
 
@@ -306,9 +306,9 @@ describe('providers are asked for keys', () => {
     const keys = createProviderKeys({ sender, log: pino({ level: 'silent' }) });
     const sent = google.sign({ ...message, secret: account }, googleKey);
     const told = await expectAway(verifiedAs('google-pubsub', account, { ...sent, nowMs: NOW }, keys.of(askerOf(1))));
-    expect(told).to.match(/from www.googleapis.com: there was no answer$/);
+    expect(told).to.match(/from www.googleapis.com: no response$/);
     const address = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription';
-    expect(await expectAway(keys.visit(address, askerOf(1)))).to.match(/could not be confirmed: there was no answer$/);
+    expect(await expectAway(keys.visit(address, askerOf(1)))).to.match(/could not be confirmed: no response$/);
     await sender.close();
   });
 });

@@ -145,7 +145,7 @@ describe('the identity of this service', () => {
     cloud.refuse('AccessDenied');
     const { kind, detail, retryable } = failed(await put(IN_ENVIRONMENT, { roleArn: ROLE }));
     expect({ kind, retryable }).to.deep.equal({ kind: 'credentials', retryable: true });
-    expect(detail).to.match(/^The identity of this service has no credentials for S3 \(AccessDenied\): /);
+    expect(detail).to.match(/^The service identity has no credentials for S3 \(AccessDenied\): /);
     expect(detail).to.not.include(STS_WORDS.slice(5, 40));
   });
 
@@ -225,7 +225,7 @@ describe('a SAS token of Azure', () => {
       const { kind, detail, retryable } = failed(await warehouses.put(target, object('never.jsonl'), DEADLINE_MS));
       expect(['credentials', 'permission']).to.include(kind);
       expect({ retryable }).to.deep.equal({ retryable: false });
-      expect(detail).to.include('sasToken, its permissions and when it ends').and.not.include('sig=');
+      expect(detail).to.include('sasToken, its permissions and its expiry').and.not.include('sig=');
     }
   });
 });

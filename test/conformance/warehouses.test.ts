@@ -205,7 +205,7 @@ for (const provider of providerCases) {
         ]) {
           const problem = failed(await work());
           expect(problem).to.include({ kind: 'timeout', retryable: true });
-          expect(problem.detail).to.match(/did not answer within 500 ms$/);
+          expect(problem.detail).to.match(/did not respond within 500 ms$/);
         }
       } finally {
         await silent.close();

@@ -23,14 +23,14 @@ describe('errors as they may leave PostgreSQL', () => {
   ] as const) {
     it(`of a transform, without what it throws: ${JSON.stringify(detail)}`, () =>
       expect(transformError(transform, problem)).to.deep.equal({
-        summary: `The transform ${transform} failed; the API tells why`,
+        summary: `The transform ${transform} failed; see the details in the API`,
         detail,
       }));
   }
 
   it('of an answer, which has only its status', () => {
     const answer = { kind: 'response' as const, statusCode: 500, headers: { secret: SECRET }, contains: false };
-    const text = 'The destination answered 500';
+    const text = 'The destination returned 500';
     expect(judge(answer, null, null, 0).error).to.deep.equal({ summary: text, detail: text });
   });
 
@@ -38,13 +38,13 @@ describe('errors as they may leave PostgreSQL', () => {
     [
       'of a library that has a code, without its words',
       Object.assign(new Error(`invalid ${SECRET} header`), { code: 'UND_ERR_INVALID_ARG' }),
-      'The request to example.com failed (UND_ERR_INVALID_ARG); the API tells why',
+      'The request to example.com failed (UND_ERR_INVALID_ARG); see the details in the API',
       `The request to example.com failed: invalid ${SECRET} header (UND_ERR_INVALID_ARG)`,
     ],
     [
       'of a library, without its words',
       new Error(SECRET),
-      'The request to example.com failed; the API tells why',
+      'The request to example.com failed; see the details in the API',
       `The request to example.com failed: ${SECRET}`,
     ],
     [
@@ -52,7 +52,7 @@ describe('errors as they may leave PostgreSQL', () => {
       Object.assign(new Error(`Host: example.com. is not in the cert's altnames: DNS:${SECRET}`), {
         code: 'ERR_TLS_CERT_ALTNAME_INVALID',
       }),
-      'TLS with example.com failed (ERR_TLS_CERT_ALTNAME_INVALID); the API tells why',
+      'TLS with example.com failed (ERR_TLS_CERT_ALTNAME_INVALID); see the details in the API',
       `TLS with example.com failed: Host: example.com. is not in the cert's altnames: DNS:${SECRET} (ERR_TLS_CERT_ALTNAME_INVALID)`,
     ],
   ] as const) {
@@ -65,7 +65,7 @@ describe('errors as they may leave PostgreSQL', () => {
   });
 
   it('and nothing else when the error is logged as it is', () => {
-    const described = { summary: ownWords`It failed; the API tells why`, detail: SECRET };
+    const described = { summary: ownWords`It failed; see the details in the API`, detail: SECRET };
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     log.warn({ err: new NoThreadError(described) });

@@ -6,7 +6,7 @@ import { recipients } from '../../core/messages/recipients.ts';
 
 const facts: MailFacts['facts'] = {
   ...{ source_id: 'src_1', destination_id: 'dst_1', event_id: 'evt_1', delivery_id: 'dlv_1', attempts: 6 },
-  ...{ status_code: 503, error_summary: ownWords`The destination answered 503`, at: '2026-11-21T10:05:00Z' },
+  ...{ status_code: 503, error_summary: ownWords`The destination returned 503`, at: '2026-11-21T10:05:00Z' },
 };
 const failure: MailFacts = {
   kind: 'failure',

@@ -7,7 +7,7 @@ describe('Markdown for the Temporal UI', () => {
     expect(plain(error)).to.equal(
       'expected "\\*ok\\*" in \\<b\\>\\[the body\\](https://example.com)\\</b\\>, got \\`a\\_b\\` for \\$5',
     );
-    expect(plain('The destination answered 503')).to.equal('The destination answered 503');
+    expect(plain('The destination returned 503')).to.equal('The destination returned 503');
   });
 
   it('leads to a workflow in the namespace of the page', () => {

@@ -66,14 +66,14 @@ describe('isSuccess', () => {
     [[null, 199, false], /answered 199$/],
     [[null, 300, false], /answered 300$/],
     [[null, 302, false], /answered 302$/],
-    [[null, 500, false], /answered 500$/],
+    [[null, 500, false], /returned 500$/],
     [[{}, 204, false], true],
     [[{ statusCodes: [] }, 204, false], true],
     [[{ statusCodes: [200, 409] }, 409, false], true],
     [[{ statusCodes: [200, 409] }, 201, false], /answered 201, expected 200 or 409$/],
     [[{ bodyContains: 'ok' }, 200, true], true],
     [[{ bodyContains: 'ok' }, 200, false], /lacks the expected text/],
-    [[{ bodyContains: 'ok' }, 500, true], /answered 500$/],
+    [[{ bodyContains: 'ok' }, 500, true], /returned 500$/],
     [[{ statusCodes: [500], bodyContains: 'ok' }, 500, true], true],
   ];
   for (const [args, wanted] of cases) {

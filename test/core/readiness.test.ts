@@ -49,10 +49,10 @@ describe('a worker', () => {
       'is not ready when Temporal refuses what it does',
       { refusal: 'Request unauthorized.' },
       [
-        'Temporal refuses what a worker does (Request unauthorized.): its key or certificate needs to be a writer of the namespace orders (docs/operate/temporal.md)',
+        'Temporal refuses the requests of the worker (Request unauthorized.): its key or certificate needs to be a writer of the namespace orders (docs/operate/temporal.md)',
       ],
     ],
-    ['is not ready while it ends', { isEnding: true }, ['the worker ends']],
+    ['is not ready while it ends', { isEnding: true }, ['the worker is shutting down']],
     [
       'is not ready without shards',
       { hasShards: false },
@@ -85,14 +85,18 @@ describe('a worker', () => {
       'is not ready when nobody gets workflows',
       { isUnserved: true },
       [
-        'workflows stand still: Temporal gives them to the release 2, and no worker of that kind asks for them. Start one, or make this release the current one (docs/operate/upgrading.md)',
+        'workflows are not processed: Temporal gives them to the release 2, and no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)',
       ],
     ],
     ['is not ready when Temporal is not polled', { isPolling: false }, ['Temporal is not polled for tasks']],
     [
       'names every problem',
       { isEnding: true, claimedMsAgo: 20_000, isPolling: false },
-      ['the worker ends', 'the relay has not claimed for fifteen seconds', 'Temporal is not polled for tasks'],
+      [
+        'the worker is shutting down',
+        'the relay has not claimed for fifteen seconds',
+        'Temporal is not polled for tasks',
+      ],
     ],
   ];
   for (const [what, differences, problems] of rows) {
@@ -103,7 +107,7 @@ describe('a worker', () => {
 
   it('is not ready when Temporal does not answer for three seconds', async () => {
     const { problems, facts } = await readinessOf({ look: null });
-    expect(problems).to.deep.equal(['Temporal does not answer within 3 s']);
+    expect(problems).to.deep.equal(['Temporal does not respond within 3 s']);
     expect(facts.temporal).to.deep.equal({ answers: false, searchAttributes: false, polling: true });
   });
 

@@ -74,7 +74,7 @@ describe('JSON schemas', () => {
   });
 
   const refused: [string, JsonSchema, RegExp][] = [
-    ['a type that there is not', { type: 'objekt' }, /is no JSON Schema.*\/type/],
+    ['a type that there is not', { type: 'objekt' }, /is not a JSON Schema.*\/type/],
     ['a malformed member', { properties: { a: 5 } }, /\/properties\/a/],
     ['another dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /must have as \$schema/],
     ['a remote reference', { $ref: 'https://example.com/order.json' }, /refers to https:\/\/example\.com\/order\.json/],

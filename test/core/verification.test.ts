@@ -226,7 +226,7 @@ describe('schemes of providers', () => {
 });
 
 it('the secrets of a provider that cannot be read are in no message', () => {
-  for (const text of [SECRET, '{}', 'null']) expect(() => openCredentials(text)).to.throw(/^What is stored is not/);
+  for (const text of [SECRET, '{}', 'null']) expect(() => openCredentials(text)).to.throw(/^The stored value is not/);
 });
 
 describe('handshakes', () => {

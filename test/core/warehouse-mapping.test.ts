@@ -324,7 +324,7 @@ describe('field mapping', () => {
       'a pattern from the payload',
       [{ ...good, source: '$.payload[?match(@.a, @.b)]' }],
       0,
-      /^source must give match\(\)/,
+      /^source must pass the pattern of match\(\)/,
     ],
     [
       'a pattern that is none',
@@ -339,7 +339,7 @@ describe('field mapping', () => {
       /^source must be at most 512 characters long$/,
     ],
     ['no target', [{ ...good, target: ' ' }], 0, /^target must not be empty$/],
-    ['two equal targets', [good, { ...good, target: 'b' }, good], 2, /^target must differ from that of rule 0$/],
+    ['two equal targets', [good, { ...good, target: 'b' }, good], 2, /^target must differ from the target of rule 0$/],
     [
       'two targets that differ in case only',
       [
@@ -348,7 +348,7 @@ describe('field mapping', () => {
         { ...good, target: 'ID' },
       ],
       2,
-      /^target must differ from that of rule 0, not only in case/,
+      /^target must differ from the target of rule 0, not only in case/,
     ],
     [
       'an unknown type',

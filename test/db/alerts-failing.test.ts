@@ -6,7 +6,7 @@ import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
-const REASON = 'The channel answered 410';
+const REASON = 'The channel returned 410';
 
 describe('alerts that do not arrive', () => {
   const { pool } = useDatabase('alerts_failing', { connections: 8 });
@@ -52,8 +52,8 @@ describe('alerts that do not arrive', () => {
     const [message] = await round();
     const key = { organizationId: owner, messageId: message?.messageId ?? '' };
     const given = { channelId: broken.id, type: 'slack', notifiedChannelId: other.id };
-    expect(await giveUpMessage(pool, key, 'The channel answered 410')).to.deep.equal(given);
-    expect(await giveUpMessage(pool, key, 'The channel answered 410'), 'a repeat').to.equal(null);
+    expect(await giveUpMessage(pool, key, 'The channel returned 410')).to.deep.equal(given);
+    expect(await giveUpMessage(pool, key, 'The channel returned 410'), 'a repeat').to.equal(null);
     const state = async () => {
       const { rows } = await pool.query<{ failing: boolean; error: string | null }>(
         'select failing_since is not null as failing, last_error as error from alert_channels where id = $1',
@@ -61,7 +61,7 @@ describe('alerts that do not arrive', () => {
       );
       return rows[0];
     };
-    expect(await state()).to.deep.equal({ failing: true, error: 'The channel answered 410' });
+    expect(await state()).to.deep.equal({ failing: true, error: 'The channel returned 410' });
     const [failing, ...others] = await round();
     expect(others, 'it is left alone for a while').to.deep.equal([]);
     expect(failing).to.include({ kind: 'failing', channelId: other.id });
@@ -71,7 +71,7 @@ describe('alerts that do not arrive', () => {
     await passTheWait();
     const [again] = await round();
     expect(again?.changes).to.deep.equal([{ issueId: id, change: 'opened', before: null, exhausted: false }]);
-    await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel answered 410');
+    await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel returned 410');
     expect(await round()).to.deep.equal([]);
     await passTheWait();
     const [third] = await round();

@@ -8,7 +8,7 @@ import { resumePoints } from '../../db/delivery/reconciliation.ts';
 import { attemptResult, type HistoryOwner, makeOwner, storeEvent, firstRoute } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
-const SECRET = { summary: ownWords`The transform Slim failed; the API tells why`, detail: 'cannot use 4711' };
+const SECRET = { summary: ownWords`The transform Slim failed; see the details in the API`, detail: 'cannot use 4711' };
 
 describe('summaries of errors', () => {
   const { pool } = useHistoryDatabase(1);

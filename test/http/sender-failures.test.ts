@@ -123,7 +123,7 @@ describe('sender', () => {
     it('tells what is no HTTP', async () => {
       const port = await socketServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
       expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
-        detail: '127.0.0.1 sent something that is no valid HTTP response',
+        detail: '127.0.0.1 did not send a valid HTTP response',
         retryable: true,
       });
     });

@@ -68,7 +68,7 @@ describe('errors of object stores', () => {
         ?.slice(1)
         .find(Boolean);
       if (said) expect(problem.summary).to.not.contain(said.slice(0, 12));
-      if (problem.detail !== problem.summary) expect(problem.summary).to.match(/; the API tells why$/);
+      if (problem.detail !== problem.summary) expect(problem.summary).to.match(/; see the details in the API$/);
       // Trying again is the caller's affair.
       expect(requests).to.have.length(1);
     });
@@ -119,7 +119,7 @@ describe('errors of object stores', () => {
       kind: 'settings',
       retryable: false,
       detail:
-        'R2 is not set up: give the destination accountId (or R2_ACCOUNT_ID), accessKeyId (or R2_ACCESS_KEY_ID), secretAccessKey (or R2_SECRET_ACCESS_KEY)',
+        'R2 is not set up: set accountId (or R2_ACCOUNT_ID), accessKeyId (or R2_ACCESS_KEY_ID), secretAccessKey (or R2_SECRET_ACCESS_KEY)',
     });
   });
 

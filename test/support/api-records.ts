@@ -118,7 +118,7 @@ export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testP
   const { deliveryStatus = 'delivered', latency = 100, completedAt = new Date(), attemptNumber = 1 } = attempt;
   const statusCode =
     attempt.statusCode === undefined ? (deliveryStatus === 'delivered' ? 200 : 500) : attempt.statusCode;
-  const error = attempt.error ?? (deliveryStatus === 'delivered' ? null : `The destination answered ${statusCode}`);
+  const error = attempt.error ?? (deliveryStatus === 'delivered' ? null : `The destination returned ${statusCode}`);
   const changed = await recordResults(pool, [
     {
       deliveryId: attempt.deliveryId,

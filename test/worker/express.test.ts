@@ -20,7 +20,7 @@ const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null
 const retrying: AttemptOutcome = {
   status: 'retrying',
   statusCode: 500,
-  error: ownWords`The destination answered 500`,
+  error: ownWords`The destination returned 500`,
   waitMs: 10,
 };
 

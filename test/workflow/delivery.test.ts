@@ -187,7 +187,7 @@ describe('delivery workflow', () => {
     const failure = await failureOf(delivery);
     expect(failure).to.be.instanceOf(ApplicationFailure);
     expect(failure).to.have.property('type', 'DeliveryFailed');
-    expect(failure).to.have.property('message').that.includes('The destination answered 500');
+    expect(failure).to.have.property('message').that.includes('The destination returned 500');
     expect(delivery.replays).to.deep.equal([]);
   });
 

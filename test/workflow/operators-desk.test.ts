@@ -43,7 +43,7 @@ describe("the operator's desk", () => {
     const delivery = await worker.start([failed]);
     await until('the failure', async () => (await delivery.handle.query(status)).status === 'failed');
     const { currentDetails } = await metadata(delivery);
-    expect(currentDetails).to.contain('**Failed** after 1 of 4 attempts: The destination answered 500.');
+    expect(currentDetails).to.contain('**Failed** after 1 of 4 attempts: The destination returned 500.');
     expect(currentDetails).to.contain('`replay` delivers the event again');
     expect(decodeURIComponent(currentDetails)).to.contain(`EventId = "${delivery.input.eventId}"`);
     expect(decodeURIComponent(currentDetails)).to.contain(`DestinationId = "${delivery.destinationId}"`);

@@ -33,7 +33,7 @@ describe('workflow of the reconciliation', () => {
     ]);
   });
 
-  const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: ownWords`The destination answered 500` };
+  const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: ownWords`The destination returned 500` };
 
   it('has a delivery continue with the attempt after those that are recorded', async () => {
     const { handle, attempts } = await worker.start([retrying(10), delivered], { resumed });

@@ -11,7 +11,7 @@ const MAX_RANDOM = 65_536;
 function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): unknown {
   const wanted = textOf(name, 100).toLowerCase().replace(/^sha-/, 'sha');
   const algorithm = ALGORITHMS.find((each) => each === wanted);
-  if (algorithm === undefined) throw new TypeError(`Unknown hash: ${wanted}; there are ${ALGORITHMS.join(', ')}`);
+  if (algorithm === undefined) throw new TypeError(`Unknown hash: ${wanted}. Valid hashes: ${ALGORITHMS.join(', ')}`);
   const made =
     typeof keyLength === 'number'
       ? createHmac(algorithm, data.subarray(0, keyLength)).update(data.subarray(keyLength))
@@ -40,7 +40,7 @@ export const hashes: Part = {
     const bytesOf = (data) => {
       if (typeof data === 'string') return encoder.encode(data);
       if (data instanceof ArrayBuffer) return new Uint8Array(data);
-      if (!ArrayBuffer.isView(data)) throw new TypeError('What is hashed must be a text or bytes');
+      if (!ArrayBuffer.isView(data)) throw new TypeError('The data to hash must be text or bytes');
       return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     };
     const joined = (list) => {

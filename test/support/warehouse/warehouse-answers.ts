@@ -39,7 +39,7 @@ export const answers: [ProviderCase['type'], Answer, StoreProblem['kind'], RegEx
   ['s3', s3(403, 'RequestTimeTooSkewed'), 'clock', SET_CLOCK],
   ['s3', s3(503, 'SlowDown'), 'busy', /busy and asks to slow down \(HTTP status 503\)/],
   ['s3', s3(500, 'InternalError'), 'other', /HTTP status 500 \(InternalError: Words of the store/],
-  ['s3', s3(400, 'New', 'Words\n of it.'), 'other', /^S3 answered HTTP status 400 \(New: Words of it\.\)$/],
+  ['s3', s3(400, 'New', 'Words\n of it.'), 'other', /^S3 returned HTTP status 400 \(New: Words of it\.\)$/],
   ['s3', page, 'other', /HTTP status 502/],
   ['r2', s3(401, 'Unauthorized'), 'credentials', /R2_ACCESS_KEY_ID/],
   ['r2', s3(429, 'TooManyRequests'), 'busy', /HTTP status 429/],

@@ -39,12 +39,12 @@ export const closed: RecordedOutcome = { status: 'closed', statusCode: null, err
 export const failed = {
   status: 'failed',
   statusCode: 500,
-  error: ownWords`The destination answered 500`,
+  error: ownWords`The destination returned 500`,
 } as const satisfies AttemptOutcome;
 export const failedOver: AttemptOutcome = {
   status: 'failed_over',
   statusCode: 500,
-  error: ownWords`The destination answered 500`,
+  error: ownWords`The destination returned 500`,
   takenOverBy: 'dlv_00000000000000000000000000',
 };
 export const held: AttemptOutcome = { status: 'held' };
@@ -56,7 +56,7 @@ export const unrecorded = {
   attempt: 1,
   deliveryStatus: 'retrying',
   statusCode: 503,
-  error: ownWords`The destination answered 503`,
+  error: ownWords`The destination returned 503`,
   latency: 12,
   startedAt: '2026-11-22T10:00:00.000Z',
   completedAt: '2026-11-22T10:00:00.012Z',
@@ -65,7 +65,7 @@ export const unrecorded = {
 export const retrying = (waitMs: number): RecordedOutcome => ({
   status: 'retrying',
   statusCode: 503,
-  error: ownWords`The destination answered 503`,
+  error: ownWords`The destination returned 503`,
   waitMs,
 });
 
