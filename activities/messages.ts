@@ -62,9 +62,9 @@ async function sendMessage(deps: MessageDeps, request: MessageRequest): Promise<
   const isLogged = type === 'mail' && deps.smtp === null;
   // The channel of an alert that reaches nobody fails instead; a route has no channel.
   const isWithheld = loaded.to === 'route' && !isLogged && allowed.length === 0;
-  if (isLogged) deps.log.info(line, 'message (set SMTP_URL to have it sent by mail)');
+  if (isLogged) deps.log.info(line, 'message (set SMTP_URL to send it by email)');
   else if (isWithheld)
-    deps.log.warn(line, 'message withheld: none of its recipients may be sent mails (HOOKYARD_NOTIFY_RECIPIENTS)');
+    deps.log.warn(line, 'message withheld: none of its recipients may receive emails (HOOKYARD_NOTIFY_RECIPIENTS)');
   else {
     if (loaded.kind === 'failing') await noteNotifying(deps.pool, request);
     // A worker that ends does not wait for a silent receiver; another worker sends the same message again.

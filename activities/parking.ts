@@ -148,13 +148,13 @@ export async function startParking(
     if (counting || !asked || pause < (isMuch ? LEAST_PAUSE_MS : countEveryMs)) return;
     counting = countAll()
       .catch((error: unknown) =>
-        throttled(log).warn({ cause: causeOf(error) }, 'failed deliveries could not be counted in Temporal'),
+        throttled(log).warn({ cause: causeOf(error) }, 'failed to count failed deliveries in Temporal'),
       )
       .finally(() => {
         countedAt = performance.now();
         counting = undefined;
         if (refused > 0)
-          log.warn({ count: refused }, 'failed deliveries do not wait in Temporal for a replay: too many do');
+          log.warn({ count: refused }, 'failed deliveries do not wait in Temporal for a replay: too many already wait');
         refused = 0;
       });
   }

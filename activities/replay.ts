@@ -44,7 +44,7 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
       try {
         return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, findRoom, key, page)));
       } catch (error) {
-        deps.log.error({ ...key, page, cause: causeOf(error) }, 'page of a replay not made');
+        deps.log.error({ ...key, page, cause: causeOf(error) }, 'page of a replay failed');
         throw error;
       }
     },
@@ -110,7 +110,7 @@ async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, re
   try {
     await sendAll(replayedSignals(client, replays), CONCURRENT_SIGNALS);
   } catch (error) {
-    log.warn({ ...key, cause: causeOf(error) }, 'workflows of replayed deliveries could not be signalled');
+    log.warn({ ...key, cause: causeOf(error) }, 'failed to signal workflows of replayed deliveries');
   }
 }
 

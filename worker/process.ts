@@ -38,7 +38,7 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
     ]);
   // npm start, which names the data folder, has printed them already.
   if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
-    log.info({ settings: describeSettings(settings) }, 'the worker starts');
+    log.info({ settings: describeSettings(settings) }, 'worker starting');
   const metrics = await temporalMetrics(settings, env, log, process.argv);
   installTemporalRuntime(log, metrics?.options);
   const temporal = temporalConnectionOptions(env);
@@ -54,7 +54,7 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
     ).finally(() => connection.close());
   });
   const worker = await runWorker(settings, tuning, env, database, temporal, log, metrics);
-  log.info('the worker is ready');
+  log.info('worker ready');
   sayReady();
   endWith(worker.stop, settings, log);
   canEndInOrder();
@@ -78,10 +78,13 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
   onEndRequest((reason, count) => {
     if (count > 1) return;
     throttled(log).flush();
-    log.info({ reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS }, 'the worker ends; running attempts may finish');
+    log.info(
+      { reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS },
+      'worker shutting down; running attempts may finish',
+    );
     setTimeout(
       () => {
-        log.error('the worker was ended: something did not end in time');
+        log.error('worker did not shut down in time');
         process.exit(1);
       },
       2 * settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + LAST_STEPS_MS,
@@ -89,7 +92,7 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ cause: causeOf(error) }, 'worker did not end cleanly');
+        log.error({ cause: causeOf(error) }, 'worker did not shut down cleanly');
         process.exit(1);
       },
     );

@@ -172,7 +172,7 @@ function openPools(
     name: 'hookyard-worker',
     transactionPooler,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError: (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke'),
+    onError: (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection failed'),
   };
   return {
     hotPool: createPool(url, {

@@ -194,7 +194,7 @@ function keepLedger({ pool, workers, log }: { pool: Pool; workers: () => number;
   return new PollLoop({
     round: async () => ((await rollUp(pool)) ? { ms: 0 } : rest()),
     onError(error) {
-      throttled(log).warn({ cause: causeOf(error) }, 'the ledger was not rolled up; it is tried again');
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to roll up the ledger; trying again');
       return rest();
     },
   });

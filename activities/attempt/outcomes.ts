@@ -45,7 +45,7 @@ export async function recordAttempt(
     !route || error === null
       ? null
       : offerFailover(route, context, { attempt: made.attempt, exhausted: deliveryStatus === 'failed', error });
-  if (deps.results.isFull()) throw new Error('The database takes no results at the moment');
+  if (deps.results.isFull()) throw new Error('The database does not accept results');
   const { recorded } = deps.results.record(organizationId, {
     deliveryId,
     eventId,
@@ -90,7 +90,7 @@ export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
 export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('Not recorded in time')), ms);
-  const onEnd = () => late.reject(new Error('Not recorded before the worker ends'));
+  const onEnd = () => late.reject(new Error('Not recorded before the worker shut down'));
   ending?.addEventListener('abort', onEnd, { once: true });
   if (ending?.aborted) onEnd();
   return Promise.race([promise, late.promise]).finally(() => {
@@ -158,12 +158,12 @@ async function end(
   const { deliveryId, eventId, attempt } = request;
   const context = await contexts.submit(request);
   if (!context) return { status: 'closed', statusCode: null, error: null };
-  const reason = ownWords`Attempt ${attempt} was given up: ${refusalOf(error)}`;
+  const reason = ownWords`Attempt ${attempt} was aborted: ${refusalOf(error)}`;
   const { organizationId, statusCode } = context;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
   log.error(
     { deliveryId, eventId, attempt, cause: causeOf(error) },
-    'delivery ended: PostgreSQL refused a value of it',
+    'delivery ended: PostgreSQL refused a value of the delivery',
   );
   return { status: 'failed', statusCode, error: reason };
 }

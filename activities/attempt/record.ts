@@ -130,7 +130,10 @@ async function awaitRecord(
     return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded, deps.ending));
   } catch (error) {
     if (isRefusedValue(error)) throw error;
-    throttled(deps.log).warn({ deliveryId, attempt, cause: causeOf(error) }, 'an attempt is to be recorded later');
+    throttled(deps.log).warn(
+      { deliveryId, attempt, cause: causeOf(error) },
+      'failed to record an attempt; trying again later',
+    );
     return unrecordedOutcome(result);
   }
 }

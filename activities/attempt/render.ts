@@ -94,7 +94,7 @@ function failoverFacts({ originalDestinationId, failoverReason }: AttemptContext
 function describe(error: unknown): DescribedError {
   if (error instanceof MissingCredentialsError) return openError(error.summary);
   const detail = error instanceof Error ? error.message : String(error);
-  return { summary: ownWords`The request could not be made; the API tells why`, detail };
+  return { summary: ownWords`The request could not be built; see the details in the API`, detail };
 }
 
 // The causes of issues (docs/guide/issues-and-alerts.md).
@@ -148,7 +148,7 @@ async function transformed(
   const transform =
     transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
   if (transform === null) {
-    const gone = ownWords`The transform was changed or deleted, and the version that the delivery was made by is not kept any more`;
+    const gone = ownWords`The transform was changed or deleted, and the version that the delivery uses is no longer kept`;
     return { problem: openError(gone), reason: 'deleted' };
   }
   return transformContent(deps.threads, transform, context, received, organizationId);

@@ -47,7 +47,7 @@ const MAX_SEPARATE = 1000;
 export class ResultsFullError extends Error {
   override readonly name = 'ResultsFullError';
   constructor() {
-    super('No attempt is made: the database takes no results at the moment');
+    super('No attempt is sent: the database does not accept results');
   }
 }
 
@@ -208,7 +208,7 @@ export function createResultRecorder(
     async idle() {
       const recordings = [...underWay.values()].map(({ recorded }) => recorded);
       await Promise.race([Promise.allSettled(recordings), pause(LAST_TRIES_MS)]);
-      if (underWay.size > 0) log.error({ results: underWay.size }, 'results of attempts could not be recorded');
+      if (underWay.size > 0) log.error({ results: underWay.size }, 'failed to record results of attempts');
       await Promise.all([together.idle(), alone.idle()]);
     },
   };
@@ -307,7 +307,7 @@ async function countLater(deps: RecordDeps, attempts: CountedAttempt[]): Promise
 function notCounted({ log }: RecordDeps, attempts: CountedAttempt[], error: unknown): Set<string> {
   throttled(log).warn(
     { attempts: attempts.length, cause: causeOf(error) },
-    'attempts were not counted in their circuits',
+    'attempts were not counted in their circuit breakers',
   );
   return new Set();
 }

@@ -29,7 +29,7 @@ export async function repeat(step: () => Promise<boolean>, until: number, log: L
     } catch (error) {
       failures += 1;
       if (!isTransientDatabaseError(error) || failures >= MOST_FAILURES || performance.now() > until) throw error;
-      log.warn({ cause: causeOf(error) }, 'a step of a deletion is made again');
+      log.warn({ cause: causeOf(error) }, 'a step of a deletion failed; trying again');
       await delay(ERROR_PAUSE_MS);
     }
     if (performance.now() > until) return true;
@@ -39,7 +39,7 @@ export async function repeat(step: () => Promise<boolean>, until: number, log: L
 
 export async function tellOfFailure(deps: { pool: Pool; log: Log }, part: string, error: unknown): Promise<void> {
   const { pool, log } = deps;
-  log.error({ part, cause: causeOf(error) }, 'a part of housekeeping failed; it is tried again in five minutes');
+  log.error({ part, cause: causeOf(error) }, 'a part of housekeeping failed; trying again in five minutes');
   // It may have failed because the database is away.
   await countFailure(pool, part, error).catch((reason: unknown) =>
     log.warn({ part, cause: causeOf(reason) }, 'a failed part of housekeeping was not counted'),

@@ -32,7 +32,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const errors: unknown[] = [];
   let hasMore = false;
   const fail = (error: unknown, id?: string) => {
-    log.warn({ id, cause: causeOf(error) }, 'what a deletion has left cannot be removed now; it is tried again');
+    log.warn({ id, cause: causeOf(error) }, 'failed to remove the remains of a deletion; trying again');
     errors.push(error);
   };
   // One after the other (background-steps.ts), and each of them has its time.
@@ -88,7 +88,7 @@ function tellOfPurge(step: PurgeStep | null, log: Log): void {
   const { finished, eventsRemovedNow, ...progress } = step;
   const { eventsRemoved } = progress;
   const told = (events: number) => Math.floor(events / TELL_EVERY);
-  if (finished) log.info(progress, 'everything of a deleted source has been removed');
+  if (finished) log.info(progress, 'all records of a deleted source were removed');
   else if (told(eventsRemoved) > told(eventsRemoved - eventsRemovedNow))
     log.info(progress, 'a deleted source is being removed');
 }
@@ -121,10 +121,7 @@ export async function finishOrganizations(deps: OrganizationDeletionDeps): Promi
     try {
       hasMore = await removeAll(deps, deletion, until);
     } catch (error) {
-      deps.log.warn(
-        { organizationId, cause: causeOf(error) },
-        'the deletion of an organization failed; it is tried again',
-      );
+      deps.log.warn({ organizationId, cause: causeOf(error) }, 'the deletion of an organization failed; trying again');
       errors.push(error);
     }
   }
@@ -145,7 +142,7 @@ async function removeAll({ pool, client, log }: OrganizationDeletionDeps, deleti
   } else if (await repeat(async () => found(await removeWorkflows(client, organizationId)), until, log)) return true;
   if (isLastLook && isEmpty) {
     await removeOrganization(pool, organizationId);
-    log.info({ organizationId, eventsRemoved }, 'everything of a deleted organization has been removed');
+    log.info({ organizationId, eventsRemoved }, 'all records of a deleted organization were removed');
   } else await noteEmptied(pool, organizationId);
   return false;
 }

@@ -89,7 +89,7 @@ export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
 export class HousekeepingError extends Error {
   override readonly name = 'HousekeepingError';
   constructor(parts: string[]) {
-    super(`Housekeeping could not do all of its work: ${parts.join(', ')}; see the worker's log`);
+    super(`Parts of housekeeping failed: ${parts.join(', ')}; see the worker's log`);
   }
 }
 
@@ -106,7 +106,7 @@ async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean
   const needed = new Set((await keyUse(pool, false)).map(({ keyId }) => keyId));
   log.info(
     { encrypted, stillNeeded: [...needed], needless: box.olderKeyIds.filter((id) => !needed.has(id)) },
-    'stored secrets were encrypted with the first encryption key; those that are needless can be removed',
+    'stored secrets were encrypted with the first encryption key; unused keys can be removed',
   );
   return more;
 }
@@ -144,7 +144,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
       const ids = refused.slice(0, 10);
       log.error(
         { refused: refused.length, ids },
-        'PostgreSQL does not let these deliveries fail; their payloads go all the same',
+        'PostgreSQL refuses to fail these deliveries; their payloads are removed anyway',
       );
     }
     if (!done || failed > 0) return true;
@@ -189,7 +189,6 @@ async function removeYounger(pool: Pool, day: number): Promise<boolean> {
 async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: number): Promise<boolean> {
   const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
   if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');
-  if (inUse)
-    log.warn(inUse, 'retention waits for a transaction that uses the table; it is tried again in five minutes');
+  if (inUse) log.warn(inUse, 'retention waits for a transaction that uses the table; trying again in five minutes');
   return inUse === null;
 }

@@ -42,7 +42,7 @@ export function openDestination(
   if (!stored.enabled)
     return { ok: false, ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
   const type = WAREHOUSE_TYPES.find((known) => known === stored.type);
-  if (type === undefined) throw new Error(`${stored.id} is of type ${stored.type}, which is no warehouse`);
+  if (type === undefined) throw new Error(`${stored.id} is of type ${stored.type}, which is not a warehouse`);
   const opened = decryptedWarehouseConfig(secretBox, { id: stored.id, type, config: stored.config });
   if (!opened.ok) return { ok: false, ending: 'failed', reason: openError(opened.message) };
   const target = {

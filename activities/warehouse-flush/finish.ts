@@ -99,7 +99,10 @@ async function endRefused(
 ): Promise<void> {
   const reason = ownWords`It could not be recorded as ${named(outcome)}: ${refusalOf(error)}`;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
-  log.error({ batchId: id, deliveryId, cause: causeOf(error) }, 'delivery ended: PostgreSQL refused a value of it');
+  log.error(
+    { batchId: id, deliveryId, cause: causeOf(error) },
+    'delivery ended: PostgreSQL refused a value of the delivery',
+  );
 }
 
 async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {

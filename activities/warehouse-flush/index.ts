@@ -21,7 +21,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
       const { organizationId, destinationId } = request;
       deps.log.error(
         { organizationId, destinationId, what, cause: causeOf(error) },
-        'a step of a warehouse failed on our own side; it is repeated',
+        'a step of a warehouse failed in Hookyard; trying again',
       );
       throw error;
     }

@@ -115,7 +115,7 @@ function refused(
   return fail(deps, batch, { error: problem, cause: causeOf(problem), retry, latency });
 }
 
-const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all of its deliveries have ended`);
+const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all deliveries of the batch have ended`);
 const TOO_LARGE = openError(
   ownWords`The row of this one event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
 );
@@ -191,7 +191,7 @@ function bytesOf(members: BatchMember[]): number {
 }
 
 const MAPPING_TOO_LONG = openError(
-  ownWords`The row of the webhook takes too long to make; simplify what the fieldMapping of the destination searches for`,
+  ownWords`The row of the webhook takes too long to build; simplify the fieldMapping of the destination`,
 );
 
 /** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */

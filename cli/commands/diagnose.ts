@@ -19,7 +19,7 @@ export function addDiagnose(program: Command): void {
       'after',
       `
 Run it where the service runs, with the environment of the service: in the container, or in the folder of npm start. Settings and
-logs are those of this machine; health and issues come from the service.`,
+logs come from this machine; health and issues come from the service.`,
     )
     .action(async (_options, command: Command) => {
       const { client, output } = contextOf(command);

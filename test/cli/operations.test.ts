@@ -53,7 +53,7 @@ describe('a command of an operation', () => {
     const ofEvent = await cli.run([...test, '--event', eventId, '--json']);
     const errors = [{ path: '/id', message: 'must be string' }];
     expect(JSON.parse(ofEvent.stdout)).to.deep.equal({ valid: false, errors });
-    await fails(1, /schema is no JSON Schema/, 'schemas', 'test', '{"type":"objekt"}', '--payload', '{}');
+    await fails(1, /schema is not a JSON Schema/, 'schemas', 'test', '{"type":"objekt"}', '--payload', '{}');
     await fails(2, /--payload or --event/, 'schemas', 'test', '{}');
   });
 });
@@ -80,7 +80,7 @@ describe('hookyard alert-channels', () => {
     const changed = await cli.json('alert-channels', 'show', 'Team');
     expect(changed).to.include({ throttleMinutes: 5, enabled: false, kinds: null, afterCount: 3 });
     receiver.answer('/slack', 410);
-    await fails(1, /The channel answered 410/, 'alert-channels', 'test', 'Team');
+    await fails(1, /The channel returned 410/, 'alert-channels', 'test', 'Team');
     await cli.ok('alert-channels', 'delete', 'Team');
     await fails(3, /no alert channel Team/, 'alert-channels', 'show', 'Team');
   });

@@ -257,8 +257,8 @@ describe('hookyard on the command line', () => {
     expect(ran.code, ran.stderr).to.equal(0);
     expect(JSON.parse(ran.stdout)).to.include({ name: 'Misspelt' });
     expect(ran.stderr.split('\n')).to.deep.equal([
-      'hookyard: The service does not know the member retryPolicy.maxRetry and ignored it; did you mean retryPolicy.maxRetries?',
-      'hookyard: The service does not know the member x and ignored it',
+      'hookyard: The service does not know the field retryPolicy.maxRetry and ignored it; did you mean retryPolicy.maxRetries?',
+      'hookyard: The service does not know the field x and ignored it',
       '',
     ]);
   });

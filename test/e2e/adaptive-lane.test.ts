@@ -61,7 +61,7 @@ describe('the lane adaptive', () => {
     });
     await until('the worker to say so', async () => (await lanesInUse()).workflow === 1);
     expect(messages().at(-1)).to.include({ lane: 'workflow' });
-    expect(messages().at(-1)?.msg).to.match(/^workers have room/);
+    expect(messages().at(-1)?.msg).to.match(/^workers have capacity/);
     await growth.grown(['hookyard_lane_changes_total', { to: 'workflow' }]);
   }
 
@@ -149,7 +149,7 @@ describe('the lane adaptive', () => {
     const eventId = await send(source);
     const [delivery] = await records.deliveries(eventId);
     await until('the workflow to be there', () => workflowOf(delivery?.id ?? '').describe());
-    await until('the start to fail', () => worker.output().includes('its workflow could not be reached'), 120_000);
+    await until('the start to fail', () => worker.output().includes('failed to reach the workflow'), 120_000);
     temporal.breakConnections();
     await until('the attempt', () => endpoint.requests.length > 0, 60_000);
     const { source: later } = await records.pipe(receiver.endpoint(200).url);

@@ -326,7 +326,7 @@ describe('Alerts', () => {
       return rowCount === 1;
     });
     await until('the channel to fail', async () => (await own.state()).failingSince !== null);
-    expect(await own.state()).to.include({ lastError: 'The channel answered 500' });
+    expect(await own.state()).to.include({ lastError: 'The channel returned 500' });
     await settled(of);
   });
 
@@ -339,9 +339,9 @@ describe('Alerts', () => {
     const [told] = await messages(other.received, 1);
     const event = verified(told);
     expect(event.type).to.equal('channel.failing');
-    expect(event.data.failingChannel).to.include({ id: broken.id, lastError: 'The channel answered 410' });
+    expect(event.data.failingChannel).to.include({ id: broken.id, lastError: 'The channel returned 410' });
     expect(event.data.changes?.map((each) => each.issue.id)).to.deep.equal([id]);
-    expect(await broken.state()).to.include({ lastError: 'The channel answered 410' });
+    expect(await broken.state()).to.include({ lastError: 'The channel returned 410' });
     expect((await broken.state()).failingSince).to.be.a('string');
     await settled(of);
     expect([broken.received().length, other.received().length]).to.deep.equal([1, 1]);
@@ -406,7 +406,7 @@ describe('Alerts', () => {
     const [told] = await messages(own.received, 1);
     expect(verified(told).data.failingChannel).to.include({
       id,
-      lastError: 'None of the addresses may be sent mails',
+      lastError: 'None of the addresses may receive emails',
     });
     expect(mail.mails.filter(({ to }) => to.includes('victim@strangers.example'))).to.deep.equal([]);
   });

@@ -47,7 +47,7 @@ describe('a delivery', () => {
         destination: { retryPolicy: onceMore(2) },
       });
       expect(endpoint.requests).to.have.length(3);
-      expect(delivery).to.include({ attemptCount: 3, statusCode: 500, error: 'The destination answered 500' });
+      expect(delivery).to.include({ attemptCount: 3, statusCode: 500, error: 'The destination returned 500' });
       expect(await records.event(eventId)).to.include({ status: 'failed', deliveriesFailed: 1 });
     });
 

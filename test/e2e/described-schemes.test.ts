@@ -124,7 +124,7 @@ describe('sources with a scheme that their owner describes', () => {
       const { headers } = signer.sign({ body: BODY, nowMs: Date.now(), url: hidden.webhookUrl }, key);
       const answer = await send<Json>('POST', plain.url + new URL(hidden.webhookUrl).pathname, headers, BODY);
       expect([answer.status, answer.body.code]).to.deep.equal([503, 'UNAVAILABLE']);
-      expect(answer.body.message).to.include('there was no answer');
+      expect(answer.body.message).to.include('no response');
     } finally {
       await plain.stop();
     }

@@ -211,7 +211,7 @@ describe('failover', () => {
       expect(headers).to.include({
         'x-hookyard-failover': 'true',
         'x-hookyard-original-destination': destination.id,
-        'x-hookyard-failure-reason': 'The destination answered 500',
+        'x-hookyard-failure-reason': 'The destination returned 500',
       });
     }
     expect(await circuit(), 'one attempt of the primary destination failed').to.include({

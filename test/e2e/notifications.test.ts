@@ -33,7 +33,7 @@ describe('notifications', () => {
       'message-id': `<failure.${id}@sender.example>`,
       'auto-submitted': 'auto-generated',
     });
-    const facts = ['Orders <b>', 'Shop <orders>', 'Acme & Sons', eventId, id, '503', 'The destination answered 503'];
+    const facts = ['Orders <b>', 'Shop <orders>', 'Acme & Sons', eventId, id, '503', 'The destination returned 503'];
     const links = [
       `https://temporal.example/namespaces/${routes.testInstance.temporal.options.namespace}/workflows/${id}`,
       `https://hooks.example/console/deliveries/${id}`,

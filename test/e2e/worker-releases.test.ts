@@ -102,7 +102,7 @@ describe('workers of two releases', () => {
   });
 
   describe('when no worker of the current one is left', () => {
-    const TAKES_OVER = 'workflows continue with this worker: none of the current release asked for them';
+    const TAKES_OVER = 'workflows continue with this worker: no worker of the current release polled for them';
     const tuning = { releaseSilentSeconds: 5 };
 
     async function takenOverBy(release: string) {

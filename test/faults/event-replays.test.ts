@@ -121,6 +121,6 @@ describe('replays by filter, cut off', function () {
     }
     await until('the API to see the database again', () => read(id));
     await settle(id, events);
-    expect(worker.output().slice(before), 'the worker lived on').to.include('page of a replay not made');
+    expect(worker.output().slice(before), 'the worker lived on').to.include('page of a replay failed');
   });
 });

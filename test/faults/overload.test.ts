@@ -53,7 +53,7 @@ describe('more webhooks than deliveries', function () {
   it('are refused beyond the limit, and what was acknowledged is delivered in the order of its receipt', async () => {
     const burst = await line();
     const other = await line();
-    const closings = logged('ingest answers 503');
+    const closings = logged('ingest returns 503');
     expectRefusal(await fill(burst.ledger), new RegExp(`destination ${burst.destination.id}`));
     expect(burst.ledger.acknowledged.size).to.be.at.least(SHARE.destination - 1);
     expect(await records.storedEvents(burst.source.id)).to.equal(burst.ledger.acknowledged.size);
@@ -76,7 +76,7 @@ describe('more webhooks than deliveries', function () {
     await other.ledger.settle(DEADLINE_MS);
     expect(await records.storedEvents(burst.source.id)).to.equal(burst.ledger.acknowledged.size);
     // Each of the two processes noticed it, and said so once.
-    expect(logged('ingest answers 503') - closings).to.equal(2);
+    expect(logged('ingest returns 503') - closings).to.equal(2);
   });
 
   it('to a destination that does not answer leave the others alone', async () => {

@@ -115,7 +115,7 @@ describe('killed and ended processes', function () {
     const eventId = await ledger.accepted();
     await until('the attempt to run', () => endpoint.requests.length === 1);
     const ended = worker.stop();
-    await until('the worker to begin its end', () => worker.output().includes('worker ends'));
+    await until('the worker to begin its end', () => worker.output().includes('worker shutting down'));
     gate.resolve();
     expect(await ended).to.equal(0);
     await ledger.settle(RECOVERY_MS);

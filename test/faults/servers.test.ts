@@ -71,7 +71,7 @@ describe('servers that are away for a while', function () {
     await ledger.post();
     await until('an attempt to run', () => endpoint.requests.length === 1);
     const ended = worker.stop();
-    await says('the worker ends').finally(gate.resolve);
+    await says('the worker is shutting down').finally(gate.resolve);
     expect(await ended).to.equal(0);
     await testInstance.onlyWorker();
     await ledger.settle(RECOVERY_MS);

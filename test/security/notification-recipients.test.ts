@@ -124,7 +124,7 @@ describe('Recipients of notifications, with several organizations', () => {
     expect(mail.to).to.deep.equal([one]);
     const link = (mail.headers['list-unsubscribe'] ?? '').slice(1, -1);
     expect(mail.headers['list-unsubscribe-post']).to.equal('List-Unsubscribe=One-Click');
-    expect(mail.parts['text/plain']).to.contain(`Stop these mails: ${link}`);
+    expect(mail.parts['text/plain']).to.contain(`Stop these emails: ${link}`);
     expect(mail.parts['text/html']).to.contain(`<a href="${link}">`);
 
     const page = await fetch(link);

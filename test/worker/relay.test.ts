@@ -175,15 +175,15 @@ describe('a relay', () => {
       // It reads destinations when it has claimed.
       await blocker.query('lock table destinations in access exclusive mode');
       await queue(express);
-      await until('a round to fail', () => messages.includes('the relay waits: its last round failed'));
+      await until('a round to fail', () => messages.includes('the last round of the relay failed; trying again'));
     });
     await untilEmpty(20_000);
     expect(attempted).to.have.length(1);
   });
 
   describe('without Temporal', () => {
-    const UNREACHED = 'its workflow could not be reached; it is tried again';
-    const FAILED_ROUND = 'the relay waits: its last round failed';
+    const UNREACHED = 'failed to reach the workflow; trying again';
+    const FAILED_ROUND = 'the last round of the relay failed; trying again';
 
     it('makes first attempts while it waits for the answer to a start, however busy it is', async () => {
       const [express, workflow] = [await way('express'), await way('workflow')];

@@ -99,7 +99,7 @@ describe('an attempt whose result the database does not take', () => {
       attempt: 1,
       deliveryStatus: 'retrying',
       statusCode: 503,
-      error: ownWords`The destination answered 503`,
+      error: ownWords`The destination returned 503`,
       latency: 12,
       startedAt: new Date().toISOString(),
       completedAt: new Date().toISOString(),

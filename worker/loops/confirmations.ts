@@ -36,7 +36,7 @@ export function dueConfirmations(deps: ConfirmationDeps): DuePart {
   const isOn = () => deps.recipientRule() === 'confirmed';
   const forgetting = startForgetting(deps, isOn);
   return {
-    what: 'confirmation mails',
+    what: 'confirmation emails',
     kinds: ['recipients'],
     everyMs: () => EVERY_MS,
     isOn,
@@ -62,7 +62,7 @@ function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop 
   const rest = { ms: FORGET_EVERY_MS };
   let last = '';
   const keep = (error: unknown) =>
-    deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
+    deps.log.warn({ cause: causeOf(error) }, 'failed to remove recipients that no route or alert channel uses');
   return new PollLoop({
     async round() {
       if (!isOn()) return rest;
@@ -88,7 +88,10 @@ async function askNamed(deps: ConfirmationDeps, organizationId: string, claims: 
     await Promise.all(claims.filter(({ address }) => !forgotten.includes(address)).map((each) => ask(deps, each)));
   } catch (error) {
     const { log } = deps;
-    log.warn({ organizationId, cause: causeOf(error) }, 'confirmation mails of an organization are sent later');
+    log.warn(
+      { organizationId, cause: causeOf(error) },
+      'failed to send the confirmation emails of an organization; trying again later',
+    );
   }
 }
 
@@ -111,9 +114,9 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    log.warn({ organizationId, error: error.summary }, 'a confirmation mail could not be sent');
+    log.warn({ organizationId, error: error.summary }, 'failed to send a confirmation email');
     if (!error.permanent) return;
   }
   await noteAsked(deps.pool, asked);
-  log.info({ organizationId }, 'a confirmation mail was sent to a recipient of notifications');
+  log.info({ organizationId }, 'confirmation email sent to a recipient of notifications');
 }

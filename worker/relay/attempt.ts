@@ -84,10 +84,10 @@ export function createExpress(deps: ExpressDeps): Express {
     if (before === 'handed over') {
       throttled(deps.log).warn(
         { deliveryId, cause: causeOf(error) },
-        'its workflow continues, and its position in the queue is to be removed',
+        'its workflow continues, and its queue entry will be removed',
       );
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
-      throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt to be made again');
+      throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt will be repeated');
     } else {
       remembered.set(deliveryId, before + 1);
       await afterOwnError(row, policy, error, before + 1);
@@ -100,11 +100,11 @@ export function createExpress(deps: ExpressDeps): Express {
     const isLast = tries >= MOST_TRIES;
     deps.log.warn(
       { deliveryId, tries, cause: causeOf(error) },
-      isLast ? 'first attempt is left to a workflow' : 'first attempt to be made again',
+      isLast ? 'first attempt handed over to a workflow' : 'first attempt will be repeated',
     );
     if (!isLast) return;
     await handOver(row, policy, undefined).catch((reason: unknown) =>
-      deps.log.warn({ deliveryId, cause: causeOf(reason) }, 'the delivery could not be left to its workflow'),
+      deps.log.warn({ deliveryId, cause: causeOf(reason) }, 'failed to hand over the delivery to its workflow'),
     );
   }
 

@@ -62,8 +62,8 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     if (lane === shown) return;
     shown = lane;
     laneChanges.add({ to: lane });
-    if (pressure !== null) log.info({ lane, pressure }, 'workflows fall behind: the relay makes first attempts itself');
-    else log.info({ lane }, 'workers have room: deliveries are workflows from their start again');
+    if (pressure !== null) log.info({ lane, pressure }, 'workflows fall behind: the relay sends first attempts itself');
+    else log.info({ lane }, 'workers have capacity: new deliveries start as workflows again');
   }
 
   function byRule({ deliveryId, organizationId }: Belongings, hasSlot: boolean): Choice {

@@ -70,14 +70,14 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
       await removeQueued(deps.pool, row);
       deps.log.warn(
         { deliveryId, forMs },
-        'its workflow has not recorded a first attempt; the relay leaves the delivery to it',
+        'the workflow has not recorded a first attempt; the relay hands over the delivery',
       );
     }
     deps.freeSlot(deliveryId);
     return true;
   } catch (error) {
     const facts = { deliveryId, cause: causeOf(error) };
-    throttled(deps.log).warn(facts, 'its workflow could not be reached; it is tried again');
+    throttled(deps.log).warn(facts, 'failed to reach the workflow; trying again');
     return false;
   }
 }
@@ -131,7 +131,7 @@ async function unlessRefused(
     return await signal();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    log.warn({ deliveryId, cause: causeOf(error) }, 'its workflow cannot be signalled that its turn has come');
+    log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow that it may continue');
     return true;
   }
 }

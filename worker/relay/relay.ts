@@ -112,7 +112,8 @@ export function startRelay(deps: RelayDeps): Relay {
     isSwept: () => claims.isSwept,
     look: () => background.run(checkOverdue()),
     dueInMs: () => Math.min(pacing.nextInMs(), inFlight.nextCheckInMs),
-    onError: (error) => throttled(log).warn({ cause: causeOf(error) }, 'the relay waits: its last round failed'),
+    onError: (error) =>
+      throttled(log).warn({ cause: causeOf(error) }, 'the last round of the relay failed; trying again'),
   });
 
   return {

@@ -116,7 +116,10 @@ export class Shards {
     await this.#running;
     this.#shards = [];
     await endWorker(db, name).catch((error: unknown) =>
-      log.warn({ cause: causeOf(error) }, 'this worker could not say that it ends; others find out'),
+      log.warn(
+        { cause: causeOf(error) },
+        'failed to unregister this worker; other workers take over its shards after a timeout',
+      ),
     );
   }
 
@@ -146,7 +149,7 @@ export class Shards {
     this.#validUntil = askedAt + DEAD_MS;
     const dead = this.#deadAmong(found.beats, askedAt);
     if (dead.size > 0 && (await removeDead(db, dead)) > 0)
-      log.info({ workers: dead.size }, 'workers are gone; their shards are shared');
+      log.info({ workers: dead.size }, 'workers are gone; other workers take over their shards');
     if (found.shards.length > found.share) await this.#giveUp(found);
     else await this.#take(found);
     return BEAT_MS;
@@ -208,7 +211,7 @@ export class Shards {
     this.#others.clear();
     // At the start, the connection is not there yet.
     if (this.#validUntil > 0)
-      throttled(this.#deps.log).warn({ cause: causeOf(error) }, 'this worker could not show that it lives');
+      throttled(this.#deps.log).warn({ cause: causeOf(error) }, 'failed to renew the registration of this worker');
     return AFTER_ERROR_MS;
   }
 

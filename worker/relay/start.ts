@@ -189,7 +189,7 @@ export class Starts {
   async #restAfter(error: unknown, row: OutboxRow): Promise<void> {
     const { log } = this.#deps;
     const facts = { deliveryId: row.deliveryId, cause: causeOf(error) };
-    throttled(log).warn(facts, 'its workflow could not be reached; it is tried again');
+    throttled(log).warn(facts, 'failed to reach the workflow; trying again');
     await this.#restBeforeNextTry(row);
   }
 

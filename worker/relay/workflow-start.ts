@@ -65,7 +65,7 @@ export async function startDelivery(
     staticDetails:
       row.failoverOf === null
         ? undefined
-        : `Failover: takes over from ${workflowReference(withPrefix(client.prefix, row.failoverOf), row.failoverOf)}, whose destination did not take the event.`,
+        : `Failover: takes over from ${workflowReference(withPrefix(client.prefix, row.failoverOf), row.failoverOf)}, whose destination did not accept the event.`,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: row.organizationId },
       { key: sourceIdAttribute, value: row.sourceId },

@@ -80,7 +80,7 @@ function servedMetrics(port: number, log: Log): TemporalMetrics {
         isAway = false;
         return text;
       } catch (error) {
-        if (!isAway) log.warn({ cause: causeOf(error) }, 'the metrics of the Temporal SDK cannot be read');
+        if (!isAway) log.warn({ cause: causeOf(error) }, 'failed to read the metrics of the Temporal SDK');
         isAway = true;
         return undefined;
       }
@@ -92,7 +92,7 @@ function read(agent: Agent, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     const request = get({ host: HOST, port, path: '/metrics', agent, signal }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`It answers ${answer.statusCode}`));
+      if (answer.statusCode !== 200) reject(new Error(`It returns ${answer.statusCode}`));
       textOf(answer).then(resolve, reject);
     });
     request.on('error', reject);

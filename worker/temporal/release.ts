@@ -165,7 +165,11 @@ function tellOf({ release, log }: KeepReleaseDeps, current: string | null): void
       { release: current },
       'Temporal gives workflows to workers of a release only: set HOOKYARD_WORKER_VERSIONING=on',
     );
-  else log.warn({ ...release, current }, 'another release is the current one: this worker finishes what it has');
+  else
+    log.warn(
+      { ...release, current },
+      'another release is the current one: this worker only finishes its open workflows',
+    );
 }
 
 /** @param takesOver whether no worker of the one before is left */
@@ -180,7 +184,8 @@ async function makeCurrent(deps: KeepReleaseDeps, takesOver: boolean): Promise<v
     connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, conflictToken }),
   );
   const names = { deploymentName, buildId, before };
-  if (takesOver) log.warn(names, 'workflows continue with this worker: none of the current release asked for them');
+  if (takesOver)
+    log.warn(names, 'workflows continue with this worker: no worker of the current release polled for them');
   else log.info(names, 'this release is the current one: workflows continue with its workers');
 }
 

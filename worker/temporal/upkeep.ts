@@ -52,12 +52,12 @@ export function keepApiKey(
       if (key !== told) {
         await connection.setApiKey(key);
         told = key;
-        log.info('the API key of Temporal was replaced by that of its file');
+        log.info('the API key of Temporal was replaced from its file');
       }
       return KEY_EVERY_MS;
     },
     (error) =>
-      throttled(log).warn({ cause: causeOf(error) }, 'the API key of Temporal cannot be replaced; trying again'),
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to replace the API key of Temporal; trying again'),
   );
 }
 
@@ -171,7 +171,7 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
       return SCHEDULES_EVERY_MS;
     } catch (error) {
       if (!(error instanceof NamespaceNotFoundError)) throw error;
-      log.warn({ namespace }, 'Temporal does not know the namespace; it is made again');
+      log.warn({ namespace }, 'Temporal does not know the namespace; creating it again');
       await ensureNamespace(connection, namespace, (details) =>
         log.warn({ details }, 'Temporal does not let this client set up its namespace'),
       );
@@ -182,7 +182,7 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
   const loop = every(SCHEDULES_EVERY_MS, look, (error) => {
     const cause = causeOf(error);
     refusal = cause.system === 'temporal' && REFUSALS.includes(cause.code ?? '') ? cause.details : null;
-    throttled(log).warn({ cause }, 'schedules could not be made; they are tried again');
+    throttled(log).warn({ cause }, 'failed to create schedules; trying again');
   });
   return {
     get refusal() {

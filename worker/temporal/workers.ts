@@ -141,7 +141,7 @@ async function startMessages({ settings, temporal, log }: WorkerContext, parts: 
   const stopLink = createStopLink({ secretBox: parts.secretBox, recipientRule: rule }, () => links.apiBase);
   const common = { ...parts, settings, log, smtp, stopLink, recipientRule: rule, ...links };
   if (smtp && links.apiBase !== '') parts.due.add(dueConfirmations({ ...common, smtp, publicUrl: links.apiBase }));
-  else if (smtp) log.warn('confirmation mails cannot be sent: set HOOKYARD_PUBLIC_URL');
+  else if (smtp) log.warn('confirmation emails cannot be sent: set HOOKYARD_PUBLIC_URL');
   const sendAlert = createAlertSender({ ...common, version, publicUrl: () => publicUrl(settings) });
   const activities = createMessageActivities({ ...common, sendAlert, workflowLink: workflowLinks(settings, temporal) });
   const start = (via: 'mail' | 'http', close?: () => void) =>

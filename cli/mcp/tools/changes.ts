@@ -74,7 +74,7 @@ export const actOnDeliveries = tool({
     ...deliveryFilters,
     until: inputs.until,
     action: z.enum(ACTIONS),
-    delivery: z.string().min(1).max(100).describe('Only this delivery, dlv_...').optional(),
+    delivery: z.string().min(1).max(100).describe('ID of the only delivery to act on, dlv_...').optional(),
     expectedCount,
   }),
   more: 'list_deliveries shows the deliveries.',
