@@ -157,7 +157,7 @@ describe('what an owner describes', () => {
       [{ template: '{id}{body}{id}', idHeader: 'X-Id' }, /^template must hold \{id\} once/],
       [{ template: '{Body}' }, /^template has braces around something else/],
       [{ template: '{body}}' }, /^template has braces/],
-      [{ template: '{timestamp}.{body}' }, /^timestampHeader is needed/],
+      [{ template: '{timestamp}.{body}' }, /^timestampHeader or timestampPart is required/],
       [{ timestampHeader: 'X-Time' }, /^template must hold \{timestamp\}/],
       [{ idHeader: 'X-Id' }, /^idHeader and \{id\}/],
       [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
@@ -224,7 +224,7 @@ describe('what an owner describes', () => {
     expect(jwt({ jwksUrl })).to.match(/^audience or claims is required/);
     expect(jwt({ jwksUrl, claims: {} })).to.match(/^audience or claims is required/);
     expect(jwt({ jwksUrl, audience: 'a', secret })).to.match(/^secret must be left out/);
-    expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is needed/);
+    expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is required/);
     expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be left out/);
     expect(jwt({ algorithm: 'none', secret })).to.match(/^algorithm/);
     for (const url of [

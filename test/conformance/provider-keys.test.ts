@@ -54,7 +54,7 @@ describe('Amazon SNS', () => {
       ...[':8443/', '.:443/', '/../', '/x/', '//'].map((text) => url.replace('.com/', `.com${text}`)),
       ...[`${url}?a=1`, `${url}#a`, `${url} `, ` ${url}`, `${url}.txt`, url.replace('Simple', 'Complex'), '', 'x'],
     ])
-      expect(await expectRefused(verified({ SigningCertURL }), SigningCertURL)).to.match(/not at an address/);
+      expect(await expectRefused(verified({ SigningCertURL }), SigningCertURL)).to.match(/not at a URL/);
     expect(world.server.asked).to.deep.equal([]);
   });
 

@@ -54,8 +54,8 @@ describe('secrets in files', () => {
       'DATABASE_URL and DATABASE_URL_FILE are both set: remove one of them',
       `SMTP_URL_FILE: ${empty} is empty; it must hold the value of the secret`,
       `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must hold the value of the secret`,
-      `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); does the process have it, and may it read it?`,
-      `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); does the process have it, and may it read it?`,
+      `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); check that the file exists and that the process may read it`,
+      `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); check that the file exists and that the process may read it`,
     ]);
     expect(problems.join()).to.not.match(/pass1|pass2/);
   });

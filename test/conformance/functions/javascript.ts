@@ -102,7 +102,7 @@ export const javascript: Answers = {
       'crypto.createHash("sha256").update("616263", "hex").digest("hex")',
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     ],
-    ['crypto.createHash("crc32")', /Unknown hash: crc32; there are md5, sha1/],
+    ['crypto.createHash("crc32")', /Unknown hash: crc32\. Valid hashes: md5, sha1/],
   ],
   Intl: [
     [
