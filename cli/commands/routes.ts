@@ -58,7 +58,7 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
       },
       show({ context, named }, answer: { id: string; pausedUntil: string | null }) {
         const { id, pausedUntil } = answer;
-        const end = pausedUntil === null ? `hookyard ${kind}s resume ${id} resumes it` : `until ${pausedUntil}`;
+        const end = pausedUntil === null ? `resume it with: hookyard ${kind}s resume ${id}` : `until ${pausedUntil}`;
         showDone(context, answer, `${named} is paused; ${end}`);
       },
     },

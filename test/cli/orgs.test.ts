@@ -38,7 +38,7 @@ describe('hookyard orgs', () => {
   it('lists them', async () => {
     expect(await shown()).to.include({ slug: organization.slug, plan: 'business', status: 'active' });
     expect(await cli.ok('orgs', 'list')).to.match(
-      new RegExp(`${organization.slug} .*${organization.id} +business +active +of the plan`),
+      new RegExp(`${organization.slug} .*${organization.id} +business +active +plan default`),
     );
   });
 

@@ -73,7 +73,7 @@ describe('hookyard on the command line', () => {
     expect(await cli.ok('destinations', 'show', 'CRM')).to.not.include('whisper');
     expect(await cli.ok('destinations', 'list')).to.include('CRM');
     expect(await cli.ok('destinations', 'pause', 'CRM', '--reason', 'It is moved')).to.match(
-      /^CRM is paused; hookyard destinations resume dst_\w+ ends that\n$/,
+      /^CRM is paused; resume it with: hookyard destinations resume dst_\w+\n$/,
     );
     expect(await cli.json('destinations', 'show', 'CRM')).to.include({ paused: true, pauseReason: 'It is moved' });
     expect(await cli.json('destinations', 'resume', 'CRM', '--rate', '5')).to.include({ id: made.id, paused: false });

@@ -161,7 +161,7 @@ describe('what an owner describes', () => {
       [{ timestampHeader: 'X-Time' }, /^template must hold \{timestamp\}/],
       [{ idHeader: 'X-Id' }, /^idHeader and \{id\}/],
       [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
-      [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is needed/],
+      [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is required/],
       [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart must be left out/],
       [
         { signaturePart: 'v1', timestampPart: 't', timestampHeader: 'T', template: '{timestamp}{body}' },
