@@ -162,7 +162,7 @@ describe('what an owner describes', () => {
       [{ idHeader: 'X-Id' }, /^idHeader and \{id\}/],
       [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
       [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is required/],
-      [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart must be left out/],
+      [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart cannot be combined/],
       [
         { signaturePart: 'v1', timestampPart: 't', timestampHeader: 'T', template: '{timestamp}{body}' },
         /^timestampPart/,
