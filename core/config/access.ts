@@ -34,14 +34,11 @@ const SINGLE_SCOPES = [
   'audit:read',
   'secrets:read',
 ] as const;
-/** What an operation may ask for. */
 export type SingleScope = (typeof SINGLE_SCOPES)[number];
 
-/** What a key may hold. */
 export const SCOPES = [...GROUPS, ...SINGLE_SCOPES] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The kinds of records that scopes name: `sources`. */
 export type Resource = SingleScope extends `${infer Name}:${string}` ? Name : never;
 
 export function isSingleScope(text: string): text is SingleScope {
@@ -56,15 +53,11 @@ export function groupOf(scope: SingleScope): Group {
   return scope.endsWith(':read') && scope !== 'secrets:read' ? 'read' : 'write';
 }
 
-/** Whether a key with these scopes may do what needs one. */
 export function allows(held: readonly string[], needed: SingleScope): boolean {
   return held.includes(needed) || held.includes(groupOf(needed));
 }
 
-/**
- * The first of these scopes that a key with others lacks; undefined when it has them all. A group is more than all
- * scopes that it holds today, so only the group itself has it.
- */
+/** A group is more than all scopes that it holds today, so only the group itself has it. */
 export function lacking(held: readonly string[], wanted: readonly string[]): string | undefined {
   return wanted.find((scope) => !(isSingleScope(scope) ? allows(held, scope) : held.includes(scope)));
 }

@@ -167,14 +167,12 @@ type Read<Name extends keyof Variables> =
   | z.output<Variables[Name]['schema']>
   | (Variables[Name] extends { default: string } ? never : undefined);
 
-/** Validated settings, by variable name; an optional variable that is unset is `undefined`. */
 export type Settings = { [Name in keyof Variables]: Read<Name> } & {
   /** Where a secret was read from, if it was read from a file. */
   [Name in SecretName as `${Name}_FILE`]?: string;
 };
 
 /**
- * Reads the settings from an environment.
  * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text
  * counts as unset
  * @throws ConfigError naming every variable that is unknown (`HOOKYARD_*` only) or has a value that cannot be used
@@ -215,7 +213,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
 
 export type LogSettings = Pick<Settings, 'LOG_LEVEL'> & Partial<Pick<Settings, 'HOOKYARD_LOG_FORMAT'>>;
 
-/** How a process logs that other settings are wrong: a value that cannot be used counts as unset here. */
+/** A value that cannot be used counts as unset here. */
 export function readLogSettings(env: Record<string, string | undefined>): LogSettings {
   const read = <Name extends keyof LogSettings>(name: Name): Settings[Name] => {
     const { schema, default: unset } = variables[name];
@@ -224,9 +222,6 @@ export function readLogSettings(env: Record<string, string | undefined>): LogSet
   return { LOG_LEVEL: read('LOG_LEVEL'), HOOKYARD_LOG_FORMAT: read('HOOKYARD_LOG_FORMAT') };
 }
 
-/**
- * The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out.
- */
 export function describeSettings(settings: Settings): string[] {
   const names = [...Object.keys(variables), ...SECRETS.map((name) => `${name}_FILE`)] as (keyof Settings)[];
   return names
@@ -234,7 +229,6 @@ export function describeSettings(settings: Settings): string[] {
     .map((name) => `${name}=${isSecret(name) ? '****' : String(settings[name])}`);
 }
 
-/** Whether a setting may have this value. */
 export const isUsable = (name: keyof Variables, text: string): boolean =>
   variables[name].schema.safeParse(text).success;
 

@@ -1,13 +1,10 @@
 // How many PostgreSQL connections a process opens at most, by what they are for (docs/operate/postgresql.md).
 import type { Settings } from './config.ts';
 
-/** Each is the size of a pool. */
 export interface ApiConnections {
-  /** Store webhooks. */
   ingest: number;
   /** Lists, histories and commands of the management API, which may be slow. */
   management: number;
-  /** Records of the management API. */
   records: number;
   /** Keys, and what belongs to no organization. */
   service: number;
@@ -15,14 +12,11 @@ export interface ApiConnections {
 
 /** Besides these a worker listens on one connection, and holds slots of destinations on another. */
 export interface WorkerConnections {
-  /** Claim, load and record. */
   hot: number;
-  /** Commands and housekeeping. */
   commands: number;
   warehouses: number;
 }
 
-/** Of a process without a setting. */
 const DEFAULT_TOTAL = { api: 36, worker: 26 };
 const OWN = 2;
 // At most; hot paths take what is left.

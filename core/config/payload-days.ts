@@ -1,4 +1,3 @@
-// How long payloads are kept.
 import type { Settings } from './config.ts';
 
 /** How many days payloads are kept; null: for ever. A payload never outlives its event. */

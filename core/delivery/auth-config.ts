@@ -27,7 +27,6 @@ const basic = z.object({
   password: z.string().refine(hasNoControlCharacters, 'must not contain control characters'),
 });
 
-/** The schema of `authConfig`, by `authType`; its id names it in the API's description. */
 export const authConfigSchemas = {
   none: z.object({}).meta({ id: 'NoAuth' }),
   basic: basic.meta({ id: 'BasicAuth' }),
@@ -36,7 +35,5 @@ export const authConfigSchemas = {
   custom_header: z.object({ headerName, headerValue }).meta({ id: 'CustomHeaderAuth' }),
 } as const;
 
-/** How a request proves itself to a destination. */
 export type AuthType = keyof typeof authConfigSchemas;
-/** Every `authType`, for schemas and messages. */
 export const AUTH_TYPES = Object.keys(authConfigSchemas) as [AuthType, ...AuthType[]];

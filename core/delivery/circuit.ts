@@ -7,9 +7,7 @@ export type CircuitState = (typeof CIRCUIT_STATES)[number];
 /** Times are milliseconds since 1970. */
 export interface Circuit {
   state: CircuitState;
-  /** Failed attempts since the last successful one. */
   failureCount: number;
-  /** Successful probes since the circuit became half-open. */
   probeSuccessCount: number;
   /** When the current cooldown began; null unless open. */
   openedAt: number | null;
@@ -25,12 +23,9 @@ export interface CircuitRule {
 
 // A probe that ends without an attempt is cleared by the statement that ends it (db/delivery/delivery-commands.ts).
 export type CircuitEvent =
-  /** An attempt ended, and is counted `at` this time. */
   | { type: 'succeeded'; deliveryId: string; at: number }
   | { type: 'failed'; deliveryId: string; at: number }
-  /** This delivery becomes the next probe. */
   | { type: 'probe'; deliveryId: string; until: number }
-  /** Time has passed, or the rule was changed. */
   | { type: 'elapsed'; at: number }
   | { type: 'reset' };
 
@@ -48,7 +43,6 @@ export const CLOSED_CIRCUIT: Circuit = {
   probe: null,
 };
 
-/** The circuit after an event; the same object when nothing changed. */
 export function nextCircuit(circuit: Circuit, rule: CircuitRule, event: CircuitEvent): Circuit {
   switch (event.type) {
     case 'succeeded':
@@ -65,10 +59,8 @@ export function nextCircuit(circuit: Circuit, rule: CircuitRule, event: CircuitE
   }
 }
 
-/** What decides whom it admits. */
 type Admitting = Pick<Circuit, 'state'> & { probe: { deliveryId: string } | null };
 
-/** Whether a primary delivery may be attempted. */
 export function admits(circuit: Admitting, deliveryId: string): boolean {
   return circuit.state === 'closed' || isProbe(circuit, deliveryId);
 }

@@ -1,14 +1,12 @@
 // The address that a delivery goes to: that of its destination, with what it takes of the webhook's own.
 import { mergedQuery } from '../http/query-text.ts';
 
-/** Where a destination is, and what it takes of the addresses of webhooks. */
 export interface TargetAddress {
   url: string;
   forwardQuery: boolean;
   forwardPath: boolean;
 }
 
-/** What follows the source in the address of a webhook, as it was received. */
 export interface ReceivedAddress {
   /** Empty, or with its first slash; free of steps up (ingest-path.ts). */
   path: string;
@@ -23,9 +21,8 @@ export interface DeliveryAddress {
 }
 
 /**
- * Where a delivery goes. What was received follows what the destination has byte by byte: a URL parser would write it
- * anew, with other escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up
- * (ingest-path.ts).
+ * What was received follows what the destination has byte by byte: a URL parser would write it anew, with other
+ * escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up (ingest-path.ts).
  */
 export function deliveryAddress(
   { url, forwardQuery, forwardPath }: TargetAddress,
@@ -44,6 +41,5 @@ export function deliveryAddress(
   return { url: own + target, target };
 }
 
-/** The address as it is shown, and looked at before anything is sent. */
 export const deliveryUrl = (target: TargetAddress, received: ReceivedAddress): string =>
   deliveryAddress(target, received).url;

@@ -25,10 +25,7 @@ const PAUSE_MS = 500;
 // After so long without an attempt there is nothing left for this turn, ms.
 const IDLE_MS = 500;
 
-/**
- * What came of a request; `unrelated`: nothing that says anything of the destination's load, as when its address cannot
- * be resolved.
- */
+/** `unrelated`: nothing that says anything of the destination's load, as when its address cannot be resolved. */
 export type Outcome = AnswerKind | 'unrelated';
 
 /** `at`: when it is asked for, or when it was taken. */
@@ -37,7 +34,6 @@ type Slot = { is: 'wanted' | 'held'; at: number };
 interface Entry {
   destinationId: string;
   limit: DestinationLimit;
-  /** Of the destination; null: none of its own. */
   maximum: number | null;
   taken: number;
   /** When each request that is not answered was sent, the oldest first. */
@@ -49,23 +45,17 @@ interface Entry {
 }
 
 export class DestinationConcurrency {
-  /** The least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  /** Those with something under way, or a slot. */
   readonly #active = new Set<Entry>();
   readonly #ceiling: number;
   readonly #now: () => number;
   #workers = 1;
   #requests = 0;
-  /** When slots were lost. */
   #lostAt = Number.NEGATIVE_INFINITY;
   /** Called when a destination begins to wait for a slot, and when one is used after a while without any. */
   onUse: () => void = () => {};
 
-  /**
-   * @param ceiling of destinations without a maximum of their own, all workers together
-   * @param now a monotonic clock in ms
-   */
+  /** @param ceiling of destinations without a maximum of their own, all workers together */
   constructor(ceiling: number, now: () => number = () => performance.now()) {
     this.#ceiling = ceiling;
     this.#now = now;
@@ -95,17 +85,14 @@ export class DestinationConcurrency {
     return entry === undefined || this.#hasRoom(entry);
   }
 
-  /** Destinations without room. */
   full(): string[] {
     return [...this.#active].filter((entry) => !this.#hasRoom(entry)).map(({ destinationId }) => destinationId);
   }
 
-  /** Whether more is under way than may be now. */
   isOver(destinationId: string): boolean {
     return (this.#entries.get(destinationId)?.taken ?? 0) > this.limitOf(destinationId);
   }
 
-  /** Acquires a permit, whatever the limit: for work that asked before, or is limited elsewhere. */
   acquire(destinationId: string): void {
     const entry = this.#usedEntryOf(destinationId);
     entry.taken += 1;
@@ -114,7 +101,6 @@ export class DestinationConcurrency {
     this.#wantSlot(entry);
   }
 
-  /** Acquires a permit if there is one. */
   tryAcquire(destinationId: string): boolean {
     const entry = this.#usedEntryOf(destinationId);
     if (entry.taken < this.#limitOf(entry)) {
@@ -125,7 +111,7 @@ export class DestinationConcurrency {
     return false;
   }
 
-  /** Releases a permit. To be called once for each. */
+  /** To be called once for each. */
   release(destinationId: string): void {
     const entry = this.#entries.get(destinationId);
     if (!entry) return;
@@ -159,7 +145,6 @@ export class DestinationConcurrency {
     };
   }
 
-  /** False for a destination that is not known. */
   isQuick(destinationId: string): boolean {
     const latencyMs = this.#entries.get(destinationId)?.latencyMs ?? null;
     return latencyMs !== null && latencyMs < LONG_MS;
@@ -172,14 +157,12 @@ export class DestinationConcurrency {
     return (entry?.latencyMs ?? 0) >= LONG_MS || (oldest !== undefined && this.#now() - oldest > LONG_MS);
   }
 
-  /** The limits of the destinations in use, in ascending order. */
   limits(): number[] {
     const since = this.#now() - FORGOTTEN_MS;
     const used = [...this.#entries.values()].filter((entry) => entry.taken > 0 || entry.usedAt > since);
     return used.map((entry) => this.#limitOf(entry)).toSorted((a, b) => a - b);
   }
 
-  /** Whether slots are held or waited for. */
   get hasSlots(): boolean {
     return [...this.#active].some(({ slot }) => slot !== null);
   }
@@ -187,7 +170,6 @@ export class DestinationConcurrency {
   /** What needs a slot now, and how many slots its destination has. */
   slotsWanted(): { destinationId: string; maximum: number }[] {
     const now = this.#now();
-    // It may need one only since there are more workers.
     for (const entry of this.#active) if (entry.taken > 0) this.#wantSlot(entry);
     const isOver = now - this.#lostAt >= LONGEST_TIMEOUT_MS;
     return [...this.#active].flatMap(({ destinationId, maximum, slot, taken }) =>
@@ -206,7 +188,6 @@ export class DestinationConcurrency {
   }
 
   /**
-   * Gives slots back, and continues with those that nobody else can want.
    * @param confirmedAt when all of them were known to be held, ms of the clock
    * @returns the destinations of those that are to be given back
    */

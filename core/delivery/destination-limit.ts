@@ -9,9 +9,7 @@
 //   each would take as long as a time-out.
 // * Where it hung, or refused the only attempt, the load is not the reason, so the limit returns quickly all the way.
 
-/** What an attempt says about the load of its destination. */
 export interface Answer {
-  /** When it was sent, and when its answer came or was given up; ms of one monotonic clock. */
   startedAt: number;
   at: number;
   /** Attempts under way when it was sent or when it was answered, whichever are more; itself included. */
@@ -24,7 +22,6 @@ export type AnswerKind = 'answered' | 'refused' | 'silent';
 
 /** Whole numbers of at least 1. */
 export interface LimitRange {
-  /** Where a limit starts. */
   initial: number;
   /** For a destination that hangs. */
   hanging: number;
@@ -52,17 +49,14 @@ const WEIGHT_BELOW = 0.3;
 const WEIGHT_ABOVE = 0.001;
 
 export class DestinationLimit {
-  /** With the fraction; null: nothing is known. */
   #limit: number | null = null;
   /** The level at which there were too many refusals; null: not known. */
   #refusedAt: number | null = null;
   #decreasedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** The part of the outcomes. */
   #refusals = 0;
   #usualMs: number | null = null;
 
-  /** A whole number in the range. */
   value(range: LimitRange): number {
     return Math.floor(Math.min(range.ceiling, this.#limit ?? range.initial));
   }
@@ -97,7 +91,6 @@ export class DestinationLimit {
     else this.#limit = Math.max(limit + STEP / limit, Math.min(limit + 1, SAFE_PART * level));
   }
 
-  /** @returns whether it came about as quickly as usual */
   #learn(latencyMs: number, limit: number): boolean {
     const usual = this.#usualMs ?? latencyMs;
     this.#usualMs = usual + (latencyMs < usual ? WEIGHT_BELOW : WEIGHT_ABOVE / limit) * (latencyMs - usual);

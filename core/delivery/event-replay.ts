@@ -3,13 +3,11 @@ import type { NoRoom } from '../fairness/backlog-room.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
-/** Of a replay that has not ended. */
 export const OPEN_REPLAY_STATUSES: readonly EventReplayStatus[] = ['pending', 'running'];
 
 /** Events per second. */
 export const REPLAY_RATE = { min: 1, max: 1000, default: 50 };
 
-// The limit of a bulk replay.
 const MAX_PAGE_EVENTS = 100;
 
 /** How many events a page has at most: those of one second, so that a slow replay is not a series of bursts. */
@@ -34,10 +32,6 @@ export function pageDeliveries(deliveriesPerSecond: number): number {
   return Math.max(1, Math.min(most, MAX_PAGE_DELIVERIES));
 }
 
-/**
- * How many events the next page looks at: about as many as lead to its deliveries, by those before. What an event has
- * been replayed to is read for each of them.
- */
 export function pageEvents(
   {
     eventsReplayed,
@@ -52,10 +46,6 @@ export function pageEvents(
   return Math.min(pageSize(rates.events), Math.max(1, Math.ceil(pageDeliveries(rates.deliveries) / each)));
 }
 
-/**
- * How many deliveries the next page may have, by those that were made.
- * @param rates events and deliveries per second
- */
 export function expectedDeliveries(
   { pages, deliveriesCreated }: Pick<ReplayProgress, 'pages' | 'deliveriesCreated'>,
   rates: { events: number; deliveries: number },
@@ -67,19 +57,14 @@ export function expectedDeliveries(
 /** Progress of a replay. Counts and ids only: it is stored in histories. */
 export interface ReplayProgress {
   status: EventReplayStatus;
-  /** Pages made so far; the next one has the next number. */
   pages: number;
   /** Events that matched when the replay was requested; null when counting them took too long. */
   eventsTotal: number | null;
   eventsReplayed: number;
   deliveriesCreated: number;
-  /** Matching events whose payload was gone. */
   eventsExpired: number;
-  /** Matching events without a current route. */
   eventsUnroutable: number;
-  /** Events received before this time have been processed, ISO 8601. */
   replayedUntil: string | null;
-  /** The organization is suspended: no page was made. */
   suspended?: boolean;
   /** No page was made: what it waits for. */
   waitsFor?: string;
@@ -87,7 +72,6 @@ export interface ReplayProgress {
   restMs?: number;
 }
 
-/** Why no page of a replay can be made at the moment. */
 export type PageWaits = NoRoom | { full: 'deliveriesPerEvent'; most: number } | { full: 'replayedPerSecond' };
 
 /** For people. Figures that change are left out: it is stored in histories. */
@@ -112,17 +96,12 @@ export function waitsFor(waits: PageWaits): string {
   }
 }
 
-/**
- * How long to wait after a page so that the rate is kept, in ms.
- * @param events replayed since the page was begun; a restarted workflow learns of many pages at once
- * @param tookMs since the page was begun
- */
+/** @param events replayed since the page was begun; a restarted workflow learns of many pages at once */
 export function pauseAfterPage(events: number, ratePerSecond: number, tookMs: number): number {
   const paced = Math.min(events, pageSize(ratePerSecond));
   return Math.max(0, Math.round((paced * 1000) / ratePerSecond - tookMs));
 }
 
-/** One or two sentences for people. */
 export function describeProgress(progress: ReplayProgress): string {
   const { eventsReplayed, eventsTotal, deliveriesCreated, eventsExpired, eventsUnroutable, replayedUntil } = progress;
   const total = eventsTotal === null ? '' : ` of ${eventsTotal}`;

@@ -28,10 +28,6 @@ const LONGEST_PAUSE_MS = 60_000;
 const STEADY_MS = 10_000;
 const MOST_REMEMBERED = 10_000;
 
-/**
- * Why the relay makes a first attempt: too many come, of all or of its organization; workflows fall behind; Temporal
- * refuses them; or its organization has its share of the slots.
- */
 export const REASONS_FOR_RELAY = ['rate', 'behind', 'refused', 'share'] as const;
 export type ReasonForRelay = (typeof REASONS_FOR_RELAY)[number];
 
@@ -45,11 +41,8 @@ interface LaneRuleOptions {
 export class LaneRule {
   readonly #options: LaneRuleOptions;
   readonly #rate: Rate;
-  /** Until when the relay makes the first attempts of an organization of which too many came. */
   readonly #burstsUntil = new LRUCache<string, number>({ max: MOST_REMEMBERED });
-  /** Until when it makes those of all. */
   #allUntil = Number.NEGATIVE_INFINITY;
-  /** Until when it makes those of any organization. */
   #anyUntil = Number.NEGATIVE_INFINITY;
   #pause = { reason: 'behind' as ReasonForRelay, ms: 0, until: Number.NEGATIVE_INFINITY };
 
@@ -58,10 +51,6 @@ export class LaneRule {
     this.#rate = new Rate(options.perSecond);
   }
 
-  /**
-   * Why the relay makes first attempts now, those of all organizations or of one that has too many; null: all may be
-   * workflows.
-   */
   get pressure(): ReasonForRelay | null {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
@@ -81,10 +70,7 @@ export class LaneRule {
     if (this.#rate.isFull) this.#allUntil = this.#anyUntil;
   }
 
-  /**
-   * Of one that was counted.
-   * @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none
-   */
+  /** @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none */
   choose(organizationId: string): Leave | ReasonForRelay {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
@@ -96,7 +82,6 @@ export class LaneRule {
     return 'behind';
   }
 
-  /** No workflows for a while. */
   pause(reason: ReasonForRelay): void {
     const now = this.#options.now();
     const { ms, until } = this.#pause;
@@ -109,14 +94,12 @@ export class LaneRule {
 /** What organizations may do in WINDOW_MS together: whatever is counted holds a slot for so long. */
 class Rate {
   readonly #slots: FairQueue;
-  /** In the order of their times. */
   readonly #counted: { organizationId: string; at: number }[] = [];
 
   constructor(perSecond: number) {
     this.#slots = new FairQueue(Math.ceil((perSecond * WINDOW_MS) / 1000));
   }
 
-  /** Whether organizations together have as much as they may. */
   get isFull(): boolean {
     return this.#slots.isFull;
   }

@@ -21,7 +21,6 @@ export const FULL_FROM = 3 / 8;
 /** Below this size no organization can hold more of the database than it may. */
 export const sharedFrom = (limit: number): number => (limit * TIMES_FREE.database) / (TIMES_FREE.database + 1);
 
-/** Who adds deliveries, with the limits in force. */
 export interface Sender {
   organizationId: string;
   limits: Pick<Limits, 'waitingDeliveries'>;
@@ -30,26 +29,21 @@ export interface Sender {
 /** Where each delivery of an event goes that would wait. */
 export type WaitingOf = readonly { destinationId: string }[];
 
-/** What is full. */
 export type NoRoom =
   | { full: 'database' | 'share of the database' | 'service' | 'organization' }
   | { full: 'destination'; destinationId: string }
   | { full: 'waitingDeliveries'; most: number; waiting: number };
 
-/** A count of what all organizations hold together. */
 export interface Counted {
   total: number;
   /** By organization; a missing one has next to nothing. */
   own: ReadonlyMap<string, number>;
 }
 
-/** A count of the backlog. */
 export interface Waiting extends Counted {
-  /** The destinations with the largest backlogs. */
   destinations: readonly { id: string; organizationId: string; waiting: number }[];
 }
 
-/** Undoes an addition: it was not stored. */
 export type Undo = () => void;
 
 /** Something that organizations share, of which only a count now and then is known. */
@@ -57,7 +51,6 @@ export class Room {
   limit: number;
   readonly #timesFree: number;
   #counted: Counted = { total: 0, own: new Map() };
-  /** Added since the last count began, and before: what a count may not include. */
   #since = new Map<string, number>();
   #before = new Map<string, number>();
   #added = 0;
@@ -75,13 +68,11 @@ export class Room {
     return this.limit - this.#counted.total - this.#added;
   }
 
-  /** What an organization holds. */
   of(organizationId: string): number {
     const of = (amounts: ReadonlyMap<string, number>) => amounts.get(organizationId) ?? 0;
     return of(this.#counted.own) + of(this.#since) + of(this.#before);
   }
 
-  /** @param more what it adds besides */
   isFullFor(organizationId: string, more = 0): boolean {
     return !mayHold(this.of(organizationId) + more, 1, this.left - more - 1, this.#timesFree);
   }
@@ -91,7 +82,7 @@ export class Room {
     return () => this.#change(this.#since, organizationId, -amount);
   }
 
-  /** Takes over a count. @param read throws when it cannot be read; the last count stays valid then */
+  /** @param read throws when it cannot be read; the last count stays valid then */
   async count<Result extends Counted>(read: () => Promise<Result>): Promise<Result> {
     for (const [id, amount] of this.#since) this.#before.set(id, (this.#before.get(id) ?? 0) + amount);
     this.#since = new Map();
@@ -109,13 +100,9 @@ export class Room {
 }
 
 export class BacklogRoom {
-  /** In deliveries. */
   readonly backlog: Room;
-  /** In bytes; a count sets its limit. */
   readonly database = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.database);
-  /** What waits for each destination. */
   readonly #destinations = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.backlog);
-  /** Those of the last count. */
   #counted: Waiting['destinations'] = [];
 
   /** @param limit in deliveries; 0: none */
@@ -123,7 +110,6 @@ export class BacklogRoom {
     this.backlog = new Room(limit || Number.POSITIVE_INFINITY, TIMES_FREE.backlog);
   }
 
-  /** Takes over a count of the backlog. @param read as for a room */
   async count(read: () => Promise<Waiting>): Promise<void> {
     let counted: Waiting = { total: 0, own: new Map(), destinations: [] };
     await this.backlog.count(async () => {
@@ -136,7 +122,6 @@ export class BacklogRoom {
     this.#counted = counted.destinations;
   }
 
-  /** What is refused at the moment, for metrics and the log. */
   get full(): { all: boolean; organizations: string[]; destinations: string[] } {
     const fullOf = (room: Room) => [...room.counted.own.keys()].filter((id) => room.isFullFor(id));
     return {
@@ -146,14 +131,13 @@ export class BacklogRoom {
     };
   }
 
-  /** Whether nothing is accepted, from whomever. */
   fullForAll(): NoRoom | null {
     if (this.database.left <= 0) return { full: 'database' };
     return this.backlog.left <= 0 ? { full: 'service' } : null;
   }
 
   /**
-   * What is full for the deliveries of an event. An event is stored whole: there is room if one more delivery may wait.
+   * An event is stored whole: there is room if one more delivery may wait.
    * @param before deliveries that are to be stored with it, and have their room
    */
   refusal(sender: Sender, event: WaitingOf, before = 0): NoRoom | null {
@@ -173,7 +157,6 @@ export class BacklogRoom {
     return this.database.isFullFor(organizationId) ? { full: 'share of the database' } : null;
   }
 
-  /** How many of these events, one after the other, have room; and what is full for the next one. */
   fitting(sender: Sender, events: readonly WaitingOf[]): { count: number; noRoom: NoRoom | null } {
     let before = 0;
     for (const [count, event] of events.entries()) {
@@ -184,7 +167,6 @@ export class BacklogRoom {
     return { count: events.length, noRoom: null };
   }
 
-  /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
   add(organizationId: string, waiting: WaitingOf, bytes = 0): Undo {
     const undo = [
       this.backlog.add(organizationId, waiting.length),

@@ -23,7 +23,6 @@ export interface BatcherOptions<Item, Result> {
   spacingMs?: number;
   /** How long items wait for others before a group starts. By default they do not. */
   linger?: Linger<Item>;
-  /** Groups that may run at the same time. */
   concurrency: number;
   /** Maximum queued items and weight; more are refused with BatcherFullError. */
   maxQueued: number;
@@ -33,11 +32,9 @@ export interface BatcherOptions<Item, Result> {
 }
 
 interface Linger<Item> {
-  /** Longest wait of an item, ms. */
   ms: number;
   /** As many items do not wait for more. */
   maxItems: number;
-  /** An item that does not wait, nor do those before it. */
   isUrgent: (item: Item) => boolean;
 }
 
@@ -81,7 +78,6 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Waits until everything submitted so far has been handled. */
   idle(): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     this.#stopLingering();
@@ -137,7 +133,6 @@ export class Batcher<Item, Result> {
       group.push(next);
       this.#queue.shift();
     }
-    // What is left has waited.
     this.#lingersUntil = Number.NEGATIVE_INFINITY;
     return group;
   }
@@ -174,7 +169,6 @@ interface Queued {
   weight: number;
 }
 
-/** What is queued of an owner. */
 interface Own {
   size: number;
   weight: number;
@@ -213,7 +207,6 @@ class RoundRobinQueue<Entry extends Queued> {
     return own?.entries[0];
   }
 
-  /** Removes the first one; then its owner is served last. */
   shift(): void {
     const [own] = this.#owners.values();
     const entry = own?.entries.shift();

@@ -17,18 +17,16 @@ const TOO_MUCH = 'it is more work than the filters and schemas of one webhook ma
 export class Budget {
   #left: number;
 
-  /** @param ms about how long the work may take */
   constructor(ms: number) {
     this.#left = ms * STEPS_PER_MS;
   }
 
-  /** Announces work of so many steps. @throws BudgetError when that is more than is left; so does all that follows */
+  /** @throws BudgetError when that is more than is left; so does all that follows */
   spend(steps: number): void {
     this.takeOff(steps);
     if (this.#left < 0) throw new BudgetError(TOO_MUCH);
   }
 
-  /** Counts work that is done. */
   protected takeOff(steps: number): void {
     this.#left -= steps;
   }
@@ -39,7 +37,6 @@ export class Budget {
     return work();
   }
 
-  /** What is left, in ms. */
   get leftMs(): number {
     return Math.max(0, this.#left / STEPS_PER_MS);
   }

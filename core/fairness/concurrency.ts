@@ -1,17 +1,12 @@
-// Runs promises with bounded concurrency.
 import pMap from 'p-map';
 
 export type Limiter = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** Too many are waiting for their turn. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/**
- * Runs at most `max` things at a time, in the order in which they were asked for.
- * @param maxWaiting how many may wait; what is asked for then rejects with QueueFullError
- */
+/** @param maxWaiting what is asked for beyond it rejects with QueueFullError */
 export function limitConcurrency(max: number, maxWaiting: number = Number.POSITIVE_INFINITY): Limiter {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -31,8 +26,8 @@ export function limitConcurrency(max: number, maxWaiting: number = Number.POSITI
 }
 
 /**
- * Runs `work` for each item. A failure stops none of the others, so that one bad item holds up nothing; after as many
- * failures as run at a time nothing more begins: what all of them need is away then.
+ * A failure stops none of the others, so that one bad item holds up nothing; after as many failures as run at a time
+ * nothing more begins: what all of them need is away then.
  * @throws the first failure, when everything that began has ended
  */
 export async function eachOf<T>(
@@ -52,7 +47,6 @@ export async function eachOf<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** @throws the first error, when all have ended */
 export async function settleAll(works: Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(works);
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');

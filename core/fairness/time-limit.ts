@@ -23,16 +23,11 @@ export class TimedBudget extends Budget {
     }
   }
 
-  /**
-   * Takes off what the thread has done since `before`, its processor time then, in ms; when that is more than was left,
-   * nothing is left for what follows.
-   */
   took(before: number): void {
     this.takeOff((threadCpuMs() - before) * STEPS_PER_MS);
   }
 }
 
-/** The code exceeded its time limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
@@ -52,11 +47,10 @@ const MARGIN = 1.5;
 const NEARLY = 0.9;
 
 /**
- * Runs a synchronous function. Costs about half a millisecond (a watchdog thread), so it is for work that may be long.
+ * Costs about half a millisecond (a watchdog thread), so it is for work that may be long.
  * @param limitMs after this much processor time it is interrupted, wherever it is; on the clock after nine times as
  * much at the latest
  * @param work must be repeatable: it may be interrupted and restarted
- * @throws TimeLimitError, or what the function throws
  */
 export function withinTime<T>(limitMs: number, work: () => T): T {
   let clockMs = limitMs;
@@ -82,7 +76,6 @@ function interruptAfter<T>(limitMs: number, work: () => T): T {
   try {
     caller.runInContext(context, { timeout: limitMs });
   } finally {
-    // Releases the work, which may hold large values.
     context.run = idle;
   }
   return outcome.value as T;

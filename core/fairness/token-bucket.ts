@@ -13,25 +13,21 @@ export class TokenBucket {
     this.#filledAt = nowMs;
   }
 
-  /** Whether one may pass now; it takes nothing. */
   has(nowMs: number): boolean {
     this.#fill(nowMs);
     return this.#tokens >= 1;
   }
 
-  /** @returns false when none may pass now */
   take(nowMs: number): boolean {
     if (!this.has(nowMs)) return false;
     this.#tokens -= 1;
     return true;
   }
 
-  /** Undoes a `take`. */
   giveBack(): void {
     this.#tokens += 1;
   }
 
-  /** How long until one may pass, ms; Infinity when none ever may. */
   waitMs(nowMs: number): number {
     if (this.has(nowMs)) return 0;
     return ((1 - this.#tokens) / this.#perSecond) * 1000;
@@ -43,7 +39,6 @@ export class TokenBucket {
     this.#tokens = Math.max(this.#tokens - passed, -this.#perSecond);
   }
 
-  /** Changes the rate. */
   limit(perSecond: number, nowMs: number): void {
     if (perSecond === this.#perSecond) return;
     this.#fill(nowMs);

@@ -22,7 +22,6 @@ const LONGEST_WAIT_MS = 30_000;
 
 interface WorkflowPermitsOptions {
   permits: number;
-  /** Whether there is only one organization: it does not wait. */
   alone: () => boolean;
   /** How long everything but a first attempt holds its slot, ms. */
   heldMs?: number;
@@ -41,12 +40,10 @@ export class WorkflowPermits {
     this.#heldMs = heldMs;
   }
 
-  /** How many wait. */
   get waiting(): number {
     return this.#queue.waiting;
   }
 
-  /** Whether no organization has a slot left. */
   get isFull(): boolean {
     return this.#queue.isFull;
   }
@@ -57,7 +54,6 @@ export class WorkflowPermits {
     return this.#queue.takeNow(this.#alone() ? `alone ${++this.#taken}` : organizationId);
   }
 
-  /** @returns false when it is not its organization's turn */
   tryAcquire(organizationId: string): boolean {
     if (this.#alone()) return true;
     const leave = this.#queue.takeNow(organizationId);
@@ -65,7 +61,6 @@ export class WorkflowPermits {
     return leave !== null;
   }
 
-  /** Waits for a turn, or until that has taken too long. @returns false when the worker ends */
   async acquire(organizationId: string): Promise<boolean> {
     if (this.#queue.isClosed) return false;
     if (this.tryAcquire(organizationId)) return true;
@@ -74,7 +69,6 @@ export class WorkflowPermits {
     return !this.#queue.isClosed;
   }
 
-  /** Nothing waits any longer. */
   end(): void {
     this.#queue.close();
   }

@@ -27,7 +27,6 @@ import {
 } from '../text/exact-json.ts';
 import { includesText } from '../text/text-search.ts';
 
-/** Whether a value of the webhook meets a condition. @throws BudgetError */
 export type ValueTest = (actual: unknown, budget: Budget) => boolean;
 
 // RFC 8259, section 6. Longer texts are not treated as numbers.
@@ -66,7 +65,6 @@ export function equalsAny(wanted: readonly unknown[]): ValueTest {
   };
 }
 
-/** `undefined`, which is in no condition, for a text that reads as no boolean. */
 function readBoolean(text: string): boolean | undefined {
   if (text === 'true') return true;
   return text === 'false' ? false : undefined;
@@ -93,7 +91,6 @@ export function onText(test: (text: string) => boolean, stepsPerCharacter = 1 / 
   };
 }
 
-/** @param holds whether the sign of actual minus wanted meets the operator */
 export function inOrder(wanted: string | JsonNumber, holds: (sign: number) => boolean): ValueTest {
   const wantedNumber = numberOf(wanted);
   return (actual, budget) => {
@@ -110,13 +107,11 @@ function numberOf(value: unknown): JsonNumber | null {
   return typeof value === 'string' ? readNumber(value) : null;
 }
 
-/** What it takes to look at a value: a text or a number with many digits is read through. */
 function stepsOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 32;
   return value instanceof ExactNumber ? 1 + String(value).length : 1;
 }
 
-/** The same for numbers of the same value. */
 function keyOf(number: JsonNumber): number | string | null {
   if (typeof number !== 'number') return number.key;
   // Such a double may be written as an ExactNumber too.

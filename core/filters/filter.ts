@@ -8,24 +8,20 @@ import { contains, equalsAny, inOrder, onText, type ValueTest } from './comparis
 export const FILTER_LOGICS = ['AND', 'OR'] as const;
 export type FilterLogic = (typeof FILTER_LOGICS)[number];
 
-/** Most conditions of a filter, and most of them that search with a regular expression. */
 export const MAX_CONDITIONS = 50;
 export const MAX_PATTERNS = 10;
 
 export interface CompiledFilter {
-  /** Whether the route accepts this webhook. A filter without conditions accepts all. @throws BudgetError */
+  /** A filter without conditions accepts all. @throws BudgetError */
   takes(request: FilteredRequest, budget?: Budget): boolean;
-  /** Whether each condition is met, in their order. @throws BudgetError */
   explain(request: FilteredRequest, budget?: Budget): boolean[];
 }
 
-/** A condition that cannot be used, by its position. */
 export interface FilterProblem {
   index: number;
   error: ConditionError;
 }
 
-/** Everything that is wrong with a list of conditions. */
 export function filterProblems(conditions: readonly FilterCondition[]): FilterProblem[] {
   return conditions.flatMap((condition, index) => {
     try {
@@ -38,15 +34,11 @@ export function filterProblems(conditions: readonly FilterCondition[]): FilterPr
   });
 }
 
-/** Whether more conditions search with a regular expression than may. */
 export function hasTooManyPatterns(conditions: readonly FilterCondition[]): boolean {
   return conditions.filter(({ operator }) => isPatternOperator(operator)).length > MAX_PATTERNS;
 }
 
-/**
- * Compiles conditions that were checked when they were stored.
- * @throws ConditionError for one that cannot be used all the same, BudgetError
- */
+/** @throws ConditionError for one that cannot be used all the same, BudgetError */
 export function compileFilter(
   conditions: readonly FilterCondition[],
   logic: FilterLogic,
@@ -65,16 +57,12 @@ export function compileFilter(
   };
 }
 
-// One condition of a filter: what it may be, and what it becomes when it is compiled.
-
-/** A condition as routes and filters hold it. */
 export interface FilterCondition {
   field: string;
   operator: string;
   value?: unknown;
 }
 
-/** Which member of a condition is wrong, and what it must be. */
 export class ConditionError extends Error {
   override readonly name = 'ConditionError';
   readonly member: keyof FilterCondition;
@@ -84,7 +72,6 @@ export class ConditionError extends Error {
   }
 }
 
-/** Whether all the values that a field leads to meet a condition together. */
 export type ValuesTest = (values: readonly unknown[], budget: Budget) => boolean;
 
 export interface CompiledCondition {
@@ -127,17 +114,14 @@ const OPERATORS: Record<string, (value: unknown, budget: Budget) => ValuesTest> 
 
 const SYNONYMS: Record<string, string> = { regex: 'matches', greater_than: 'gt', less_than: 'lt' };
 
-/** Every operator that a condition may name, synonyms included. */
 export const OPERATOR_NAMES: readonly string[] = [...Object.keys(OPERATORS), ...Object.keys(SYNONYMS)];
 
-/** Whether an operator searches with a regular expression. */
 const isPatternOperator = (operator: string): boolean => operator === 'matches' || operator === 'regex';
 
 // What it takes to make a condition, and an element of its list, ready.
 const CONDITION_STEPS = 100;
 const ELEMENT_STEPS = 20;
 
-/** @throws ConditionError, BudgetError */
 function compileCondition({ field, operator, value }: FilterCondition, budget: Budget = NO_LIMIT): CompiledCondition {
   budget.spend(CONDITION_STEPS + field.length + (Array.isArray(value) ? value.length * ELEMENT_STEPS : 0));
   if (!OPERATOR_NAMES.includes(operator))
@@ -168,7 +152,6 @@ function ordered(value: unknown): string | JsonNumber {
   throw new ConditionError('value', 'must be a number or a string with this operator');
 }
 
-/** The elements of an array, or of a comma-separated string (spaces around them dropped). */
 function list(value: unknown): unknown[] {
   if (value === undefined) throw new ConditionError('value', 'is required with this operator');
   const elements = typeof value === 'string' ? value.split(',').map((element) => element.trim()) : value;
@@ -201,9 +184,6 @@ function compileOrRefuse(pattern: string) {
   }
 }
 
-// What the `field` of a condition means.
-
-/** Most values that a field may lead to. */
 const MAX_VALUES = 100_000;
 
 /** A webhook as a filter sees it. What is a function is read only when a condition asks for it. */
@@ -218,13 +198,8 @@ export interface FilteredRequest {
   payload(): unknown;
 }
 
-/** Reads every value that a field leads to; none when it leads nowhere. @throws BudgetError */
 export type FieldReader = (request: FilteredRequest, budget: Budget) => readonly unknown[];
 
-/**
- * Finds out how to read a field.
- * @returns null when the text is no path
- */
 function fieldReader(field: string): FieldReader | null {
   const steps = parsePath(field);
   if (steps === null) return null;

@@ -37,7 +37,6 @@ export interface GateDefinition<
 }
 
 export interface GatedRequest extends FilteredRequest {
-  /** Size of the payload in bytes. */
   size: number;
 }
 
@@ -60,12 +59,11 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
     this.definition = definition;
   }
 
-  /** @throws BudgetError */
   pass(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage {
     return this.#checked(request, budget, check) ?? this.#filtered(request, budget);
   }
 
-  /** Like `pass`; when the budget does not suffice, the deliveries of the route end. */
+  /** When the budget does not suffice, the deliveries of the route end. */
   passOrFail(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage {
     let kind: 'schema_failed' | 'filter_failed' = 'schema_failed';
     try {
@@ -108,17 +106,11 @@ function compileStored(filter: StoredFilter, budget: Budget): CompiledFilter {
   }
 }
 
-// The idempotency key that a webhook carries in its payload.
-
-/**
- * The text of the first value at a path; undefined when there is none. Different values have different texts.
- * @throws BudgetError
- */
+/** Different values have different texts. */
 export function keyInPayload(payload: unknown, path: string, budget: Budget): string | undefined {
   return keyText(lookupPath(payload, path, budget)[0]);
 }
 
-// Matches the JSON of anything but a string, or the JSON of a string.
 const LIKE_JSON = /^(?:["[{]|true$|false$|-?\d[\d.eE+-]*$)/;
 
 /**

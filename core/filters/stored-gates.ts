@@ -10,7 +10,6 @@ export class SchemaText implements StoredSchema {
   readonly id: string;
   readonly name: string;
   readonly version: number;
-  /** Of the schema alone. */
   readonly json: string;
 
   constructor({ id, name, version, json }: Pick<SchemaText, 'id' | 'name' | 'version' | 'json'>) {
@@ -20,12 +19,10 @@ export class SchemaText implements StoredSchema {
     this.json = json;
   }
 
-  /** Read again each time. */
   get schema(): JsonSchema {
     return parseExact(this.json) as JsonSchema;
   }
 
-  /** JSON of `StoredSchema`. */
   get whole(): string {
     const { id, name, version } = this;
     return `${JSON.stringify({ id, name, version }).slice(0, -1)},"schema":${this.json}}`;
@@ -36,7 +33,6 @@ export class FilterText implements StoredFilter {
   /** Of the filter, or of the route that has the conditions itself. */
   readonly id: string;
   readonly logic: FilterLogic;
-  /** Of the conditions. */
   readonly json: string;
 
   constructor({ id, logic, json }: Pick<FilterText, 'id' | 'logic' | 'json'>) {
@@ -45,7 +41,6 @@ export class FilterText implements StoredFilter {
     this.json = json;
   }
 
-  /** Read again each time. */
   get conditions(): FilterCondition[] {
     return parseExact(this.json) as FilterCondition[];
   }
@@ -54,7 +49,6 @@ export class FilterText implements StoredFilter {
     return this.json.length * PARSE_STEPS;
   }
 
-  /** JSON of `StoredFilter`. */
   get whole(): string {
     return `{"conditions":${this.json},"logic":${JSON.stringify(this.logic)}}`;
   }

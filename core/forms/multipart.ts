@@ -8,9 +8,7 @@ export interface FilePart {
   /** Absent: it has none. */
   filename?: string;
   contentType: string;
-  /** Bytes of its content. */
   size: number;
-  /** The content, when it is not too large: as text, or in base64 when it is none. */
   text?: string;
   base64?: string;
 }
@@ -30,14 +28,12 @@ export function formOf(fields: readonly (readonly [name: string, value: FormValu
     if (known) known.push(value);
     else values.set(name, [value]);
   }
-  // Own members only, also of a field called `__proto__`.
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? (all[0] ?? '') : all]));
 }
 
 /** Bytes of one file, and of all files of a form, whose content is read; of others only name, type and size are. */
 const MAX_FILE_BYTES = 256 * 1024;
 const MAX_FILES_BYTES = 1024 * 1024;
-/** Of one part. */
 const MAX_HEAD_BYTES = 8 * 1024;
 
 const CRLF = Buffer.from('\r\n');
@@ -91,7 +87,6 @@ function afterPadding(body: Buffer, from: number): number {
   return at;
 }
 
-/** @param at the line end behind a delimiter */
 function headAt(body: Buffer, at: number): (Head & { end: number }) | null {
   const length = body.subarray(at, at + MAX_HEAD_BYTES).indexOf(END_OF_HEAD);
   if (length === -1 || !body.subarray(at, at + CRLF.length).equals(CRLF)) return null;
@@ -193,7 +188,6 @@ function firstOf(values: string): string {
   return values;
 }
 
-/** The parameters behind a value of a header, names in lower case; of a repeated one the first counts. */
 function parametersOf(value: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of value.matchAll(PARAMETER)) {

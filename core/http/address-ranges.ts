@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-/** An address with the length of its prefix. */
 export type AddressRange = [Address, number];
 
 /** Reads `10.0.0.0/8`, `2001:db8::/32`, or a single address, in any of its spellings. Null when it is none. */
@@ -23,7 +22,7 @@ export function parseRange(text: string): AddressRange | null {
   return [given, length];
 }
 
-/** Whether an address lies in one of the ranges. A text that is no address lies in none. */
+/** A text that is no address lies in none. */
 export function inRanges(text: string, ranges: readonly AddressRange[]): boolean {
   if (ranges.length === 0 || isIP(text) === 0) return false;
   const address = ipaddr.process(text);

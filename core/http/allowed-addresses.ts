@@ -1,8 +1,6 @@
-// Ranges of client addresses: where an API key may be used from.
 import ipaddr from 'ipaddr.js';
 import { type AddressRange, parseRange } from './address-ranges.ts';
 
-/** A range or a single address in its one form (`10.0.0.0/8`, `192.0.2.7/32`); null for any other text. */
 export function normalRange(text: string): string | null {
   const range = parseRange(text.trim());
   if (!range) return null;
@@ -11,13 +9,12 @@ export function normalRange(text: string): string | null {
   return `${family.networkAddressFromCIDR(`${address.toString()}/${bits}`).toString()}/${bits}`;
 }
 
-/** Whether an address is in one of the ranges. An IPv4-mapped IPv6 address counts as the IPv4 address. */
+/** An IPv4-mapped IPv6 address counts as the IPv4 address. */
 export function isInRanges(address: string, ranges: readonly string[]): boolean {
   const own = parseRange(address);
   return own !== null && ranges.some((range) => covers(parseRange(range), own));
 }
 
-/** The first of these ranges that is in none of the others; undefined when all are. */
 export function rangeBeyond(wanted: readonly string[], held: readonly string[]): string | undefined {
   return wanted.find((text) => {
     const inner = parseRange(text);

@@ -2,7 +2,6 @@
 import { HOPS_HEADER } from '../ingest/hops.ts';
 
 export const MAX_CUSTOM_HEADERS = 50;
-/** At most this many bytes of custom header names and values together. */
 export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
 
 // RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of
@@ -24,7 +23,6 @@ export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Whether a text can be sent as a header's value. */
 export function isHeaderValue(value: string): boolean {
   return FIELD_VALUE.test(value) && value.isWellFormed();
 }
@@ -36,7 +34,6 @@ const QUOTED_TEXT = '"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"';
 const MEDIA_TYPE = new RegExp(`^${TOKEN_TEXT}/${TOKEN_TEXT}(?: *; *${TOKEN_TEXT}=(?:${TOKEN_TEXT}|${QUOTED_TEXT}))*$`);
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
-/** Whether a text can be sent as `Content-Type`. */
 export function isMediaType(value: string): boolean {
   return value.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(value);
 }
@@ -54,7 +51,6 @@ function isSetByHookyard(folded: string): boolean {
   return CONNECTION_HEADERS.has(folded) || folded.startsWith('proxy-') || folded === HOPS_HEADER.toLowerCase();
 }
 
-/** What is wrong with the name of a header that a user wants to be sent, or null. */
 export function checkHeaderName(name: string): string | null {
   if (!TOKEN.test(name)) return "must be a header name: letters, digits and !#$%&'*+-.^_`|~ only";
   // The name of an object's prototype cannot be a key of a plain record.
@@ -62,13 +58,8 @@ export function checkHeaderName(name: string): string | null {
   return null;
 }
 
-/** One problem of a custom header; `name` is empty when it concerns all of them. */
 export type HeaderProblem = { name: string; message: string };
 
-/**
- * Checks the custom headers of a destination.
- * @returns the problems, none when the headers can be sent as they are
- */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderProblem[] {
   const problems: HeaderProblem[] = [];
   const seen = new Set<string>();
@@ -95,7 +86,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
   return problems;
 }
 
-/** Merges sets of headers; names ignore case and the later value, with its spelling of the name, wins. */
+/** Names ignore case and the later value, with its spelling of the name, wins. */
 export function mergeHeaders(...sets: Readonly<Record<string, string>>[]): Record<string, string> {
   const merged = Object.create(null) as Record<string, string>;
   const spelling = new Map<string, string>();

@@ -1,10 +1,8 @@
 // Whether an address leads back to this installation, so that what is delivered there comes in again as a webhook.
 
 /**
- * Looks for addresses under a base address: the same host and port, and a path below that of the base. All names and
- * addresses of loopback are one host. The scheme does not matter between http and https on their own ports: one server
- * has both.
- * @param base `HOOKYARD_PUBLIC_URL`
+ * All names and addresses of loopback are one host. The scheme does not matter between http and https on their own
+ * ports: one server has both.
  */
 export function addressesUnder(base: string): (address: string) => boolean {
   const own = URL.parse(base);
@@ -20,7 +18,6 @@ export function addressesUnder(base: string): (address: string) => boolean {
 const LOOPBACK =
   /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(?:7f[\da-f]{2}:[\da-f]{1,4}|0:0)\])$/;
 
-/** The URL parser has brought IP addresses into one spelling. */
 function hostOf({ hostname }: URL): string {
   const host = hostname.replace(/\.$/, '');
   return LOOPBACK.test(host) ? 'localhost' : host;

@@ -1,13 +1,11 @@
 // The trace that a webhook belongs to, as its headers say, or a new one (W3C Trace Context,
 // www.w3.org/TR/trace-context).
 
-/** A span that others may be children of. */
 export interface TraceContext {
   /** 32 hex digits in lower case, not all zero. */
   traceId: string;
   /** 16 hex digits in lower case, not all zero. */
   spanId: string;
-  /** Whether its trace may be recorded. */
   isSampled: boolean;
 }
 
@@ -55,12 +53,10 @@ function randomHex(bytes: number): string {
   return drawn.toString('hex', used - bytes, used);
 }
 
-/** A new trace, in the form of a header, with a span that others may be children of. */
 export function newTraceparent(isSampled: boolean): string {
   return formatTraceparent({ traceId: randomHex(TRACE_BYTES), spanId: randomHex(SPAN_BYTES), isSampled });
 }
 
-/** Whether the facts that vendors keep beside a trace can be handed on. */
 export function isTracestate(text: string): boolean {
   if (text.length > MAX_STATE_LENGTH) return false;
   const members = text.split(',').map((member) => member.trim());
@@ -80,12 +76,10 @@ function isMember(member: string): boolean {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The trace that a webhook came with. @param received its headers, names in lower case; null: they are gone */
 export function receivedTrace(received: Headers | null): TraceContext | null {
   return parseTraceparent(received?.traceparent);
 }
 
-/** What its vendors keep beside it; null: nothing that can be handed on. */
 export function receivedState(received: Headers | null): string | null {
   const state = received?.tracestate;
   return state !== undefined && isTracestate(state) ? state : null;

@@ -90,7 +90,6 @@ function kindOf(name: string): Kind {
   return kind;
 }
 
-/** Whether a header of this name is never forwarded, whatever a destination says. */
 export function isNeverForwarded(name: string): boolean {
   return classify(name) === 'never';
 }
@@ -112,7 +111,6 @@ export function forwardableHeaders(
   return forwarded;
 }
 
-/** Whether a destination gets a header of this name, when it comes with a webhook. */
 export function isForwarded(name: string, choice: ForwardHeaders): boolean {
   return travels(name, choice, typeof choice === 'object' && choice !== null ? namesOf(choice) : null);
 }

@@ -16,7 +16,6 @@ const SAMPLES_TIMES_FREE = { organization: 1, source: 1 / 4 };
 
 interface OfSource {
   owner: RefusalOwner;
-  /** By hour, cause and limit. */
   counts: Map<string, RefusalCount>;
   samples: RefusedWebhook[];
 }
@@ -30,20 +29,15 @@ export class PendingRefusals {
   };
   #uncounted = 0;
 
-  /** Whether nothing is counted. */
   get isEmpty(): boolean {
     return this.#sources.size === 0;
   }
 
-  /** All that are counted. */
   get counted(): number {
     return this.counts().reduce((sum, { count }) => sum + count, 0);
   }
 
-  /**
-   * Counts a refusal.
-   * @param describe gives what is kept of it; called only when there is room for a sample
-   */
+  /** @param describe gives what is kept of it; called only when there is room for a sample */
   add(
     { organizationId, sourceId }: RefusalOwner,
     { cause, limit }: Refusal,
@@ -55,7 +49,6 @@ export class PendingRefusals {
     if (ofSource !== null && this.#holdSample(ofSource.owner)) ofSource.samples.push(describe());
   }
 
-  /** Takes over what others hold, as far as there is room. @param only of these sources; by default all */
   absorb(others: PendingRefusals, only?: ReadonlySet<string>): void {
     for (const [sourceId, { owner, counts, samples }] of others.#sources) {
       if (only?.has(sourceId) === false) continue;
@@ -67,7 +60,6 @@ export class PendingRefusals {
     this.#uncounted += others.takeUncounted();
   }
 
-  /** How many found no place since the last call. */
   takeUncounted(): number {
     const uncounted = this.#uncounted;
     this.#uncounted = 0;
@@ -82,7 +74,6 @@ export class PendingRefusals {
     return Array.from(this.#sources.values(), ({ samples }) => samples).flat();
   }
 
-  /** @returns null when there is no place for it */
   #count(added: RefusalCount): OfSource | null {
     const ofSource = this.#sources.get(added.sourceId) ?? this.#enter(added);
     const key = `${added.hour} ${added.cause} ${added.limit}`;
@@ -105,7 +96,6 @@ export class PendingRefusals {
     return ofSource;
   }
 
-  /** Both have their share of the same samples. */
   #holdSample({ organizationId, sourceId }: RefusalOwner): boolean {
     const { ofOrganizations, ofSources } = this.#samples;
     if (!ofSources.hold(sourceId)) return false;

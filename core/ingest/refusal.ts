@@ -17,29 +17,23 @@ export const REFUSAL_CAUSES = [
 ] as const;
 export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
-/** So many of a source are kept: the last ones. */
 export const KEPT_REFUSALS = 100;
 /** Of the payload of a refused webhook, in bytes. */
 export const KEPT_PAYLOAD_BYTES = 1024;
-/** How many days refusals are kept at most; payloads may be kept shorter, and they with them. */
 export const REFUSAL_DAYS = 30;
 
 export interface Refusal {
   cause: RefusalCause;
-  /** The limit of the organization that it is about. */
   limit: LimitName | null;
-  /** What the sender was told. */
   status: number;
   message: string;
 }
 
-/** Whose webhook it was. */
 export interface RefusalOwner {
   organizationId: string;
   sourceId: string;
 }
 
-/** One that is kept. */
 export interface RefusedWebhook extends Refusal, RefusalOwner {
   id: string;
   at: Date;
@@ -53,11 +47,8 @@ export interface RefusedWebhook extends Refusal, RefusalOwner {
   payloadStart: Buffer | null;
 }
 
-/** How many of a source were refused in an hour, for one cause. */
 export interface RefusalCount extends RefusalOwner, Pick<Refusal, 'cause' | 'limit'> {
-  /** ms since 1970 */
   hour: number;
   count: number;
-  /** ms since 1970 */
   lastAt: number;
 }

@@ -5,7 +5,6 @@ import { maskHeaders, maskTexts } from '../text/redaction.ts';
 const MAX_HEADERS = 64;
 const MAX_NAME = 256;
 const MAX_VALUE = 512;
-/** Characters of names and values together. */
 const MAX_TOTAL = 4096;
 const CUT = '…';
 

@@ -13,10 +13,8 @@ const MAX_UNTIL_ARRIVED = 5;
 const MAX_WHILE_FAILING = 1;
 // A failing channel gets the next message after this time.
 const TRY_FAILING_AFTER_MS = 15 * MINUTE_MS;
-// Changes that one round announces, but for the digest that exceeds it.
 const MAX_CHANGES = 500;
 
-/** What a channel asks for, and how it does. */
 export interface ChannelState {
   id: string;
   organizationId: string;
@@ -29,7 +27,6 @@ export interface ChannelState {
   failingSince: Date | null;
   failedAt: Date | null;
   lastSentAt: Date | null;
-  /** Messages on their way. */
   underWay: number;
 }
 
@@ -39,7 +36,6 @@ export interface IssueNews {
   /** `open` is news to a channel that does not know the issue only where its filter names it. */
   state: IssueState;
   changedAt: Date;
-  /** When a delivery first failed for good. */
   exhaustedAt: Date | null;
   /** The last change that the channel was notified of. Null: none. */
   announced: Change | null;
@@ -47,17 +43,13 @@ export interface IssueNews {
   announcedExhausted: boolean;
 }
 
-/** A change that a message is about. */
 export interface AnnouncedChange {
   issueId: string;
   change: Change;
-  /** What the channel had been notified of before. */
   before: Change | null;
-  /** Whether a delivery has failed for good, as the message says. */
   exhausted: boolean;
 }
 
-/** A message to be made. */
 export interface Announcement {
   channel: ChannelState;
   changes: AnnouncedChange[];
@@ -90,7 +82,6 @@ export function decideChange(channel: ChannelState, news: IssueNews, now: Date):
   }
 }
 
-/** The messages of one channel, and the issues that it does not know any more. */
 export function announce(
   channel: ChannelState,
   news: IssueNews[],
@@ -131,7 +122,6 @@ function roomOf({ failingSince, lastSentAt }: ChannelState): number {
   return lastSentAt === null ? MAX_UNTIL_ARRIVED : MAX_UNDER_WAY;
 }
 
-/** What one round makes of the messages of several channels: the first of each comes before the second of any. */
 export function inTurn(perChannel: Announcement[][]): Announcement[] {
   const longest = Math.max(0, ...perChannel.map(({ length }) => length));
   const taken: Announcement[] = [];
@@ -161,7 +151,6 @@ function hasPassed(at: Date, ms: number, now: Date): boolean {
   return age >= ms || age < -MINUTE_MS;
 }
 
-/** A channel that may be notified that another one fails. */
 export interface OtherChannel {
   id: string;
   type: string;
@@ -171,7 +160,6 @@ export interface OtherChannel {
 /**
  * Which of the channels is notified that another one fails: one that may be notified now, and is read as a message,
  * before one that makes an incident that nobody ends.
- * @param others those that work and were not tried, the oldest first
  */
 export function chooseOther(others: OtherChannel[], now: Date): OtherChannel | undefined {
   const rank = ({ quietHours, type }: OtherChannel) =>

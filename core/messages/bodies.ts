@@ -35,7 +35,6 @@ export function slackBody(message: AlertMessage): object {
   }));
   const link = linkOf(message);
   return {
-    // Shown in notifications.
     text: escaped(title),
     mrkdwn: false,
     blocks: [
@@ -48,7 +47,6 @@ export function slackBody(message: AlertMessage): object {
   };
 }
 
-/** The longest beginning whose escaped form fits. */
 function cutEscaped(text: string, length: number): string {
   const characters = Array.from(text);
   while (escaped(characters.join('')).length > length) characters.pop();
@@ -101,7 +99,6 @@ export const PAGERDUTY_URLS = {
   eu: 'https://events.eu.pagerduty.com',
 } as const;
 
-/** What an incident is known by. */
 function incidentKey({ content, channel }: AlertMessage): string {
   if (content.kind === 'change') return content.issueChange.issue.id;
   return content.kind === 'failing' || content.kind === 'recovered' ? content.channel.id : `test-${channel.id}`;

@@ -29,10 +29,8 @@ const region = z
   .default('us')
   .meta({ description: 'The region of the account.', examples: ['us'] });
 
-/** How PagerDuty calls the weight of an event. */
 const PAGERDUTY_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
 
-/** The schema of `config`, by type; its id names it in the API's description. */
 export const channelConfigSchemas = {
   mail: z
     .object({
@@ -67,10 +65,8 @@ type Schemas = typeof channelConfigSchemas;
 export type ChannelType = keyof Schemas;
 export const CHANNEL_TYPES = Object.keys(channelConfigSchemas) as [ChannelType, ...ChannelType[]];
 
-/** Where a channel leads, by type, secrets in clear. */
 export type ChannelConfig = { [Type in ChannelType]: { type: Type } & z.output<Schemas[Type]> }[ChannelType];
 
-/** A channel, opened to be sent to. */
 export interface OpenChannel {
   id: string;
   config: ChannelConfig;
@@ -92,14 +88,11 @@ export const INCIDENT_TYPES: readonly ChannelType[] = ['pagerduty'];
 
 /** When a channel is told nothing, every day. */
 export interface QuietHours {
-  /** `22:00` */
   from: string;
   to: string;
-  /** `Europe/Berlin` */
   timeZone: string;
 }
 
-/** Whether a text names a time zone of the IANA database. */
 export function isTimeZone(text: string): boolean {
   // An offset is a time zone to Node, and an abbreviation may be one of several.
   if (!/^(?:UTC|[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+)$/.test(text)) return false;
@@ -111,10 +104,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/**
- * Whether a time is within the quiet hours of a channel. A time zone that Node does not know is no reason to notify
- * nobody.
- */
+/** A time zone that Node does not know is no reason to notify nobody. */
 export function isQuiet(hours: QuietHours | null, at: Date): boolean {
   if (hours === null) return false;
   const { from, to, timeZone } = hours;

@@ -12,30 +12,22 @@ import {
 } from './issues.ts';
 
 const MAX_FAILING = 1000;
-// Of those that have worked, the others are told of another time.
 const MAX_WORKING = 4000;
-// Organizations and kinds that are counted together.
 const MAX_TOGETHER = 1000;
 
 export interface CauseCount {
   cause: string;
   count: number;
-  /** ms since 1970 */
   firstAt: number;
   lastAt: number;
-  /** Whether one of them was final. */
   isFinal: boolean;
-  /** Of the last that had one. */
   eventId: string | null;
   deliveryId: string | null;
 }
 
-/** What became of a subject. */
 export interface SubjectCount {
   subject: IssueSubject;
-  /** Failures since it last worked. */
   streak: number;
-  /** Whether it has worked, before the streak. */
   worked: boolean;
   /** None: it has only worked. */
   causes: Map<string, CauseCount>;
@@ -76,12 +68,10 @@ export class IssueCounts implements IssueSink {
       this.#working.set(key, subject);
   }
 
-  /** Those with failures, and those that have only worked. */
   subjects(): { failing: SubjectCount[]; working: IssueSubject[] } {
     return { failing: [...this.#failing.values()], working: [...this.#working.values()] };
   }
 
-  /** Puts what was counted before this before it, as far as there is room. */
   precede(earlier: IssueCounts): void {
     for (const { subject, streak, worked, causes } of earlier.#failing.values()) {
       const counted = this.#failingOf(subject);
@@ -101,7 +91,6 @@ export class IssueCounts implements IssueSink {
     this.#uncounted += earlier.takeUncounted();
   }
 
-  /** How many failures found no place since the last call. */
   takeUncounted(): number {
     const uncounted = this.#uncounted;
     this.#uncounted = 0;
@@ -120,7 +109,6 @@ export class IssueCounts implements IssueSink {
     return counted;
   }
 
-  /** What finds no place of its own. */
   #togetherOf({ organizationId, kind }: IssueSubject): SubjectCount | null {
     const subject = togetherSubject(organizationId, kind);
     const key = keyOf(subject);
@@ -138,7 +126,6 @@ export class IssueCounts implements IssueSink {
   }
 }
 
-/** What is counted together because there is too much. */
 function togetherSubject(organizationId: string, kind: IssueKind): IssueSubject {
   return { organizationId, kind, sourceId: null, routeId: null, destinationId: null };
 }

@@ -2,7 +2,6 @@
 // failure after `resolved` opens it again within an hour, and later a new one, with a new id. What each kind means, and
 // when it recovers: docs/guide/issues-and-alerts.md.
 
-/** What fails. */
 export const ISSUE_KINDS = [
   'delivery_failing',
   'circuit_open',
@@ -32,9 +31,7 @@ export interface IssueSubject {
   destinationId: string | null;
 }
 
-/** An issue as it is stored (table issues). */
 export interface Issue extends IssueSubject {
-  /** `iss_...` */
   id: string;
   /**
    * A short stable code: `HTTP_500`, `TIMEOUT`, the name of a limit. `OTHER` counts together what is beyond the bounds.
@@ -45,23 +42,19 @@ export interface Issue extends IssueSubject {
   firstSeenAt: Date;
   lastSeenAt: Date;
   count: number;
-  /** Of a late failure; null where failures of the kind have none. */
   sampleEventId: string | null;
   sampleDeliveryId: string | null;
   openedAt: Date;
   resolvedAt: Date | null;
-  /** When `state` changed last. */
   changedAt: Date;
 }
 
 /** The cause of what is counted together because there are too many causes. */
 export const OTHER_CAUSE = 'OTHER';
 
-/** One failure. */
 export interface IssueFailure {
   /** A constant or what a limit is called, never a text of a tenant. */
   cause: string;
-  /** ms since 1970 */
   at: number;
   /** It will not be tried again, or would fail again: it opens an issue at once, whatever the kind. */
   isFinal?: boolean;
@@ -69,10 +62,9 @@ export interface IssueFailure {
   deliveryId?: string | null;
 }
 
-/** Where failures and successes are told. Both cost memory only, and little. */
+/** Both cost memory only, and little. */
 export interface IssueSink {
   failed(subject: IssueSubject, failure: IssueFailure): void;
-  /** What the subject names has worked. */
   worked(subject: IssueSubject): void;
 }
 
@@ -82,7 +74,6 @@ const subject = (
   named: Partial<Pick<IssueSubject, 'sourceId' | 'routeId' | 'destinationId'>> = {},
 ): IssueSubject => ({ organizationId, kind, sourceId: null, routeId: null, destinationId: null, ...named });
 
-/** What a subject of each kind names, besides the organization. */
 export const issueSubjects = {
   delivery: (organizationId: string, routeId: string | null, destinationId: string) =>
     subject(organizationId, 'delivery_failing', { routeId, destinationId }),
@@ -122,5 +113,4 @@ export const MAX_ISSUES = 1000;
  * incident.
  */
 export const REOPENS_WITHIN_MINUTES = 60;
-/** How many days an issue is kept after it was resolved. */
 export const ISSUE_DAYS = 90;

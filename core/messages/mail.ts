@@ -9,12 +9,9 @@ import type { MailKind, RouteMail } from './route-mails.ts';
 export interface MailFacts extends RouteMail {
   kind: MailKind;
   routeName: string;
-  /** Null when the record was deleted. */
   sourceName: string | null;
   destinationName: string | null;
-  /** Of the workflow of the latest delivery; null when unknown. */
   temporalUrl: string | null;
-  /** Where people see it. */
   deliveryUrl: string;
 }
 
@@ -35,16 +32,11 @@ export function renderMail(facts: MailFacts): MailText {
   return writeMail(`[Hookyard] ${oneLine(facts.routeName)}: ${what}`, intro, rows, links);
 }
 
-/**
- * A mail of a sentence, a table and links, in both forms.
- * @param subject, intro, rows hold foreign text only as `oneLine` has made it
- * @param links by their names
- */
+/** @param subject, intro, rows hold foreign text only as `oneLine` has made it */
 function writeMail(subject: string, intro: string, rows: [string, string][], links: [string, string][]): MailText {
   return { subject, text: plainText(intro, rows, links), html: html(intro, rows, links) };
 }
 
-/** @param link of the page that ends such mails to this recipient */
 export function withStopLink({ subject, text, html: page }: MailText, link: string): MailText {
   const end = `<p><a href="${escapeHtml(link)}">Stop these emails</a></p>\n</body>`;
   return { subject, text: `${text}\nStop these emails: ${link}\n`, html: page.replace('</body>', () => end) };
@@ -124,14 +116,12 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** A message to a channel of type mail. */
 export function alertMail(message: AlertMessage): MailText {
   const title = safeTitle(message);
   const link = linkOf(message);
   return writeMail(`[Hookyard] ${title}`, `${title}.`, safeLines(message), link === null ? [] : [['Issue', link]]);
 }
 
-/** How long the link of a confirmation mail works. */
 export const CONFIRM_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /**

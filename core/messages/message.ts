@@ -3,11 +3,8 @@
 import type { Change, ChannelType } from './channel.ts';
 import type { IssueKind, IssueState } from './issues.ts';
 
-/** The addresses of an installation. */
 export interface PeopleLinks {
-  /** Base of the API's addresses; empty when it is not known. */
   apiBase: string;
-  /** Whether the API serves the console. */
   hasConsole: boolean;
 }
 
@@ -46,7 +43,6 @@ export interface AlertIssue {
 export interface IssueChange {
   change: Change;
   issue: AlertIssue;
-  /** Whether a delivery had failed for good when the message was made. */
   exhausted: boolean;
 }
 
@@ -55,7 +51,6 @@ export interface FailingChannel {
   name: string;
   type: ChannelType;
   since: Date;
-  /** Why its last message was given up. */
   error: string;
 }
 
@@ -70,7 +65,6 @@ export type AlertContent =
   | { kind: 'test' };
 
 export interface AlertMessage extends PeopleLinks {
-  /** The same in every try. */
   id: string;
   at: Date;
   organization: { id: string; slug: string };
@@ -91,7 +85,6 @@ const TYPES: Record<IssueKind, { opened: string; resolved: string }> = {
 };
 const EXHAUSTED = 'delivery.exhausted';
 
-/** Every type of a message about one issue. */
 export const ISSUE_EVENT_TYPES = [
   ...Object.values(TYPES).flatMap(({ opened, resolved }) => [opened, resolved]),
   EXHAUSTED,
@@ -103,12 +96,10 @@ export const ISSUE_EVENT_TYPES = [
 const isExhausted = ({ change, issue, exhausted }: IssueChange): boolean =>
   change === 'exhausted' || (change === 'opened' && issue.kind === 'delivery_failing' && exhausted);
 
-/** The type of a change, as signed webhooks name it. */
 export function eventType(issueChange: IssueChange): string {
   const { change, issue } = issueChange;
   if (change === 'acknowledged' || change === 'ignored') return `issue.${change}`;
   if (change === 'exhausted' || isExhausted(issueChange)) return EXHAUSTED;
-  // A later release may know more kinds.
   return TYPES[issue.kind]?.[change] ?? `issue.${change}`;
 }
 
@@ -131,17 +122,14 @@ const PREFIX: Record<Change, string> = {
   ignored: 'Ignored: ',
 };
 
-/** What a change is about, without the names. */
 const whatOf = (change: IssueChange): string =>
   `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed for good' : (WORDS[change.issue.kind] ?? change.issue.kind)}`;
 
-/** What is affected, by its names. */
 function subjectOf({ source, route, destination }: AlertIssue): string {
   const names = [route ?? source, destination].flatMap((each) => (each ? [each.name ?? '(deleted)'] : []));
   return names.join(' to ');
 }
 
-/** One line: what has changed, and of what. */
 export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
   switch (content.kind) {
     case 'change':
@@ -164,7 +152,6 @@ function titleOfChange(change: IssueChange): string {
   return subject === '' ? whatOf(change) : `${whatOf(change)}: ${subject}`;
 }
 
-/** Lines under the title, as names and values. */
 function linesOf(message: AlertMessage): [string, string][] {
   const { content, organization } = message;
   const of: [string, string][] = [['Organization', organization.slug]];
@@ -216,7 +203,6 @@ function linesOfIssue(issue: AlertIssue): [string, string][] {
   ];
 }
 
-/** Where people see the issue of a message; null when there is none, or the address of the API is not known. */
 export function linkOf(message: AlertMessage): string | null {
   const { content, apiBase } = message;
   return content.kind === 'change' && apiBase !== ''
@@ -231,10 +217,8 @@ const MAX_LINES = 40;
 /** Changes of a digest: what every form can show, beside the lines about a channel that fails and the organization. */
 export const MAX_DIGEST_CHANGES = MAX_LINES - 5;
 
-/** The title of a message on one line, without anything that programs make a link of. */
 export const safeTitle = (message: AlertMessage, length = MAX_TITLE): string => oneLine(titleOf(message), length);
 
-/** The lines under it in the same way. */
 export function safeLines(message: AlertMessage, most = MAX_LINES): [string, string][] {
   const lines = linesOf(message).map(([label, value]): [string, string] => [label, oneLine(value, MAX_VALUE)]);
   if (lines.length <= most) return lines;

@@ -5,7 +5,6 @@ import { z } from 'zod';
 const MAX_EMAILS = 50;
 const email = z.email();
 
-/** What is wrong with a list that names somebody, or null. */
 function problemOf(given: string): string | null {
   const addresses = given.split(',').map((address) => address.trim());
   const wrong = addresses.find((address) => !email.safeParse(address).success);
@@ -13,7 +12,6 @@ function problemOf(given: string): string | null {
   return addresses.length > MAX_EMAILS ? `must be at most ${MAX_EMAILS} email addresses` : null;
 }
 
-/** The schema of a list, which may be blank. */
 export const emailList = z
   .string()
   .max(5000)
@@ -22,7 +20,6 @@ export const emailList = z
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   });
 
-/** The addresses of a list: comma-separated, checked when it was stored. */
 export function recipients(notifyEmails: string): string[] {
   const addresses = notifyEmails.split(',').map((address) => address.trim());
   return [...new Set(addresses.filter((address) => address !== ''))];
@@ -33,18 +30,12 @@ export type RecipientRule = 'any' | 'confirmed' | readonly string[];
 
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/**
- * The rule in force.
- * @param setting HOOKYARD_NOTIFY_RECIPIENTS
- * @param several whether there is more than one organization
- */
 export function recipientRule(setting: readonly string[] | undefined, several: boolean): RecipientRule {
   const [first] = setting ?? [];
   if (setting === undefined || first === undefined) return several ? 'confirmed' : 'any';
   return first === 'any' || first === 'confirmed' ? first : setting;
 }
 
-/** Whether a setting is one of the rules. */
 export function isRecipientRule(setting: readonly string[]): boolean {
   const [first] = setting;
   if (first === 'any' || first === 'confirmed') return setting.length === 1;

@@ -11,7 +11,6 @@ const SPACING_MS: Record<MailKind, number> = { failure: 5 * MINUTE_MS, recovery:
 // A mail that is under way says nothing when it ends.
 const LOOK_AGAIN_MS = MINUTE_MS;
 
-/** Facts of one delivery, as they are noted where it ends. */
 export interface OutcomeFacts {
   source_id: string;
   destination_id: string;
@@ -21,31 +20,22 @@ export interface OutcomeFacts {
   status_code: number | null;
   /** What the mail and the log may contain of its error. */
   error_summary: ErrorSummary | null;
-  /** When the delivery ended, ISO 8601. */
   at: string;
-  /** Of a recovery: whether the circuit of the route was open when the delivery ended. */
   circuit_open?: boolean;
 }
 
-/** What has happened at one destination since the last mail. */
 export interface Draft {
   id: string;
-  /** Deliveries; of a recovery those that have failed, 0 if only the circuit was open. */
   count: number;
-  /** When the first of them ended, and the last. */
   since: Date;
   lastAt: Date;
   /** Of the latest; of a recovery the latest that succeeded. Null: none has. */
   facts: OutcomeFacts | null;
 }
 
-/** The content of a mail, the same in every try. */
 export interface RouteMail {
-  /** Number of deliveries, or of destinations that have recovered. */
   count: number;
-  /** When the first of them ended, ISO 8601. */
   since: string;
-  /** Of the latest. */
   facts: OutcomeFacts;
   /** Of a recovery: the deliveries that had failed before it, and when the first of them did, ISO 8601. */
   failedBefore: { count: number; since: string } | null;
@@ -54,10 +44,7 @@ export interface RouteMail {
 /** The mail of these drafts; or when to look again, null: with the next delivery. */
 export type MailDecision = { send: RouteMail; of: Draft[] } | { at: Date | null };
 
-/**
- * Decides about the drafts of one route and kind.
- * @param last when the last mail of the kind was sent; `under way` while one is; null: none lately
- */
+/** @param last when the last mail of the kind was sent; `under way` while one is; null: none lately */
 export function decideMail(kind: MailKind, drafts: Draft[], last: Date | 'under way' | null, now: Date): MailDecision {
   const ready = drafts.filter((draft) => isReady(kind, draft));
   const latest = ready.toSorted((one, other) => Date.parse(timeOf(one)) - Date.parse(timeOf(other))).at(-1);

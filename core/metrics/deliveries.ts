@@ -1,4 +1,3 @@
-// What is measured of deliveries and their attempts.
 import { CIRCUIT_STATES } from '../delivery/circuit.ts';
 import { LANES } from '../delivery/delivery.ts';
 import { REASONS_FOR_RELAY } from '../delivery/lane-rule.ts';

@@ -1,4 +1,3 @@
-// What the API measures of webhooks.
 import { LIMIT_NAMES } from '../fairness/limits.ts';
 import { Counter, Gauge, Histogram } from './instruments.ts';
 

@@ -10,7 +10,6 @@ export const OTHER = 'other';
 /** Which processes have an instrument. */
 export type Role = 'api' | 'worker';
 
-/** The values that a label may have, or how many different ones. */
 type Values = readonly string[] | number;
 export type Labels = Record<string, Values>;
 export type LabelsOf<L extends Labels> = {
@@ -18,11 +17,9 @@ export type LabelsOf<L extends Labels> = {
 };
 
 export interface Definition<L extends Labels> {
-  /** As Prometheus has it: seconds, bytes, `_total`. */
   name: string;
   /** One sentence, for operators. */
   help: string;
-  /** By default both. */
   in?: readonly Role[];
   labels?: L;
 }
@@ -51,7 +48,6 @@ const SHOWN_FROM_START = 32;
 // Between the values of a key. No label holds it: values are our own words, or ids.
 const SEPARATOR = '\n';
 
-/** The series of one instrument, by the values of their labels. */
 class SeriesMap<Value> {
   readonly #names: string[];
   readonly #values: Values[];
@@ -65,7 +61,6 @@ class SeriesMap<Value> {
     this.#first = first;
   }
 
-  /** Makes the series of all combinations, unless they are many. */
   begin(): this {
     for (const combination of this.#fewCombinations()) this.of(combination);
     return this;
@@ -122,7 +117,6 @@ abstract class Instrument<L extends Labels> {
   }
 }
 
-/** Only grows. */
 export class Counter<const L extends Labels = Record<never, never>> extends Instrument<L> {
   readonly kind = 'counter';
   readonly #series: SeriesMap<number>;
@@ -141,10 +135,8 @@ export class Counter<const L extends Labels = Record<never, never>> extends Inst
   }
 }
 
-/** How values are distributed, in buckets. */
 export class Histogram<const L extends Labels = Record<never, never>> extends Instrument<L> {
   readonly kind = 'histogram';
-  /** Upper bounds of its buckets, in ascending order. */
   readonly bounds: readonly number[];
   readonly #series: SeriesMap<Distribution>;
 
@@ -189,7 +181,6 @@ export class Gauge<const L extends Labels = Record<never, never>> extends Instru
     this.kind = isTotal ? 'counter' : 'gauge';
   }
 
-  /** @returns ends it */
   readFrom(read: () => Reading<L>): () => void {
     this.#read = read;
     return () => {
@@ -209,7 +200,6 @@ export class Gauge<const L extends Labels = Record<never, never>> extends Instru
   }
 }
 
-/** Any of them, for exporters. */
 export type AnyInstrument = Counter<Labels> | Histogram<Labels> | Gauge<Labels>;
 
 /** Upper bounds of the buckets of histograms, in seconds: what should take milliseconds. */

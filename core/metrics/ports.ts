@@ -1,4 +1,3 @@
-// Where a process serves its metrics.
 import type { Settings } from '../config/config.ts';
 import type { Role } from './instruments.ts';
 
@@ -7,18 +6,15 @@ const DEFAULT_PORTS: Readonly<Record<Role, number>> = { api: 9464, worker: 9465 
 
 type Port = Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT'>;
 
-/** @returns 0 for none */
 export function metricsPort({ OTEL_EXPORTER_PROMETHEUS_PORT: port }: Port, role: Role): number {
   return port ?? DEFAULT_PORTS[role];
 }
 
-/** The port for the worker where both roles run on one machine with one setting (`npm start`). */
 export function workersMetricsPort(settings: Port): number {
   const ofApi = metricsPort(settings, 'api');
   return ofApi === 0 ? 0 : ofApi + 1;
 }
 
-/** The ports on which processes with this setting may serve metrics. */
 export function metricsPorts(settings: Port): number[] {
   const ofApi = metricsPort(settings, 'api');
   return ofApi === 0 ? [] : [ofApi, workersMetricsPort(settings)];

@@ -1,7 +1,5 @@
-// What every process measures of itself.
 import { Gauge, Histogram, HTTP } from './instruments.ts';
 
-// More than there are paths in the API.
 const MOST_ROUTES = 300;
 
 /** The pools of connections to PostgreSQL (core/config/database-connections.ts). */

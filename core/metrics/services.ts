@@ -1,4 +1,3 @@
-// What is measured of warehouses, notifications, repairs and transforms.
 import { CHANNEL_TYPES } from '../messages/channel.ts';
 import { WAREHOUSE_TYPES } from '../warehouse/config.ts';
 import { Counter, Histogram } from './instruments.ts';

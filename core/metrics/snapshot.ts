@@ -7,12 +7,10 @@ import { Gauge } from './instruments.ts';
 export interface Figures {
   waiting?: number;
   due?: number;
-  /** Seconds; 0 when nothing is due. */
   oldestDueAge?: number;
   retrying?: number;
   held?: number;
   circuits?: { open: number; half_open: number };
-  /** Open and acknowledged ones; a kind without one is missing. */
   issues?: Partial<Record<IssueKind, number>>;
   replays?: number;
   databaseBytes?: number;
@@ -21,7 +19,6 @@ export interface Figures {
   workers?: number;
 }
 
-/** What each figure is shown as. */
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',

@@ -17,10 +17,6 @@ const REDACTED_PATHS = [
   '*.headers["x-api-key"]',
 ];
 
-/**
- * Makes the logger of a process.
- * @param role the process: `api` or `worker`, in every line
- */
 export function createLog(settings: LogSettings, role: string): Log {
   const options = { level: settings.LOG_LEVEL, base: { role }, redact: REDACTED_PATHS };
   if (settings.HOOKYARD_LOG_FORMAT === 'text') {
@@ -48,7 +44,6 @@ export function logForNode(log: Log): void {
   process.prependOnceListener('exit', () => throttled(log).flush());
 }
 
-/** Says why a process cannot run, and ends it. */
 export function exitWith(log: Log, error: unknown): never {
   const problems =
     error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
@@ -66,9 +61,7 @@ const MOST_KINDS = 100;
  */
 export interface ThrottledLog {
   warn(facts: object, message: string, kind?: string): void;
-  /** @param kind lines of one kind are repeats; by default the message and the code of its cause */
   error(facts: object, message: string, kind?: string): void;
-  /** Writes what was counted until now. */
   flush(): void;
 }
 
@@ -83,7 +76,6 @@ type Written = Pick<Log, 'warn' | 'error'>;
 // Lines of one process are repeats of each other, no matter which module writes them, and share one bound.
 const made = new WeakMap<Written, ThrottledLog>();
 
-/** The throttled form of a logger: the same one for each call. */
 export function throttled(log: Written): ThrottledLog {
   const known = made.get(log) ?? throttle(log);
   made.set(log, known);
@@ -124,20 +116,16 @@ function codeOf(facts: { cause?: { code?: string } }): string {
 }
 
 export interface RepeatsOptions<Item> {
-  /** How long repeats of a kind are only counted, ms. */
   everyMs: number;
-  /** How many kinds are told apart at a time. Those beyond are counted together, so the memory is bounded. */
   mostKinds: number;
   /** @param repeated how many came since this kind was last written; 0 for the first one */
   write: (item: Item, repeated: number) => void;
-  /** By default the monotonic clock, ms. */
   now?: () => number;
 }
 
 const OTHERS = '';
 
 interface Counted<Item> {
-  /** When the kind was last written. */
   since: number;
   last: Item;
   repeated: number;
@@ -158,7 +146,7 @@ export class Repeats<Item> {
     return this.#kinds.size === 0;
   }
 
-  /** Writes the first of a kind, and counts the others. @param kind not empty */
+  /** @param kind not empty */
   take(kind: string, item: Item): void {
     const place = this.#kinds.has(kind) || this.#kinds.size < this.#options.mostKinds ? kind : OTHERS;
     const known = this.#kinds.get(place);
@@ -181,7 +169,6 @@ export class Repeats<Item> {
     }
   }
 
-  /** Writes what was counted until now. */
   flush(): void {
     const now = this.#now();
     for (const counted of this.#kinds.values()) if (counted.repeated > 0) this.#write(counted, now);

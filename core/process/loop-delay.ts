@@ -5,20 +5,16 @@ import { eventLoopDelay } from '../metrics/process.ts';
 
 const LOOK_EVERY_MS = 50;
 const WARN_MS = 200;
-/** Work that is shorter is not told. */
 const NOTED_MS = 10;
 const MAX_NOTED = 10;
-/** Shortest time between two warnings. */
 const WARN_EVERY_MS = 1000;
 
 export interface LoopWork {
-  /** What it was: `filters`, `schema`, `routing`, ... */
   kind: string;
   organizationId: string | null;
   ms: number;
 }
 
-// One loop a process, so one list.
 let noted: LoopWork[] = [];
 
 /** Notes work that the loop has just done. Ids only: it goes to the log. */
@@ -28,7 +24,6 @@ export function noteLoopWork(kind: string, organizationId: string | null, ms: nu
   if (noted.length > MAX_NOTED) noted = noted.toSorted((a, b) => b.ms - a.ms).slice(0, MAX_NOTED);
 }
 
-/** Does work on the loop and notes it. */
 export function onLoop<Result>(kind: string, organizationId: string | null, work: () => Result): Result {
   const startedAt = performance.now();
   try {
@@ -38,7 +33,6 @@ export function onLoop<Result>(kind: string, organizationId: string | null, work
   }
 }
 
-/** Watches the loop of this process. @returns ends it */
 export function watchLoop(log: Pick<Log, 'warn'>): () => void {
   let expectedAt = performance.now() + LOOK_EVERY_MS;
   let lastWarning = Number.NEGATIVE_INFINITY;

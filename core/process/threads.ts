@@ -21,7 +21,6 @@ export function letOthersGoFirst(): void {
   }
 }
 
-/** Processor time that this thread has used so far, in ms. */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

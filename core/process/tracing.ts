@@ -15,9 +15,7 @@ export interface TracedWebhook {
   organizationId: string;
   sourceId: string;
   method: string;
-  /** As received, names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** bytes */
   size: number;
   receivedAt: Date;
 }
@@ -25,27 +23,21 @@ export interface TracedWebhook {
 export interface WebhookSpan {
   /** Kept with the event: attempts are children of this span. */
   traceparent: string;
-  /** Measures how long it takes to store the event, with others and until the commit. */
   storing<T>(store: () => Promise<T>): Promise<T>;
-  /** @param status of the answer */
   accepted(status: number, event: { id: string; isDuplicate: boolean }): void;
-  /** It is refused, and not for what its sender did. @param status of the answer */
   failed(status: number, code: string): void;
 }
 
 export interface TracedAttempt {
   /** Of the webhook's span, or of the trace that was made for it; null: the trace is the sender's, in the headers. */
   traceparent: string | null;
-  /** Of the webhook, names in lower case. */
   headers: Readonly<Record<string, string>>;
   organizationId: string;
   eventId: string;
   routeId: string | null;
   destinationId: string;
   deliveryId: string;
-  /** The delivery that this one replays. */
   replayOf: string | null;
-  /** 1 for the first. */
   number: number;
   lane: Lane;
   method: string;
@@ -54,13 +46,11 @@ export interface TracedAttempt {
 }
 
 export interface AttemptSpan {
-  /** For the destination. */
   traceparent: string;
   end(attempt: EndedAttempt): void;
 }
 
 export interface EndedAttempt {
-  /** From its start to the end of the answer, ms. */
   tookMs: number;
   outcome: 'delivered' | 'retrying' | 'failed';
   statusCode: number | null;

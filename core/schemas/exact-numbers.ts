@@ -14,7 +14,6 @@ const COMPARISONS: Record<string, [sign: string, holds: (sign: number) => boolea
 };
 const KEEP = new Set([...Object.keys(COMPARISONS), 'multipleOf', 'const', 'enum']);
 
-/** Whether a JSON value has such numbers in it. */
 export function hasExactNumbers(value: unknown): boolean {
   if (value instanceof ExactNumber) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasExactNumbers);
@@ -61,7 +60,6 @@ export interface ExactRun {
   validate(payload: unknown, check: (rounded: unknown) => boolean): boolean;
 }
 
-/** Replaces the keywords of a validator that compare numbers. */
 export function addExactKeywords(ajv: Ajv): ExactRun {
   let root: unknown;
   let originals: Originals = new WeakMap();
@@ -133,7 +131,6 @@ export function addExactKeywords(ajv: Ajv): ExactRun {
   };
 }
 
-/** Whether two elements are equal. */
 function holdsTwice(elements: readonly unknown[]): boolean {
   return new Set(elements.map((element) => canonicalText(element))).size < elements.length;
 }

@@ -9,7 +9,6 @@ import { type Dialect, dialectOf, evaluationCost, metaSchemaProblem, newValidato
 
 export type JsonSchema = Record<string, unknown> | boolean;
 
-/** The longest schema, in bytes of its JSON. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 
 // In a thread, where it holds up nobody but the organization's own tasks.
@@ -23,20 +22,17 @@ const ALL_ERRORS_BYTES = 64 * 1024;
 // Nor of larger schemas, which would have to be compiled once more for it.
 const ALL_ERRORS_SCHEMA_BYTES = 16 * 1024;
 
-/** The schema cannot be used; the message says why, as the end of a sentence that starts with its name. */
 export class InvalidSchemaError extends Error {
   override readonly name = 'InvalidSchemaError';
 }
 
-/** What a validation costs at most, in the steps of a budget. */
 export const validationSteps = ({ cost }: Pick<CompiledSchema, 'cost'>, bytes: number): number =>
   100 + (cost * Math.max(bytes, 1)) / 2;
 
 export interface CompiledSchema {
-  /** `evaluationCost` of it. */
   readonly cost: number;
   /**
-   * Validates a payload. It may take a quarter of a second: on the event loop `validationSteps` has to be asked first.
+   * It may take a quarter of a second: on the event loop `validationSteps` has to be asked first.
    * @param bytes its size
    * @param limitMs when it has less time than usual
    * @returns the first errors; none when it matches
@@ -44,10 +40,7 @@ export interface CompiledSchema {
   validate(payload: unknown, bytes: number, limitMs?: number): SchemaError[];
 }
 
-/**
- * Checks a schema that is to be stored: its size, dialect, meta-schema, patterns and references.
- * @throws InvalidSchemaError
- */
+/** @throws InvalidSchemaError */
 export function checkSchema(schema: JsonSchema): void {
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES)
     throw new InvalidSchemaError(`must be at most ${MAX_SCHEMA_BYTES} bytes of JSON`);
@@ -65,7 +58,6 @@ export function checkSchema(schema: JsonSchema): void {
   }
 }
 
-/** Compiles a schema that was checked when it was stored. @throws InvalidSchemaError */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = requireDialect(schema);
   const cost = evaluationCost(schema);
@@ -103,7 +95,6 @@ function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
   };
 }
 
-/** Slower, and only the first error. */
 function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
   const ajv = newValidator(dialect, false);
   const run = addExactKeywords(ajv);
@@ -149,21 +140,15 @@ function compileProblem(error: unknown): string {
   return `cannot be compiled: ${error.message}`;
 }
 
-// What is wrong with a payload, in words.
-
-/** One mismatch; `path` is a JSON pointer into the payload (RFC 6901), empty for the payload itself. */
 export interface SchemaError {
   path: string;
   message: string;
 }
 
-/** Maximum number of reported errors, and of characters per error. */
 const MAX_ERRORS = 10;
 const MAX_ERROR_LENGTH = 300;
-/** Longest text about all of them, in bytes. */
 const MAX_TEXT_BYTES = 2048;
 
-/** The first ten errors of a validator. */
 function readErrors(errors: readonly ErrorObject[]): SchemaError[] {
   return errors.slice(0, MAX_ERRORS).map((error) => ({
     path: cut(error.instancePath),
@@ -221,7 +206,6 @@ const LEAST_BYTES = 8 * 1024;
 export class SchemaCache {
   readonly #compiled = new LRUCache<string, CompiledSchema>({ maxSize: MAX_BYTES });
 
-  /** The validator of this version, if it has been compiled. */
   find(schema: SchemaVersion): CompiledSchema | undefined {
     return this.#compiled.get(keyOf(schema));
   }

@@ -14,18 +14,15 @@ export const TASK_QUEUE = 'hookyard';
 // In no prefix, and in no name without one: so names of two installations are never the same.
 const AFTER_PREFIX = '.';
 
-/** A name as Temporal knows it. @param prefix of the installation; empty: it has none */
 export const withPrefix = (prefix: string, name: string): string =>
   prefix === '' ? name : `${prefix}${AFTER_PREFIX}${name}`;
 
-/** The name behind the prefix; null: it belongs to another installation. */
 export function withoutPrefix(prefix: string, name: string): string | null {
   if (prefix === '') return name.includes(AFTER_PREFIX) ? null : name;
   const before = `${prefix}${AFTER_PREFIX}`;
   return name.startsWith(before) ? name.slice(before.length) : null;
 }
 
-/** The prefix of the installation whose workflows use this task queue. */
 export function prefixOf(taskQueue: string): string {
   const end = `${AFTER_PREFIX}${TASK_QUEUE}`;
   return taskQueue.endsWith(end) ? taskQueue.slice(0, -end.length) : '';
@@ -38,16 +35,12 @@ export function prefixOf(taskQueue: string): string {
 export const queryOf = (prefix: string, query: string): string =>
   prefix === '' ? query : `${query} and TaskQueue = "${withPrefix(prefix, TASK_QUEUE)}"`;
 
-/** The task queue of the activities that send messages by mail or by HTTP, beside the queue of their workflows. */
 export const messageTaskQueue = (taskQueue: string, via: 'mail' | 'http'): string => `${taskQueue}-messages-${via}`;
 
-/** The task queue of the activities that replay events, beside the queue of their workflows. */
 export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-replay`;
 
-/** The task queue of the activities that write files to warehouses, beside the queue of their workflows. */
 export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
 
-/** All task queues of an installation. @param taskQueue of its workflows */
 export const taskQueuesOf = (taskQueue: string): string[] => [
   taskQueue,
   messageTaskQueue(taskQueue, 'mail'),
@@ -74,7 +67,6 @@ export const destinationIdAttribute = keyword('DestinationId');
 export const eventIdAttribute = keyword('EventId');
 export const deliveryStatusAttribute = keyword('DeliveryStatus');
 
-/** Search attributes that a namespace must have, all of type Keyword. */
 export const searchAttributeNames = [
   organizationIdAttribute,
   sourceIdAttribute,

@@ -1,7 +1,6 @@
 // Markdown for what the Temporal UI shows of a workflow: its summary, details and current details
 // (https://docs.temporal.io/develop/typescript/observability, "user metadata").
 
-/** Characters that mean something in Markdown or HTML. */
 const SPECIAL = /[\\`*_{}[\]<>#|~!$]/g;
 
 // What could make a link or an element of HTML.
@@ -9,7 +8,6 @@ const MISLEADING = /[<[]/g;
 // In bytes at most 400, by the default of Temporal's `limit.userMetadataSummarySize`; a character has up to three.
 const LONGEST_SUMMARY = 120;
 
-/** Escapes external text, such as an error, so that it is shown literally. */
 export function plain(text: string): string {
   return text.replaceAll(SPECIAL, '\\$&');
 }
@@ -26,15 +24,11 @@ export function summaryLine(text: string): string {
 // The UI renders Markdown in a page beside `namespaces/`, whatever path it is served under, and puts the namespace in.
 const WORKFLOWS = 'namespaces/{namespace}/workflows';
 
-/** A link to a workflow. */
 export function workflowReference(workflowId: string, text = workflowId): string {
   return `[${text}](${WORKFLOWS}/${encodeURIComponent(workflowId)})`;
 }
 
-/**
- * A link to the workflows that a query finds.
- * @param query https://docs.temporal.io/list-filter; of names and ids only
- */
+/** @param query https://docs.temporal.io/list-filter; of names and ids only */
 export function listReference(text: string, query: string): string {
   return `[${text}](${WORKFLOWS}?query=${encodeURIComponent(query)})`;
 }

@@ -4,7 +4,6 @@ import { withPrefix } from './names.ts';
 
 export interface ShownWorkflow {
   workflowId: string;
-  /** Null when the URL of the UI is unknown. */
   temporalUrl: string | null;
 }
 
@@ -13,7 +12,6 @@ export type WorkflowLink = (name: string) => ShownWorkflow;
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i;
 
-/** The URL of the UI: TEMPORAL_UI_URL, or the port of the UI beside a Temporal server on this machine. */
 export function workflowLinks(
   settings: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_UI_PORT' | 'HOOKYARD_TEMPORAL_PREFIX'>,
   { connectionOptions, namespace }: { connectionOptions: { address: string }; namespace: string },

@@ -2,19 +2,14 @@
 // `items[*].sku` (any element), `$.order.id`, `['a.b']` for a name with a dot.
 import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
 
-/** One step of a path: the name of a member (on an array its index), or every element of an array. */
 export type PathStep = { key: string } | { every: true };
 
-/** The longest path, in characters. */
 const MAX_PATH_LENGTH = 1024;
 
 // A dot and a name, or brackets around an index, a star or a quoted name.
 const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(\*)|'([^']*)'|"([^"]*)")\]/y;
 
-/**
- * Reads a path; a leading `$` (the root) is optional.
- * @returns its steps, none for the root itself, or null when the text is not a path
- */
+/** @returns its steps, none for the root itself, or null when the text is not a path */
 export function parsePath(path: string): PathStep[] | null {
   if (path === '' || path.length > MAX_PATH_LENGTH) return null;
   const rest = withLeadingDot(path);
@@ -29,14 +24,13 @@ export function parsePath(path: string): PathStep[] | null {
   return steps;
 }
 
-/** The path without its root sign, every name with the dot before it. */
 function withLeadingDot(path: string): string {
   if (/^\$(?:$|[.[])/.test(path)) return path.slice(1);
   return path.startsWith('[') ? path : `.${path}`;
 }
 
 /**
- * The values at a path, in order; an empty list when there is none. A member that is null is a match.
+ * A member that is null is a match.
  * @param most how many are wanted: one more is returned when there are more
  * @throws BudgetError
  */
@@ -75,7 +69,6 @@ function hasMember(value: unknown, key: string): value is Record<string, unknown
   return !Array.isArray(value) || key !== 'length';
 }
 
-/** `lookup` of a path in text form; an invalid path finds nothing. */
 export function lookupPath(value: unknown, path: string, budget: Budget = NO_LIMIT): unknown[] {
   const steps = parsePath(path);
   return steps === null ? [] : lookup(value, steps, budget);

@@ -30,7 +30,6 @@ export function named(text: string): ErrorSummary {
   return text as ErrorSummary;
 }
 
-/** An error with nothing to hide. */
 export function openError(summary: ErrorSummary): DescribedError {
   return { summary, detail: summary };
 }

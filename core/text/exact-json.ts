@@ -21,7 +21,6 @@ export class ExactNumber {
     this.#text = text;
   }
 
-  /** `decimalKey` of it, found once: numbers are compared in pairs. */
   get key(): string | null {
     if (this.#key === undefined) this.#key = decimalKey(this.#text);
     return this.#key;
@@ -36,13 +35,11 @@ export class ExactNumber {
   }
 }
 
-/** A JSON number as `parseExact` gives it. */
 export type JsonNumber = number | ExactNumber;
 
 export const isJsonNumber = (value: unknown): value is JsonNumber =>
   typeof value === 'number' || value instanceof ExactNumber;
 
-/** The number that a text is as JSON. @param text a JSON number */
 export function jsonNumber(text: string): JsonNumber {
   const double = Number(text);
   return isPrintedBy(double, text) ? double : new ExactNumber(text);
@@ -56,7 +53,6 @@ function isPrintedBy(double: number, text: string): boolean {
   return decimalKey(printed) === decimalKey(text);
 }
 
-/** The sign of a minus b, by their exact values. */
 export function compareNumbers(a: JsonNumber, b: JsonNumber): number {
   // Doubles that print two numbers are in the order of these.
   if (typeof a === 'number' && typeof b === 'number') return Math.sign(a - b);
@@ -73,8 +69,8 @@ const PLAIN = /^-?\d+$/;
 const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
 /**
- * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact,
- * and up to ten times as much for one that is made of nothing else.
+ * Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and up to ten
+ * times as much for one that is made of nothing else.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
@@ -188,13 +184,9 @@ function replaceMembers(container: object, replacementOf: (value: unknown) => un
   }
 }
 
-// JSON numbers by their value as decimals, of any length, without rounding.
-
 /** A number as sign, digits and a power of ten; null when the text is no JSON number (RFC 8259, section 6). */
 interface Decimal {
-  /** 0 for zero. */
   sign: -1 | 0 | 1;
-  /** Without zeros at either end; empty for zero. */
   digits: string;
   /** The power of ten of the first digit: 3 for 1200. */
   magnitude: number;
@@ -232,7 +224,6 @@ export function decimalKey(text: string): string | null {
   return decimal && `${decimal.sign}:${decimal.digits}:${decimal.magnitude}`;
 }
 
-/** The sign of a minus b, by value. @throws RangeError when one is no number */
 export function compareDecimals(a: string, b: string): number {
   const [left, right] = [readDecimal(a), readDecimal(b)];
   if (left === null || right === null) throw new RangeError('not a number');
@@ -243,7 +234,6 @@ export function compareDecimals(a: string, b: string): number {
   return left.digits > right.digits ? left.sign : -left.sign;
 }
 
-/** Whether a number is whole: `10e-1` is, `1.5` is not. */
 export function isWhole(text: string): boolean {
   const decimal = readDecimal(text);
   return decimal !== null && decimal.digits.length - 1 <= Math.max(decimal.magnitude, -1);
@@ -264,11 +254,8 @@ export function isMultiple(a: string, b: string): boolean {
   return scaled(value.digits, low) % scaled(factor.digits, high) === 0n;
 }
 
-/** A decimal number of a fixed form, as DECIMAL(precision, scale) of SQL has it. */
 export interface DecimalForm {
-  /** Digits in all. */
   precision: number;
-  /** Digits behind the point. */
   scale: number;
 }
 

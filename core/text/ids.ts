@@ -2,7 +2,6 @@
 // `evt_06f3k2v8q0e7...`. 128 bits with two zero bits on top fill 26 characters, so the first 10 are exactly the 48-bit
 // millisecond timestamp and the text sorts (collation "C") by time of creation.
 
-/** All id prefixes, one per kind of record. */
 export type IdPrefix =
   | 'dst'
   | 'dst_wh'
@@ -24,7 +23,6 @@ export type IdPrefix =
   | 'alm'
   | 'iss';
 
-/** The digits of ids, in their order. */
 export const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TEXT_LENGTH = 26;
 const TIME_LENGTH = 10;
@@ -53,7 +51,6 @@ function timeText(ms: number): string {
 const pool = new Uint8Array(4096);
 let poolUsed = pool.length;
 
-/** A random whole number of 24 bits. */
 function random24(): number {
   if (poolUsed + 3 > pool.length) {
     crypto.getRandomValues(pool);
@@ -70,12 +67,6 @@ let lastMs = -1;
 let lastTimeText = '';
 let counter = 0;
 
-/**
- * A new id; ids made by one process for the same millisecond sort in the order they were made.
- * @param prefix the kind of record
- * @param nowMs milliseconds since 1970
- * @throws RangeError when `nowMs` does not fit 48 bits
- */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
   if (nowMs === lastMs) {
     counter += 1;
@@ -96,10 +87,7 @@ export function idFloor(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timeText(ms)}${'0'.repeat(TEXT_LENGTH - TIME_LENGTH)}`;
 }
 
-/**
- * The time an id was made, in milliseconds since 1970.
- * @throws TypeError when the text does not end in 26 characters of an id
- */
+/** @throws TypeError when the text does not end in 26 characters of an id */
 export function idTime(id: string): number {
   const text = id.slice(-TEXT_LENGTH);
   if (!ID_TEXT.test(text)) throw new TypeError(`Not an id: ${id}`);
@@ -108,10 +96,8 @@ export function idTime(id: string): number {
   return ms;
 }
 
-/** An upper bound, not part of it, of the range of ids that ends with this id. */
 export const idAfter = (id: string): string => `${id}!`;
 
-/** The time of an id, or of such a bound, ms; null for a bound that stands before every id. */
 export function boundTime(bound: string): number | null {
   const id = bound.replace(/!$/, '');
   return ID_TEXT.test(id.slice(-TEXT_LENGTH)) ? idTime(id) : null;
@@ -122,7 +108,6 @@ export function shardOf(id: string): number {
   return ((randomBitsOf(id, 2) & 1) << 5) | randomBitsOf(id, 1);
 }
 
-/** The five bits of a character of an id. @param fromEnd 1 is the last one; up to 8 they are random */
 function randomBitsOf(id: string, fromEnd: number): number {
   return VALUES.get(id.charAt(id.length - fromEnd)) ?? 0;
 }

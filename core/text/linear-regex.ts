@@ -1,7 +1,6 @@
 // Regular expressions of users: RE2 syntax, searched in time linear in the text, whatever the pattern.
 import { RE2JS, RE2JSException } from 're2js';
 
-/** The longest pattern, in characters. */
 const MAX_PATTERN_LENGTH = 1000;
 
 // Linear time has a factor: the size of the compiled program. `[ab]{999}` is 1,000 instructions.
@@ -11,25 +10,18 @@ const MAX_PROGRAM = 2000;
 const STEPS = 2;
 const STEPS_PER_INSTRUCTION = 2;
 
-/** What it takes to compile a pattern, in the steps of a budget. */
 export const patternSteps = (pattern: string): number => 2000 + 200 * pattern.length;
 
 export interface LinearPattern {
-  /** What a search costs at most, in the steps of a budget. */
   readonly stepsPerCharacter: number;
-  /** Whether the pattern is found anywhere in the text. */
   test(text: string): boolean;
 }
 
-/** The pattern cannot be used; the message says why, as the end of a sentence that starts with its name. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/**
- * Compiles a pattern in RE2 syntax; escapes that only JavaScript has (`\u00e9`, `\/`) are understood as well.
- * @throws PatternError
- */
+/** Compiles a pattern in RE2 syntax; escapes that only JavaScript has (`\u00e9`, `\/`) are understood as well. */
 export function compilePattern(pattern: string): LinearPattern {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new PatternError(`must be at most ${MAX_PATTERN_LENGTH} characters long`);

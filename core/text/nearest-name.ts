@@ -1,5 +1,3 @@
-// Which known name was probably meant by an unknown one.
-
 // Longer than any known name; the time taken grows with the square of it.
 const MAX_LENGTH = 64;
 

@@ -11,7 +11,6 @@ export function redactSecret(value: string): string {
   return characters.length < 8 ? BULLETS : BULLETS + characters.slice(-4).join('');
 }
 
-/** Whether a text is what `redactSecret` makes. */
 export function isRedacted(text: string): boolean {
   return REDACTED.test(text);
 }
@@ -21,7 +20,6 @@ type Kept = { ok: true; value: string } | { ok: false };
 
 /**
  * Decides what an update stores for a secret: a redacted value sent back keeps the stored one, any other replaces it.
- * @param stored the stored value in clear, absent when there is none
  */
 export function keepRedacted(incoming: string, stored: string | null | undefined): Kept {
   if (!isRedacted(incoming)) return { ok: true, value: incoming };
@@ -30,7 +28,6 @@ export function keepRedacted(incoming: string, stored: string | null | undefined
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A config as the API shows it: each of these members reads `••••` and its last 4 characters. */
 export function redactMembers<Value>(
   config: Readonly<Record<string, Value>>,
   secrets: readonly string[],
@@ -45,7 +42,6 @@ export function redactMembers<Value>(
 
 /**
  * Puts the stored secrets back into a config whose secrets came back redacted; call it before the schema.
- * @param stored the stored config of the same type, or null when there is none
  * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller
  * refuses it)
  */
@@ -65,7 +61,6 @@ export function keepRedactedMembers(
   return { ok: true, config };
 }
 
-/** The field of each `authConfig` that is a secret; null when there is none. */
 export const AUTH_SECRET_FIELD: Readonly<Record<AuthType, string | null>> = {
   none: null,
   basic: 'password',
@@ -81,7 +76,6 @@ export const redactAuthConfig = (authType: AuthType, config: Readonly<Record<str
 export const keepRedactedAuthConfig = (authType: AuthType, incoming: Members, stored: Members | null) =>
   keepRedactedMembers(incoming, authSecrets(authType), stored);
 
-/** Whether an `authConfig` that is sent keeps the stored secret of the same `authType`. */
 export function keepsAuthSecret(authType: AuthType, sent: Readonly<Record<string, unknown>> | undefined): boolean {
   const field = AUTH_SECRET_FIELD[authType];
   if (field === null) return false;
@@ -94,7 +88,6 @@ const SECRET_NAME =
   /authorization|authenticat|cookie|secret|token|passw|credential|signature|session|jwt|api-?key|(?:^|[-_])(?:key|auth|sig|hmac)(?:$|[-_])/i;
 const NOT_SECRET = new Set(['idempotency-key', 'sec-websocket-key']);
 
-/** Whether a header's value is masked wherever headers are shown, judged by its name. */
 function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name) && !NOT_SECRET.has(name.toLowerCase());
 }
@@ -115,7 +108,6 @@ export function maskHeaders(
   return masked;
 }
 
-/** Masks these texts wherever they are in another. */
 export function maskTexts(text: string, secrets: readonly string[]): string {
   return secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, BULLETS)), text);
 }

@@ -42,9 +42,7 @@ const OTHERS: readonly RegExp[] = [
   ),
   // C's asctime, `date` and Twitter: the year comes last.
   dialect(`${DAY_NAME}${MONTH} {1,2}(?<day>\\d{1,2}) ${CLOCK}(?: ${ANY_ZONE})? (?<year>\\d{4})`),
-  // `Date.prototype.toString` of JavaScript.
   dialect(`${DAY_NAME}${MONTH} (?<day>\\d{1,2}),? (?<year>\\d{4})(?: ${CLOCK}(?: ${ANY_ZONE})?${COMMENT})?`),
-  // PayPal's messages.
   dialect(`${CLOCK} ${MONTH} (?<day>\\d{1,2}), (?<year>\\d{4})(?: ${ANY_ZONE})?`),
 ];
 /** Of .NET: milliseconds, and a zone that does not change them. */
@@ -53,12 +51,11 @@ const DOT_NET = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
 const MAX_LENGTH = 140;
 
 /**
- * Reads a time of ISO 8601. Without a zone it is UTC, a date alone its midnight.
+ * Without a zone it is UTC, a date alone its midnight.
  * @returns ms since 1970, without what is finer; null for anything else, as a day that the calendar does not have
  */
 export const parseIsoTime = (text: string): number | null => parseIn(ISO, text);
 
-/** Reads a time in any dialect but that of numbers, as `parseIsoTime` does. */
 export function parseTimestamp(text: string): number | null {
   const dotNet = DOT_NET.exec(text)?.[1];
   return dotNet === undefined ? (parseIn(ISO, text) ?? parseIn(OTHERS, text)) : Number(dotNet);
@@ -69,7 +66,6 @@ const FIRST_MILLISECONDS = 1e11;
 const FIRST_MICROSECONDS = 1e14;
 const FIRST_NANOSECONDS = 1e17;
 
-/** Milliseconds of a number that counts seconds, milliseconds, microseconds or nanoseconds since 1970. */
 export function epochMs(number: number): number {
   const size = Math.abs(number);
   if (size < FIRST_MILLISECONDS) return number * 1000;

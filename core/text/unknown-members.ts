@@ -2,18 +2,12 @@
 import { z } from 'zod';
 
 export interface UnknownMember {
-  /** Names and array indexes from the value to the member. */
   path: readonly (string | number)[];
-  /** The known names at this place. */
   known: readonly string[];
   /** Whether the schema refuses it (a strict object) instead of dropping it. */
   isRefused: boolean;
 }
 
-/**
- * Finds the members that parsing drops or refuses.
- * @param value as it was sent, valid or not
- */
 export function unknownMembers(
   schema: z.core.$ZodType,
   value: unknown,
@@ -51,7 +45,6 @@ function ofUnion(options: readonly z.core.$ZodType[], value: object, path: Unkno
   return found.reduce((least, one) => (one.length < least.length ? one : least), found[0] ?? []);
 }
 
-/** The schema without what is put around it: optional, nullable, default, what comes after or before it. */
 export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return unwrapped(schema.def.innerType);

@@ -21,7 +21,6 @@ const CERTIFICATE = 'certificate';
 const NO_FILE = [403, 404, 410];
 
 /**
- * The key of a certificate that the provider serves at an address.
  * @returns null when there is none, or it is not valid at this time
  * @throws KeysAwayError
  */
@@ -33,7 +32,6 @@ async function certificateKey(keys: PublishedKeys, url: string, nowMs: number): 
   return fromMs <= nowMs && nowMs <= toMs ? found.key : null;
 }
 
-/** The first certificate of a PEM file. */
 function readCertificate(text: string): KeySet | null {
   try {
     const { publicKey: key, validFromDate, validToDate } = new X509Certificate(text);
@@ -62,13 +60,11 @@ const HASHES: Readonly<Record<string, string>> = { '1': 'sha1', '2': 'sha256' };
 
 const ARN = /^arn:(aws[a-z-]{0,8}):sns:([a-z]{2}(?:-[a-z]{1,12}){1,3}-\d{1,2}):\d{12}:[\w.-]{1,260}$/;
 
-/** The host of SNS that serves a topic. */
 function hostOf(topic: string): string {
   const [, partition, region = 'unknown'] = ARN.exec(topic) ?? [];
   return `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
-/** An address of a message, where it is one of the host of the topic; else null. */
 function addressOf(text: unknown, topic: string): URL | null {
   if (typeof text !== 'string' || text.length > 2048) return null;
   const url = URL.parse(text);
@@ -112,7 +108,6 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
   needsPublishedKeys: () => true,
 };
 
-/** The texts of a message by their names; of what is none, an empty one. */
 function textOf(message: unknown): (name: string) => string {
   return (name) => {
     const value = memberOf(message, name);
@@ -120,7 +115,6 @@ function textOf(message: unknown): (name: string) => string {
   };
 }
 
-/** Null: it lacks what is signed. */
 function signedOf(message: unknown): Buffer | null {
   const type = textOf(message)('Type');
   const names = Object.hasOwn(SIGNED, type) ? SIGNED[type] : undefined;

@@ -21,7 +21,6 @@ const claimText = z.string().min(1, 'must not be empty').max(2048, 'must be at m
 
 const jwt = z.object({
   type: z.literal('jwt'),
-  // With HS256.
   secret: secretSchema.optional(),
   header: headerName('carries the token').default('Authorization'),
   algorithm: z.enum(['RS256', 'ES256', 'HS256']).default('RS256'),
@@ -143,12 +142,10 @@ type VerificationType = keyof typeof types;
 type VerificationSchema = (typeof types)[VerificationType]['schema'];
 
 export const VERIFICATION_TYPES = Object.keys(types) as [VerificationType, ...VerificationType[]];
-/** The schema of `verificationConfig`, by its type. */
 export const verificationSchemas = Object.values(types).map(({ schema }) => schema) as unknown as [
   VerificationSchema,
   ...VerificationSchema[],
 ];
-/** A source's `verificationConfig`, secrets in clear. */
 export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
 export type VerificationConfig = z.output<VerificationSchema>;
 
@@ -158,21 +155,17 @@ export type VerificationConfig = z.output<VerificationSchema>;
  */
 export function describedScheme(config: { type: string }): Scheme | null {
   if (!Object.hasOwn(types, config.type)) return null;
-  // The line of the type takes the config of the type.
   const { scheme } = types[config.type as VerificationType] as { scheme: ((config: unknown) => Scheme) | null };
   return scheme?.(config) ?? null;
 }
 
-/** Whether a config of this type, as it was sent, has a secret at all. */
 export const takesSecret = ({ type, algorithm }: Record<string, unknown>): boolean =>
   type !== 'jwt' || algorithm === 'HS256';
 
-/** The type of a source with a provider, which the owner may leave out. */
 export const PROVIDER_TYPE = 'provider';
 
 export interface ProviderVerification {
   type: typeof PROVIDER_TYPE;
-  /** Whether the address that confirms a subscription is visited; of providers that send one. */
   confirmSubscriptions?: boolean;
 }
 /** A `verificationConfig` as it is stored, and as the API shows it: the type and the members that are no secret. */
@@ -186,7 +179,6 @@ export function publicVerificationConfig(config: VerificationConfig): WithoutSec
 export const confirmsSubscriptions = (verification: PublicVerificationConfig): boolean =>
   'confirmSubscriptions' in verification && verification.confirmSubscriptions === true;
 
-/** The provider of a source; null without one. */
 export const providerOf = (source: { provider?: string | null }): string | null => source.provider ?? null;
 
 const sealedSchema = z.object({ secret: z.string(), verifyToken: z.string().optional() });
@@ -196,10 +188,6 @@ export function sealedCredentials({ secret, verifyToken }: Credentials): string 
   return JSON.stringify({ secret, ...(verifyToken !== undefined && { verifyToken }) });
 }
 
-/**
- * @param text in clear; null: there is no secret, or the provider has not given it yet
- * @throws when it is something else; the message has nothing of the text
- */
 export function openCredentials(text: string | null): Credentials {
   if (text === null) return { secret: '' };
   const parsed = sealedSchema.safeParse(jsonOf(Buffer.from(text)));

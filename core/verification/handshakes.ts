@@ -18,7 +18,6 @@ import { braintreeAnswer } from './signed-bodies.ts';
 
 export interface Reply {
   handshake: keyof typeof kinds;
-  /** Whether its sender has proved that it has a secret of the source. */
   isProven: boolean;
   status: 200 | 204;
   headers: Record<string, string>;
@@ -26,9 +25,7 @@ export interface Reply {
   content: { type: string; body: string } | null;
   /** The secret that the source has to remember before this is sent. */
   remember?: string;
-  /** What the owner needs to continue, such as an address to visit. */
   shown?: string;
-  /** The address of the sender that confirms it, should the owner have allowed to visit it. */
   visit?: string;
 }
 
@@ -43,7 +40,6 @@ interface HandshakeKind<Asked> {
    * not yet.
    */
   isVerified: boolean;
-  /** Null: the request is no such handshake. */
   answer(asked: Asked, credentials: Credentials, request: RawRequest): Answer;
 }
 type Answers<Asked> = HandshakeKind<Asked>['answer'];
@@ -115,12 +111,10 @@ const kinds = {
 };
 
 type AskedOf<Kind> = Kind extends HandshakeKind<infer Asked> ? (unknown extends Asked ? object : Asked) : never;
-/** What a sender asks. */
 export type Handshake = {
   [Kind in keyof typeof kinds]: { kind: Kind } & AskedOf<(typeof kinds)[Kind]>;
 }[keyof typeof kinds];
 
-/** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 // Of what is sent back: the longest token of a provider is some hundred characters long.
@@ -128,7 +122,6 @@ const MAX_ECHO = 4096;
 const MAX_BODY = 64 * 1024;
 
 /**
- * The answer to a handshake; null when the request is none.
  * @param isVerified whether the request was verified: handshakes that a sender signs are answered then, the others
  * before
  */
@@ -139,7 +132,6 @@ export function replyTo(
   isVerified: boolean,
 ): Reply | null {
   for (const asked of handshakes) {
-    // The line of a kind takes the handshakes of that kind.
     const kind = kinds[asked.kind] as HandshakeKind<Handshake>;
     if (kind.isVerified !== isVerified || !isAskedWith(asked, kind, request.method)) continue;
     const answer = request.body.length > MAX_BODY ? null : kind.answer(asked, credentials, request);
@@ -209,7 +201,6 @@ interface QueryHmac {
   parameter: string;
   algorithm: SignatureAlgorithm;
   encoding: SignatureEncoding;
-  /** Before the HMAC. */
   prefix: string;
   member?: string;
   echoMember?: string;
@@ -235,7 +226,6 @@ export const isSignable = (body: Buffer): boolean =>
 // the address so.
 function sslCheck(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (request.method === 'GET') return request.query().get('ssl_check') === '1' ? {} : null;
-  // Ordinary webhooks are not parsed for this.
   if (request.body.length > MAX_ECHO || !request.body.includes('ssl_check=1')) return null;
   return readShortFields(request.body, header(request, 'content-type'))?.ssl_check === '1' ? {} : null;
 }
@@ -248,7 +238,6 @@ interface Challenge {
 
 function challenge(asked: Challenge, _credentials: Credentials, request: RawRequest): Answer {
   const { when, is, as } = asked;
-  // Ordinary events are not parsed for this.
   if ('header' in when ? header(request, when.header.toLowerCase()) !== is : !request.body.includes(is)) return null;
   const body = untrustedJson(request, MAX_BODY);
   if ('member' in when && memberOf(body, when.member) !== is) return null;
@@ -265,7 +254,6 @@ function plainToken(_asked: unknown, { secret }: Credentials, request: RawReques
   return jsonOf({ plainToken: token, encryptedToken: hmac('sha256', secret, token).toString('hex') });
 }
 
-/** The member of a short object that has no other one. */
 function onlyMember(request: RawRequest, name: string): unknown {
   if (request.body.length > 2 * MAX_ECHO || !request.body.includes(name)) return undefined;
   const body = untrustedJson(request, MAX_BODY);

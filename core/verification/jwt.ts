@@ -26,21 +26,17 @@ import {
 
 interface JwtScheme {
   kind: 'jwt';
-  /** The header of the token, which may stand behind `Bearer `. */
   header: string;
   algorithm: 'HS256' | 'RS256' | 'ES256';
-  /** Whose key signs: the secret of the source, one of a JSON Web Key Set at an address, or one that Plaid names. */
   keys: 'secret' | 'plaid' | { jwks: string };
   issuers?: readonly string[];
   /** Whether `aud` must be the address of the source, or has to be where there is one; or what it must hold. */
   audience?: 'required' | 'optional' | { is: string };
-  /** Texts that claims must be. */
   claims?: Readonly<Record<string, string>>;
   /** The claim that is the secret of the source: who sends. */
   sender?: 'email';
   /** The claim with the SHA-256 of the body, in hex; absent: the body is not signed, and the token has to expire. */
   bodyHash?: string;
-  /** Of `iat`. */
   toleranceSeconds: number;
 }
 
@@ -92,7 +88,6 @@ function claimsProblem(token: string, scheme: JwtScheme, secret: string, request
   }
 }
 
-/** What is wrong with what the claims say, should they be genuine. */
 function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, request: RawRequest): Refused | null {
   const { iat, aud } = claims;
   const issued = typeof iat === 'number' ? String(Math.floor(iat)) : '';
@@ -130,7 +125,7 @@ function isSender(claims: JWTPayload, name: string, secret: string): boolean {
   return typeof sender === 'string' && isVerified === true && isSameSecret(sender, secret);
 }
 
-/** Whether the token is the provider's, and has not expired. @throws KeysAwayError */
+/** @throws KeysAwayError */
 async function tokenProblem(
   token: string,
   scheme: JwtScheme,

@@ -31,10 +31,8 @@ export const sourceHandshakeSchema = z.discriminatedUnion('type', [
 export type SentHandshake = z.output<typeof sourceHandshakeSchema>;
 
 const storedSchema = z.discriminatedUnion('type', [z.object(echo), ...others]);
-/** As it is stored: its verify token stands beside it, encrypted. */
 export type SourceHandshake = z.output<typeof storedSchema>;
 
-/** @param verifyToken in clear; null: it has none */
 export function handshakesOf(own: SourceHandshake | null, verifyToken: string | null): Handshake[] {
   switch (own?.type) {
     case undefined:

@@ -6,7 +6,6 @@ import { compared, headerOf, hmac, refused, type SchemeKind, signedHeader, timeP
 
 interface StandardScheme {
   kind: 'standard';
-  /** Of the names of the three headers. */
   headerPrefix: 'webhook-' | 'svix-';
 }
 
@@ -57,10 +56,7 @@ export const standardKind: SchemeKind<StandardScheme> = {
 const MIN_KEY_BYTES = 24;
 const MAX_KEY_BYTES = 64;
 
-/**
- * What is wrong with the secret of a destination, or null. The key is 24 to 64 bytes ("Signature scheme" of the
- * specification).
- */
+/** The key is 24 to 64 bytes ("Signature scheme" of the specification). */
 export function signingSecretProblem(secret: string): string | null {
   const bytes = bytesAfter(SHARED, secret);
   if (bytes === null) return `must be ${SHARED} followed by base64`;
@@ -70,11 +66,9 @@ export function signingSecretProblem(secret: string): string | null {
 }
 
 /**
- * Signs a delivery.
  * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat. `secrets`:
  * with each of them there is a signature, the first one first ("Multiple signatures" of the specification, for
  * rotations)
- * @returns the three headers of the specification
  * @throws TypeError when a secret is not `whsec_` and base64
  */
 export function signStandardWebhook(message: {

@@ -13,14 +13,12 @@ export const headerName = (what: string) =>
     .max(256, 'must be at most 256 characters')
     .refine((name) => checkHeaderName(name) === null, `must be the name of the header that ${what}`);
 
-/** How long ago, or ahead, a signed time may be. */
 export const toleranceSeconds = z
   .int()
   .min(1, 'must be at least 1')
   .max(86_400, 'must be at most 86400, which is a day')
   .default(300);
 
-/** What is wrong with a member, as the end of a sentence. */
 export type MemberProblem = { member: string; message: string };
 
 /**
@@ -70,7 +68,6 @@ export const hmacType = describedType(hmac, (config) => {
   };
 });
 
-/** Between parts of a header. */
 const separator = z
   .string()
   .min(1, 'must not be empty')
@@ -174,7 +171,6 @@ export const hmacTemplateType = describedType(
 
 const publicKey = z.object({
   type: z.literal('public_key'),
-  // The public key.
   secret: secretSchema,
   algorithm: z.enum(KEY_ALGORITHMS),
   encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),

@@ -26,7 +26,6 @@ export type SignedPart = 'timestamp' | 'id' | 'method' | 'url' | 'body' | { text
 export interface SignatureTemplate {
   encoding: SignatureEncoding;
   header: string;
-  /** What stands before each signature. */
   prefix?: string;
   /** Between several signatures in the header, one of which has to be right. */
   listSeparator?: string;
@@ -34,13 +33,11 @@ export interface SignatureTemplate {
   named?: { separator: string; signature: string; timestamp?: string };
   /** Where the signed time stands: in this header, or in the named part when there is no header. */
   timestamp?: SignedTime & { header?: string };
-  /** The header of the id that is signed. */
   idHeader?: string;
   /** Some escaped characters of the address are signed as what they stand for (HubSpot). */
   decodesUrl?: true;
   /** A header that comes more than once counts as one with its values joined, instead of being refused. */
   joinsRepeats?: true;
-  /** In this order. */
   signed: readonly SignedPart[];
 }
 
@@ -64,9 +61,7 @@ export function hmacOf({
 
 const PART = /\{(timestamp|id|method|url|body)\}/;
 
-/** What is signed, part by part, of a text such as `{timestamp}.{body}`. */
 export function partsOf(template: string): SignedPart[] {
-  // Names stand at the odd places.
   return template.split(PART).flatMap((piece, index): SignedPart[] => {
     if (index % 2 === 1) return [piece as Exclude<SignedPart, object>];
     return piece === '' ? [] : [{ text: piece }];
@@ -101,7 +96,6 @@ interface SignatureHeader {
   timestamp: string | undefined;
 }
 
-/** The signatures of a request, one of which has to be right, and what is signed. */
 export function readTemplate(
   template: SignatureTemplate,
   request: RawRequest,
@@ -145,7 +139,6 @@ function readNamed(
   return { signatures, timestamp: timestamps[0] };
 }
 
-/** The signed time; empty when none is signed. */
 function signedTime(
   { timestamp, joinsRepeats }: SignatureTemplate,
   read: SignatureHeader,
@@ -158,7 +151,6 @@ function signedTime(
   return repeated ?? timeProblem(text, timestamp, request.nowMs) ?? text;
 }
 
-/** What is signed. @param parts what the request, and the sender beside it, says of the parts */
 function signedParts(
   { signed, decodesUrl }: Pick<SignatureTemplate, 'signed' | 'decodesUrl'>,
   parts: { timestamp: string; id: string | Buffer; request: Pick<RawRequest, 'method' | 'url' | 'body'> },
@@ -186,7 +178,6 @@ function signedParts(
 const DECODED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 const decoded = (url: string): string => url.replace(DECODED, decodeURIComponent);
 
-/** The headers by which a webhook is known. */
 export function templateHeaders(
   scheme: SignatureTemplate,
   { url, body, nowMs, id }: Unsigned,

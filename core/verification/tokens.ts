@@ -29,7 +29,6 @@ export const noneKind: SchemeKind<{ kind: 'none' }> = {
   needsSecret: () => false,
 };
 
-/** A token in a header, alone or behind a prefix such as `Bearer `. */
 export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string; prefix?: string }> = {
   verify({ header: name, prefix = '' }, { secret }, request) {
     const value = headerOf(request, name);
@@ -47,7 +46,6 @@ export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string;
   isSigned,
 };
 
-/** `Authorization: Basic`; the secret is `user:password`. */
 export const basicKind: SchemeKind<{ kind: 'basic' }> = {
   verify(_scheme, { secret }, request) {
     const value = headerOf(request, 'Authorization');
@@ -63,7 +61,6 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
   isSigned,
 };
 
-/** A token in the query of the address that the sender was given. */
 export const queryTokenKind: SchemeKind<{ kind: 'query-token'; parameter: string }> = {
   verify({ parameter }, { secret }, request) {
     const values = request.query().getAll(parameter);
@@ -81,7 +78,6 @@ const MAX_ITEMS = 1000;
 // Microsoft Graph sends up to a hundred notifications or so together.
 const MAX_LIST_BYTES = 256 * 1024;
 
-/** A token in each item of a list in the JSON body. */
 export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; member: string }> = {
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
@@ -105,7 +101,6 @@ export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; membe
 /** Of JSON in which an owner says that there is a token: a stranger's is parsed. */
 const MAX_TOKEN_BODY_BYTES = 256 * 1024;
 
-/** A token at a path of the payload, JSON or a form. */
 export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string }> = {
   verify({ path }, { secret }, request) {
     const form = readShortFields(request.body, header(request, 'content-type'));
@@ -121,7 +116,6 @@ export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string 
   isSigned,
 };
 
-/** The body with the token at a path: as a field of a form, else as a member of JSON. */
 function withToken(path: string, secret: string, { body, contentType }: Unsigned): Buffer {
   const names = (parsePath(path) ?? []).flatMap((step) => ('key' in step ? [step.key] : []));
   if (contentType.startsWith(FORM)) {

@@ -6,10 +6,6 @@ import { wellFormed } from './rows.ts';
 export const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/**
- * A converted value, ready for JSON, which prints numbers with their digits; `ok: false` when the value cannot become
- * the type.
- */
 export type Converted = { ok: true; value: unknown } | { ok: false };
 
 const CANNOT: Converted = { ok: false };
@@ -22,11 +18,7 @@ const MAX_NUMBER_LENGTH = 1000;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
-/**
- * Converts a JSON value.
- * @param value anything JSON can hold; null stays null, whatever the type
- * @param form of a decimal
- */
+/** @param value anything JSON can hold; null stays null, whatever the type */
 export function convert(value: unknown, type: ColumnType, form?: DecimalForm): Converted {
   if (value === null) return done(null);
   switch (type) {
@@ -55,7 +47,6 @@ function toNumber(value: unknown): Converted {
   return isJsonNumber(number) && Number.isFinite(Number(number)) ? done(number) : CANNOT;
 }
 
-/** With all its digits, which the form must have. */
 function toDecimal(value: unknown, form: DecimalForm | undefined): Converted {
   const number = numberIn(value);
   return isJsonNumber(number) && form && unscaled(String(number), form) !== null ? done(number) : CANNOT;

@@ -29,7 +29,6 @@ const within = (least: number, most: number) => {
     .pipe(number);
 };
 
-/** Adds what a function finds wrong with a text. */
 const checked = (schema: z.ZodString, problem: (value: string) => string | null) =>
   schema.superRefine((value, context) => {
     const message = problem(value);
@@ -53,13 +52,10 @@ const common = {
   keyOrder: oneOf(KEY_ORDERS)
     .meta({ description: 'How file names sort: by the time of writing, or by the time of the first event.' })
     .default('written'),
-  /** A batch is written when it has this many events, ... */
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
-  /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
     .meta({ description: 'Maximum bytes of payloads per file.' })
     .prefault(5 * MIB),
-  /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),
 };
 
@@ -157,7 +153,7 @@ function sasProblem(token: string): string | null {
 
 const string = () => z.string('must be a string');
 
-/** Adds what does not fit together. @param mayLackSecret as in an import without credentials */
+/** @param mayLackSecret as in an import without credentials */
 function whole<Shape extends z.ZodObject>(type: WarehouseType, shape: Shape, mayLackSecret = false): Shape {
   return shape.superRefine((config, context) => {
     for (const { kind, member, message } of credentialProblems(type, config)) {
@@ -264,11 +260,9 @@ export const warehouseConfigSchemas = {
   azure_blob: whole('azure_blob', shapes.azure_blob).meta({ id: 'AzureBlobConfig' }),
 } as const;
 
-/** As above, but that the secret may be missing. */
 export const withoutItsSecret = (type: WarehouseType): z.ZodObject => whole<z.ZodObject>(type, shapes[type], true);
 
 export type WarehouseType = keyof typeof shapes;
-/** A checked `config`, secrets in clear. */
 export type WarehouseConfig<Type extends WarehouseType = WarehouseType> = z.output<(typeof shapes)[Type]>;
 
 export const WAREHOUSE_TYPES = Object.keys(warehouseConfigSchemas) as [WarehouseType, ...WarehouseType[]];

@@ -53,7 +53,6 @@ export const BUCKET_NAMES: Readonly<Record<WarehouseType, RegExp>> = {
 const modeOf = ({ credentials }: Config): Mode =>
   credentials === 'sas' || credentials === 'identity' ? credentials : 'keys';
 
-/** Whether a config is used with the identity of this service. */
 export const usesIdentity = (config: Config): boolean => modeOf(config) === 'identity';
 
 const fits = (member: string, mode: Mode): boolean => (ONLY_WITH[member] ?? [mode]).includes(mode);
@@ -66,7 +65,6 @@ export function fittingMembers(stored: Config, becomes: Config): Record<string, 
   return Object.fromEntries(Object.entries(stored).filter(([member]) => fits(member, mode)));
 }
 
-/** What is wrong with the members that prove who it is. Messages are ends of sentences that start with the member. */
 export function credentialProblems(
   type: WarehouseType,
   config: Config,
@@ -84,7 +82,6 @@ export function credentialProblems(
   ];
 }
 
-/** The secret of each `config` that has keys. */
 export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
   s3: 'secretAccessKey',
   r2: 'secretAccessKey',
@@ -92,21 +89,15 @@ export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
   azure_blob: 'accountKey',
 };
 
-/** The member of this config that is its secret; null: it has none. */
 export function secretFieldOf(type: WarehouseType, config: Config): string | null {
   const mode = modeOf(config);
   if (mode === 'identity') return null;
   return mode === 'sas' ? 'sasToken' : WAREHOUSE_SECRET_FIELD[type];
 }
 
-/** Members of the type that are secrets, whichever of them a config has. */
 export const secretFieldsOf = (type: WarehouseType): readonly string[] =>
   type === 'azure_blob' ? ['accountKey', 'sasToken'] : [WAREHOUSE_SECRET_FIELD[type]];
 
-/**
- * Whether a stored secret would go to another host, without having been sent once more.
- * @param sent the members that came, `config` what they and the stored ones become
- */
 export function leadsSecretElsewhere(type: WarehouseType, stored: Config, sent: Config, config: Config): boolean {
   const field = secretFieldOf(type, config);
   if (field === null || config[field] === undefined || config[field] !== stored[field]) return false;
@@ -129,8 +120,6 @@ export const redactWarehouseConfig = (type: WarehouseType, config: Config) =>
 export const keepRedactedWarehouseConfig = (type: WarehouseType, incoming: Config, stored: Config | null) =>
   keepRedactedMembers(incoming, secretFieldsOf(type), stored);
 
-// The key of a service account of Google.
-
 export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };
 
 const serviceAccount = z.object({
@@ -141,10 +130,7 @@ const serviceAccount = z.object({
   universe_domain: z.literal('googleapis.com').optional(),
 });
 
-/**
- * Reads a service account key for use.
- * @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key
- */
+/** @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key */
 export function readServiceAccountKey(json: string): ServiceAccount {
   const account = parseServiceAccountKey(json);
   if (!isRsaKey(account.privateKey))
@@ -186,7 +172,6 @@ function isRsaKey(pem: string): boolean {
   }
 }
 
-/** What is wrong with a key, as the end of a sentence that starts with its name; null when nothing is. */
 export function serviceAccountProblem(json: string): string | null {
   try {
     parseServiceAccountKey(json);

@@ -46,7 +46,6 @@ const rule = z
     }
   });
 
-/** The schema of `fieldMapping`; issues name the rule by its index and say what its member must be. */
 export const fieldMappingSchema = z
   .array(rule, 'must be an array of rules')
   .max(MAX_MAPPING_RULES, `must have at most ${MAX_MAPPING_RULES} rules`)
@@ -66,7 +65,6 @@ export const fieldMappingSchema = z
 export type FieldMappingRule = z.output<typeof rule>;
 type TypeOfRule = Pick<FieldMappingRule, 'type' | 'precision' | 'scale'>;
 
-/** What is wrong with the form of a decimal, or null. */
 function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; message: string } | null {
   if (type !== 'decimal') {
     const member = precision === undefined ? 'scale' : 'precision';
@@ -77,7 +75,6 @@ function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; me
   return scale === undefined || scale > precision ? { path: ['scale'], message: SCALE } : null;
 }
 
-/** The form of a decimal column of checked rules; undefined of others. */
 function decimalForm({ type, precision, scale }: TypeOfRule): DecimalForm | undefined {
   return type === 'decimal' && precision !== undefined && scale !== undefined ? { precision, scale } : undefined;
 }
@@ -85,16 +82,12 @@ function decimalForm({ type, precision, scale }: TypeOfRule): DecimalForm | unde
 /** Names that are one column to BigQuery, Snowflake, Athena and DuckDB have the same key. */
 const columnKey = (name: string): string => name.toLowerCase();
 
-/** A mapping that is ready to make rows. */
 export interface FieldMapping {
-  /** Makes the row of an event. @throws FileTooLargeError */
   map(event: WarehouseEvent): MappedRow;
 }
 
 export type MappedRow = {
-  /** The columns as one JSON object: those of the ids, then in the order of the rules. */
   json: string;
-  /** The columns whose value could not become their type and was replaced by the default or null. */
   misfits: string[];
 };
 
@@ -116,17 +109,14 @@ const ID_COLUMNS: IdColumn[] = [
   { name: 'delivery_id', of: ({ deliveryId }) => deliveryId },
 ];
 
-/** Those that no rule names. */
 function idColumns(rules: readonly FieldMappingRule[]): IdColumn[] {
   const named = new Set(rules.map(({ target }) => columnKey(target)));
   return ID_COLUMNS.filter(({ name }) => !named.has(name));
 }
 
-/** The names of the columns of the ids that rows have before the mapped ones. */
 const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => idColumns(rules).map(({ name }) => name);
 
 /**
- * Makes rules ready that `fieldMappingSchema` has checked.
  * @param payloadColumn `text`: with the columns of the ids
  * @param jsonColumns what columns of the types json and decimal hold: JSON, or its text
  */
@@ -175,7 +165,6 @@ function written({ isText }: Column, json: string): string {
   return isText && json !== 'null' ? JSON.stringify(wellFormed(json)) : json;
 }
 
-/** What expressions see of an event. */
 function rootOf(event: WarehouseEvent): Record<(typeof ROOT_MEMBERS)[number], unknown> {
   return {
     payload: readPayload(event.body, event.headers['content-type']),
@@ -186,7 +175,6 @@ function rootOf(event: WarehouseEvent): Record<(typeof ROOT_MEMBERS)[number], un
   };
 }
 
-/** The value of a column as JSON text, its default when nothing is found, null when what is found does not fit. */
 function readColumn({ path, type, form, fallback }: Column, root: unknown): string | null {
   try {
     const found = path.find(root);
@@ -204,7 +192,6 @@ function readColumn({ path, type, form, fallback }: Column, root: unknown): stri
   }
 }
 
-/** A rule's `default`, which is a string for every type, as a value of the type. */
 function readDefault(text: string, column: TypeOfRule): ReturnType<typeof convert> {
   if (column.type !== 'json') return convert(text, column.type, decimalForm(column));
   try {
@@ -218,10 +205,8 @@ function readDefault(text: string, column: TypeOfRule): ReturnType<typeof conver
 // JSON on one line (rows.ts), with a member for each column.
 
 export type ParquetType = 'string' | 'double' | 'boolean' | 'timestamp';
-/** Any of them may be null. */
 export type ParquetColumn = { name: string; type: ParquetType | DecimalForm };
 
-/** Of a row without a mapping. */
 const ENVELOPE: readonly ParquetColumn[] = [
   { name: 'event_id', type: 'string' },
   { name: 'delivery_id', type: 'string' },
@@ -245,7 +230,6 @@ const TYPES: Readonly<Record<Exclude<ColumnType, 'decimal'>, ParquetType>> = {
   json: 'string',
 };
 
-/** In the order of the members of a row. @param fieldMapping null: rows are whole events */
 export function parquetColumns(fieldMapping: readonly FieldMappingRule[] | null): readonly ParquetColumn[] {
   if (fieldMapping === null) return ENVELOPE;
   return [

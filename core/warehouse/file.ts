@@ -2,16 +2,12 @@
 // same bytes, so that an upload can be repeated.
 import { type Conversion, Conversions, type WarehouseEvent } from './rows.ts';
 
-/** Where the bytes of a file go, in their order; each call after the end of the one before. */
 export interface FileSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** What a file holds. */
 export interface FileContent {
-  /** Rows, one for each event. */
   count: number;
-  /** Values that did not fit their column's type; none without a mapping. */
   conversions: Conversion[];
 }
 
@@ -34,7 +30,6 @@ export function contentTypeOf(fileFormat: FileFormat, compression: Compression):
   return `application/${compression}`;
 }
 
-/** What stands around rows. */
 const FRAMES: Readonly<Record<TextFormat, { begin: Buffer; between: Buffer; end: Buffer }>> = {
   jsonl: { begin: Buffer.from(''), between: Buffer.from(BETWEEN_ROWS.jsonl), end: Buffer.from('\n') },
   json: { begin: Buffer.from('[\n'), between: Buffer.from(BETWEEN_ROWS.json), end: Buffer.from('\n]\n') },
@@ -49,17 +44,12 @@ export class TextFile {
   #bytes = 0;
   #count = 0;
 
-  /**
-   * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
-   * @param limit of its bytes
-   */
   constructor(fileFormat: TextFormat, limit: number, sink: FileSink) {
     this.#frame = FRAMES[fileFormat];
     this.#limit = limit;
     this.#sink = sink;
   }
 
-  /** Rows stand in the order in which they are added. @throws FileTooLargeError */
   async add({ bytes, rows, conversions }: FileRows): Promise<void> {
     if (rows === 0) return;
     const { begin, between, end } = this.#frame;
@@ -90,7 +80,6 @@ export const PARTITIONS = ['date', 'hour', 'source'] as const;
 export type PartitionBy = (typeof PARTITIONS)[number];
 export const FILE_FORMATS = ['jsonl', 'json', 'parquet'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
-/** Formats whose rows are text. */
 export type TextFormat = Exclude<FileFormat, 'parquet'>;
 /** What the time in a key is: when the batch was frozen, or when its first event was received. */
 export const KEY_ORDERS = ['written', 'received'] as const;
@@ -108,10 +97,7 @@ export const isTextCompression = (compression: Compression): compression is Text
 /** By which engines tell that a whole file is compressed, and how. */
 const SUFFIXES: Readonly<Record<Compression, string>> = { none: '', snappy: '', gzip: '.gz', zstd: '.zst' };
 
-/**
- * The partition of an event, in UTC of the time it was received: `date=2026-11-21`, `date=2026-11-21/hour=15` or
- * `source=orders/date=2026-11-21`. All events of a batch must have the same.
- */
+/** All events of a batch must have the same. */
 export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>, partitionBy: PartitionBy): string {
   const time = event.receivedAt.toISOString();
   const date = `date=${time.slice(0, 10)}`;
@@ -120,8 +106,6 @@ export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>
 }
 
 /**
- * The key of a batch's object.
- * @param batch.events its events in any order
  * @returns for example `hooks/date=2026-11-21/20261121T154510123Z-<batch id>.jsonl.gz`
  * @throws RangeError when there is no event, or when events belong to different partitions
  */
@@ -147,10 +131,7 @@ export function objectKey(batch: {
   return `${prefix}${prefix === '' ? '' : '/'}${partition}/${name}`;
 }
 
-/**
- * The key of a batch that takes deliveries of another one: in the same folder, with a name of its own.
- * @param half.at the time in its name; null: that of the other batch
- */
+/** @param half.at the time in its name; null: that of the other batch */
 export function keyOfHalf(key: string, { id, at }: { id: string; at: Date | null }): string {
   const [folder, name] = [key.slice(0, key.lastIndexOf('/') + 1), key.slice(key.lastIndexOf('/') + 1)];
   const time = at === null ? name.slice(0, name.indexOf('-')) : timeIn(at);
@@ -167,11 +148,9 @@ const TEST_FOLDER = '_test';
 
 export const testPrefix = (prefix: string): string => normalPrefix(`${TEST_FOLDER}/${normalPrefix(prefix)}`);
 
-/** Where the file of a test would lie among the data; null: it is no file of a test. */
 export const dataKeyOf = (key: string): string | null =>
   key.startsWith(`${TEST_FOLDER}/`) ? key.slice(TEST_FOLDER.length + 1) : null;
 
-/** A prefix without slashes at its ends. */
 export function normalPrefix(prefix: string): string {
   return prefix.replace(/^\/+|\/+$/g, '');
 }
@@ -179,7 +158,6 @@ export function normalPrefix(prefix: string): string {
 // The key has to fit in 1,024 bytes (S3, R2, GCS) or characters (Azure), and a partition and a file name need 200.
 const MAX_PREFIX_BYTES = 512;
 
-/** What is wrong with a prefix, as the end of a sentence that starts with its name; null when nothing is. */
 export function prefixProblem(prefix: string): string | null {
   // First: what it takes to cut slashes grows with the square of their number.
   if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) return `must be at most ${MAX_PREFIX_BYTES} bytes long`;
@@ -199,10 +177,8 @@ const MIB = 1024 * 1024;
 /** A larger row is not written: it has to fit in memory with others. */
 export const MAX_ROW_BYTES = 64 * MIB;
 
-/** Of a file before it is compressed. @param payloadBytes of its events */
 export const fileLimit = (payloadBytes: number): number => Math.max(MAX_ROW_BYTES, 2 * payloadBytes);
 
-/** A file, or one row of it, would be larger. */
 export class FileTooLargeError extends Error {
   override readonly name = 'FileTooLargeError';
   constructor(limit = MAX_ROW_BYTES) {

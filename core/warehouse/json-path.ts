@@ -10,10 +10,8 @@ const { expressions, functions, JSONPathNodeList, Nothing, selectors } = jsonpat
 type Expression = InstanceType<typeof expressions.FilterExpression>;
 type Selector = InstanceType<typeof selectors.JSONPathSelector>;
 
-/** The longest expression, in characters. */
 const MAX_PATH_LENGTH = 512;
 
-/** The expression cannot be used; the message says why, as the end of a sentence that starts with its name. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 }
@@ -21,18 +19,11 @@ export class JsonPathError extends Error {
 export interface JsonPath {
   /** Whether it can find one value at most (RFC 9535, section 2.3.5.1). */
   readonly singular: boolean;
-  /**
-   * The values it finds, in the order of the document.
-   * @throws JsonPathError when the value is nested too deeply for `..`
-   */
+  /** @throws JsonPathError when the value is nested too deeply for `..` */
   find(value: unknown): unknown[];
 }
 
-/**
- * Compiles an expression.
- * @param members the members the root has; an expression that starts with another one could never find anything
- * @throws JsonPathError
- */
+/** @param members the members the root has; an expression that starts with another one could never find anything */
 export function compileJsonPath(text: string, members: readonly string[]): JsonPath {
   if (text.length > MAX_PATH_LENGTH) throw new JsonPathError(`must be at most ${MAX_PATH_LENGTH} characters long`);
   const query = parse(text);
@@ -173,7 +164,6 @@ function compareExactly(comparison: Comparison): void {
   comparison.evaluate = (context) => compare(left(context), operator, right(context));
 }
 
-/** Reads one side of a comparison, as InfixExpression does. */
 function readerOf(side: Expression): (context: Context) => unknown {
   if (side instanceof expressions.NumberLiteral) {
     const number = jsonNumber(side.token.value);
@@ -201,7 +191,6 @@ const HOLDS: Readonly<Record<string, (sign: number) => boolean>> = {
   '>=': (sign) => sign >= 0,
 };
 
-/** Whether both are JSON values, and one at least can hold numbers. */
 function areValues(left: unknown, right: unknown): boolean {
   const isValue = (side: unknown) => side !== Nothing && !(side instanceof JSONPathNodeList);
   const isObject = (side: unknown) => typeof side === 'object' && side !== null;

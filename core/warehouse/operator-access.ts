@@ -12,11 +12,9 @@ import { normalPrefix } from './file.ts';
  */
 export interface Grant {
   type: WarehouseType;
-  /** A slug. */
   organization: string;
   /** Of Azure: `<account>/<container>`. */
   bucket: string;
-  /** Without slashes at its ends; empty for the whole bucket. */
   prefix: string;
 }
 
@@ -71,7 +69,6 @@ export function parseGrant(entry: string): Grant | null {
 
 type Target = { [Type in WarehouseType]: { type: Type; config: WarehouseConfig<Type> } }[WarehouseType];
 
-/** The bucket, as grants name it, that a target writes to with access of the operator; null when it has its own. */
 export function operatorsBucket({ type, config }: Target, r2: OperatorR2): string | null {
   if (!(type === 'r2' ? usesOperatorsKeys(config, r2) : usesIdentity(config))) return null;
   return type === 'azure_blob' ? `${config.accountName}/${config.containerName}` : config.bucket;
@@ -88,7 +85,6 @@ export function usesOperatorsKeys(config: Keys, r2: OperatorR2): boolean {
 
 type Place = Omit<Grant, 'prefix'>;
 
-/** Whether the operator gives an organization the object. */
 export function isGranted(grants: readonly Grant[], { key, ...place }: Place & { key: string }): boolean {
   return grants.some(
     ({ type, organization, bucket, prefix }) =>
@@ -99,7 +95,6 @@ export function isGranted(grants: readonly Grant[], { key, ...place }: Place & {
   );
 }
 
-/** Whether the operator gives an organization everything that a destination with this prefix may write. */
 export function isPrefixGranted(
   grants: readonly Grant[],
   { prefix, ...place }: Place & { prefix: string | undefined },
