@@ -16,7 +16,6 @@ import type { Pool } from '../db/connections/pool.ts';
 export type { RouteConfig };
 
 export interface DestinationConfig extends OpenDestination {
-  /** Whether what is sent to this address of it comes back to this installation as a webhook. */
   leadsHere: (url: string) => boolean;
 }
 
@@ -31,10 +30,6 @@ export interface ConfigCache {
   transform: LookUp<TransformConfig>;
 }
 
-/**
- * @param isOwnAddress whether a URL is one of this installation
- * @param maxRecords how many of each kind are kept; the one used longest ago goes first
- */
 export function createConfigCache(
   pool: Pool,
   secretBox: SecretBox,

@@ -1,4 +1,3 @@
-// Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/delivery/delivery.ts';
 import { throttled } from '../core/process/log.ts';
@@ -34,17 +33,12 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   parking: Parking;
   threads: Threads;
   retrySlots: RetrySlots;
-  /**
-   * Called when the local activity of a first attempt begins, with the delivery's id. Any worker may make a regular
-   * one.
-   */
+  /** Any worker may make a regular one. */
   onBegun: (deliveryId: string) => void;
-  /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
-  /** Decides whether a failed delivery may wait for a replay. */
   const parkedOrNot = <Outcome extends AttemptOutcome>(outcome: Outcome, organizationId: string): Outcome =>
     outcome.status !== 'failed' || deps.parking.admit(organizationId) ? outcome : { ...outcome, parked: false };
 

@@ -10,9 +10,7 @@ export interface ParkingLimits {
 }
 
 export interface Parking {
-  /** Whether one more failed delivery of an organization may wait. It is counted when it may. */
   admit(organizationId: string): boolean;
-  /** Resolves when no count is running. */
   stop(): Promise<void>;
 }
 
@@ -39,11 +37,9 @@ class Estimate {
   #earlier = 0;
   #lately = 0;
   #since = performance.now();
-  /** Since the last count. */
   admitted = 0;
   asked = 0;
 
-  /** @param unseenMs how long an invisible admission is added at least, ms */
   constructor(unseenMs: number) {
     this.#unseenMs = unseenMs;
   }
@@ -73,14 +69,12 @@ class Estimate {
     this.#counted = Math.min(this.#counted + this.#forget(), count);
   }
 
-  /** The count has risen: that many admissions are visible, the earliest first. */
   #see(rise: number): void {
     const ofEarlier = Math.max(0, Math.min(rise, this.#earlier));
     this.#earlier -= ofEarlier;
     this.#lately -= Math.max(0, Math.min(rise - ofEarlier, this.#lately));
   }
 
-  /** @returns how many admissions are no longer added, because Temporal shows them */
   #forget(): number {
     const now = performance.now();
     if (now - this.#since < this.#unseenMs) return 0;

@@ -33,14 +33,12 @@ const CONCURRENT_LOOKUPS = 10;
 // Temporal or the workers are busy, and lookups add load.
 const LOOKUPS_PER_SECOND = 500;
 const VAIN_LOOKUPS_PER_SECOND = 50;
-// How long one step reads while nothing is overdue.
 const READING_MS = 10_000;
 
-/** Ids of what was repaired, by kind. */
 type Repaired = Partial<Record<Repair, string[]>>;
 
 /**
- * Runs one step. Every repair is idempotent: it reads both sides again, and changes nothing when they agree.
+ * Every repair is idempotent: it reads both sides again, and changes nothing when they agree.
  * @throws when PostgreSQL or Temporal cannot be reached; earlier repairs stay
  */
 export async function reconcile(deps: ReconcileDeps, position: ReconcilePosition): Promise<ReconcileStep> {
@@ -76,7 +74,6 @@ async function step(
   }
 }
 
-/** @returns the id after which to continue; null at the end */
 async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Repaired): Promise<string | null> {
   const { pool } = deps;
   const until = performance.now() + READING_MS;
@@ -101,7 +98,6 @@ function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): voi
   repaired[kind] = ids;
 }
 
-/** Logs the repairs once, and adds them to the count. */
 async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
   for (const [kind, ids] of repairsIn(repaired)) {
     log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
@@ -118,7 +114,6 @@ const repairsIn = (repaired: Repaired): [Repair, string[]][] =>
 
 const CIRCUITS_PER_PAGE = 100;
 
-/** Finds and wakes everything whose scheduled wake-up was lost. @returns what was woken, by kind */
 async function repairLostWakeups(deps: RepairDeps): Promise<Partial<Record<Repair, string[]>>> {
   const { pool } = deps;
   return {
@@ -146,12 +141,7 @@ const CONCURRENT_SIGNALS = 10;
 const DEADLINE_MS = 10_000;
 const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
 
-/**
- * Goes through one page of the running workflows of deliveries of this installation. Of those whose delivery was
- * deleted, replayed or ended, the signal was lost.
- * @param page token of the page, from the page before; null: the first
- * @returns the deliveries whose workflow was signalled to end, and the token of the next page
- */
+/** Of those whose delivery was deleted, replayed or ended, the signal was lost. */
 async function endNeedless(
   { pool, client }: ReconcileDeps,
   page: string | null,

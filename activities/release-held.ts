@@ -9,7 +9,6 @@ import { signalWorkflow } from '../temporal-config/workflows.ts';
 export interface ReleaseDeps {
   pool: Pool;
   client: Client;
-  /** Of organizations, for signals to workflows. */
   workflowPermits: Pick<WorkflowPermits, 'acquire'>;
 }
 
@@ -20,7 +19,6 @@ const ASK_FOR_MS = 1000;
 /**
  * Each signal is a turn of the organization at Temporal; those without a workflow have theirs when the relay starts
  * them.
- * @returns how many were released, the first ones. The others are held on
  */
 export async function releaseInTurn(
   deps: ReleaseDeps,

@@ -3,18 +3,14 @@
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';
 import type { ErrorSummary } from '../core/text/error-summary.ts';
 
-/** One attempt to make. */
 export interface AttemptRequest {
   organizationId: string;
   deliveryId: string;
   eventId: string;
-  /** 1 for the first. */
   attempt: number;
-  /** The planned wait before the next attempt in ms; null when this is the last one. */
   retryDelay: number | null;
   /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
   slotAt?: number;
-  /** Whether it was queued for its turn at the last request. */
   queued?: boolean;
   /**
    * Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's
@@ -45,7 +41,6 @@ export type AttemptOutcome =
       queued?: boolean;
       for?: 'transforms' | 'resumption' | 'slots' | 'destination' | 'circuit';
     }
-  /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;
 
@@ -56,13 +51,10 @@ export type AttemptOutcome =
 export interface UnrecordedAttempt {
   status: 'unrecorded';
   attempt: number;
-  /** The delivery's next status, unless a failover destination takes over. */
   deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
   error: ErrorSummary | null;
-  /** ms */
   latency: number;
-  /** ISO 8601 */
   startedAt: string;
   completedAt: string;
   /** With `retrying`: until the next attempt, ms. */
@@ -86,7 +78,6 @@ export interface DeliveryReference {
 export interface CircuitRequest {
   organizationId: string;
   routeId: string;
-  /** An operator has requested a reset. */
   reset: boolean;
 }
 
@@ -111,38 +102,28 @@ export type CircuitAdvice =
 
 /** The progress of a reconciliation: its next part, and the position in it. */
 export type ReconcilePosition =
-  /** Workflows whose wake-up was lost. */
   | { part: 'wake-ups' }
   /** Open deliveries after this id. */
   | { part: 'deliveries'; after: string }
-  /** Running workflows from this page on; null: from the first one, if a full listing is due. */
   | { part: 'workflows'; page: string | null };
 
-/** How many repairs were made, by kind. */
 export type Repairs = Record<string, number>;
 
-/** Result of one step of a reconciliation; `next` null: finished. */
 export interface ReconcileStep {
   next: ReconcilePosition | null;
   repairs: Repairs;
 }
 
 export interface Activities {
-  /**
-   * Sends one attempt and records it; recorded attempts are not sent again. Throws when our own infrastructure is
-   * unavailable.
-   */
+  /** Sends one attempt and records it; recorded attempts are not sent again. */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
   /**
    * Records an attempt that was made before, unless it is recorded already. Throws while the database does not store
    * it.
    */
   recordAttempt(request: RecordRequest): Promise<RecordedOutcome>;
-  /** Brings a route's circuit as far as it can go now: half-open, probe, release. */
   advanceCircuit(request: CircuitRequest): Promise<CircuitAdvice>;
-  /** Ends an open delivery as cancelled. */
   cancelDelivery(delivery: DeliveryReference): Promise<void>;
-  /** Creates a new delivery of the same event; its id, or undefined when that is no longer possible. */
   replayDelivery(delivery: DeliveryReference): Promise<string | undefined>;
   /** One round of housekeeping: partitions, retention, deleted sources. True when there is more to do at once. */
   maintain(): Promise<boolean>;
@@ -150,11 +131,9 @@ export interface Activities {
   reconcile(position: ReconcilePosition): Promise<ReconcileStep>;
 }
 
-/** A message of the outbox. */
 export interface MessageRequest {
   organizationId: string;
   messageId: string;
-  /** Whether it goes to an alert channel, or is a mail of a route. */
   to: 'channel' | 'route';
   via: 'mail' | 'http';
 }
@@ -172,13 +151,11 @@ export interface MessageOutcome {
  * Run by separate workers with few slots, so that slow receivers hold up neither deliveries nor, without mail, mails.
  */
 export interface MessageActivities {
-  /** Sends a message. Throws while its receiver is away; not retryable when a retry is useless. */
   sendMessage(request: MessageRequest): Promise<MessageOutcome>;
   /** Gives up a message that could not be sent: its channel is marked, and another one notified. */
   giveUpMessage(request: MessageRequest & { reason: string }): Promise<void>;
 }
 
-/** A replay of events selected by a filter. */
 export interface ReplayReference {
   organizationId: string;
   replayId: string;
@@ -204,11 +181,8 @@ export interface BatchReference extends WarehouseReference {
   batchId: string;
 }
 
-/** What is next for a warehouse destination. */
 export type WarehouseAdvice =
-  /** Nothing waits. */
   | { state: 'idle' }
-  /** Deliveries wait (`waiting` of them, or more) until a file is full, or for at most `waitMs`. */
   | { state: 'filling'; waiting: number; waitMs: number }
   /** The organization is suspended: nothing is written. Look again in `waitMs`. */
   | { state: 'suspended'; waitMs: number }
@@ -225,7 +199,6 @@ export type WarehouseAdvice =
   /** A batch was uploaded, and its deliveries are to be recorded as delivered. */
   | { state: 'uploaded'; batchId: string; events: number };
 
-/** The result of an upload; `ended`: there was nothing left to upload, or the batch was halved: check again. */
 export type UploadOutcome =
   | { status: 'uploaded' }
   | { status: 'ended' }
@@ -244,7 +217,6 @@ export type WritingOutcome =
       batch: Extract<WarehouseAdvice, { state: 'frozen' }>;
       upload: Extract<UploadOutcome, { status: 'failed' }>;
     }
-  /** The turn of the warehouse is over, and more may be due: call it again. */
   | { state: 'more' };
 
 /**

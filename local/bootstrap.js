@@ -32,7 +32,6 @@ function main() {
   install(() => start(file, args));
 }
 
-/** True when node_modules is what package-lock.json says. */
 function isInstalled() {
   const wanted = lockHash();
   if (existsSync(marker)) return readFileSync(marker, 'utf8') === wanted;
@@ -41,13 +40,11 @@ function isInstalled() {
   return existsSync(installedNode(project)) && statSync(npmsOwnRecord).mtimeMs >= statSync(lockFile).mtimeMs;
 }
 
-/** Whether docs/openapi.json, or what makes clients from it, has changed since that was done. */
 function isClientStale() {
   if (!existsSync(join(project, 'client', 'api.ts'))) return true;
   // What is written last.
   const made = statSync(join(project, 'cli', 'operations.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const inputs = readdirSync(generators).map((name) => join(generators, name));
-  // What is not there is no newer.
   const changed = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return [join(project, 'docs', 'openapi.json'), ...inputs].some((file) => changed(file) > made);
 }
@@ -80,7 +77,6 @@ function install(then) {
   });
 }
 
-/** Node 24: this one, or the one from npm. */
 function findNode() {
   if (ownMajor === 24) return process.execPath;
   const node = installedNode(project);

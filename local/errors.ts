@@ -1,5 +1,3 @@
-// Errors of the embedded stack for users: one clear sentence, no stack trace.
-
 /** A start-up problem the user can solve; `message` is one line that names what to do or which variable to set. */
 export class StartupError extends Error {
   constructor(message: string) {
@@ -11,24 +9,18 @@ export class StartupError extends Error {
 /** A port was free when it was chosen, and taken when a server wanted to listen on it. */
 export class PortTakenError extends StartupError {}
 
-/** Takes one line of progress for the user. */
 export type Log = (line: string) => void;
 
-/** The system error code (`ENOENT`, `EACCES`, ...) of a thrown value, if it has one. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The message of a thrown value on one line; the parts of an AggregateError (connection attempts) are joined. */
 export function oneLine(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(oneLine).join('; ');
   const text = error instanceof Error ? error.message || error.name : String(error);
   return text.replace(/\s*\n\s*/g, ' ').trim();
 }
 
-/**
- * Turns file system errors of the data folder into the sentence that says what to do; others are returned unchanged.
- */
 export function explainFileError(error: unknown, dataDir: string): unknown {
   if (/No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/.test(oneLine(error))) return diskFull(dataDir);
   switch (errorCode(error)) {
@@ -48,17 +40,12 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
   }
 }
 
-/** What to do about a full disk. */
 export function diskFull(dataDir: string): StartupError {
   return new StartupError(
     `The disk that holds ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
   );
 }
 
-/**
- * Runs one phase of the start and prints how long it took.
- * @param text what was done, in the past tense; printed with the seconds it took
- */
 export async function phase<T>(log: Log, text: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   const result = await work();
@@ -66,7 +53,6 @@ export async function phase<T>(log: Log, text: string, work: () => Promise<T>): 
   return result;
 }
 
-/** Milliseconds as `1.2 s`, from a minute on as `3 min 4 s`. */
 export function seconds(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;

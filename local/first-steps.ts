@@ -14,16 +14,11 @@ export interface Running {
   createdKey: PreparedDatabase['createdKey'];
   /** The file that keeps the first API key; null when the key came from HOOKYARD_API_KEY. */
   keyFile: string | null;
-  /** An absolute path. */
   dataDir: string;
 }
 
 const project = join(import.meta.dirname, '..');
 
-/**
- * The lines to print. The commands run in the project's folder, those of an installed package anywhere, in any POSIX
- * shell.
- */
 export function firstSteps(running: Running): string[] {
   const hookyard = `${dataFolder(running)}npx hookyard`;
   return [
@@ -56,7 +51,6 @@ function keyLines({ createdKey, keyFile }: Running): string[] {
   ];
 }
 
-/** The command line looks for address and key in the usual data folder unless another one is given. */
 function dataFolder({ dataDir }: Running): string {
   return dataDir === dataFolderOf(project, '') ? '' : `HOOKYARD_DATA_DIR=${shellQuote(dataDir)} `;
 }

@@ -49,7 +49,6 @@ sbom.dependencies = sbom.dependencies
 writeFileSync(list, `${JSON.stringify(sbom, null, 1)}\n`);
 console.log(`${sbom.components.length} packages are in the image`);
 
-/** `name@version` of every package in a folder `node_modules`, and in those within. */
 function installedIn(modules: string): string[] {
   if (!existsSync(modules)) return [];
   const names = readdirSync(modules).flatMap((name) =>

@@ -12,11 +12,7 @@ interface Holder {
   args: string;
 }
 
-/**
- * Takes the lock; one that a killed process left is taken over.
- * @returns a function that gives it back
- * @throws StartupError when another process runs this data folder
- */
+/** @throws StartupError when another process runs this data folder */
 export async function lockDataDir(dataDir: string): Promise<() => void> {
   const file = lockFile(dataDir);
   const own = JSON.stringify({ pid: process.pid, args: commandLine(process.pid) ?? '' } satisfies Holder);
@@ -56,7 +52,6 @@ function removeStale(file: string, dataDir: string): void {
   }
 }
 
-/** True when a process runs this data folder now. */
 function isLocked(dataDir: string): boolean {
   const holder = parse(read(lockFile(dataDir)) ?? '');
   return holder !== undefined && runs(holder);
@@ -95,12 +90,10 @@ export function recordPid(dataDir: string, name: string, pid: number): void {
   writeFileSync(pidFile(dataDir, name), `${pid}\n`);
 }
 
-/** Removes the record, unless a newer process of the same name has replaced it. */
 export function forgetPid(dataDir: string, name: string, pid: number): void {
   if (readPid(pidFile(dataDir, name)) === pid) rmSync(pidFile(dataDir, name), { force: true });
 }
 
-/** The number on the first line of a pid file, or `undefined` when there is none. */
 export function readPid(file: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
@@ -110,7 +103,6 @@ export function readPid(file: string): number | undefined {
   }
 }
 
-/** The command line of a running process, or `undefined` when there is no such process (or it is a zombie). */
 export function commandLine(pid: number): string | undefined {
   try {
     return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
@@ -136,7 +128,6 @@ function fromPs(pid: number): string | undefined {
 }
 
 /**
- * Ends what an earlier run on this data folder left running.
  * @param order child names in the order they are to be ended; others with a record come first
  * @param graceMs how long each may take after SIGTERM (PostgreSQL: SIGINT, its fast shutdown) before SIGKILL
  */
@@ -152,7 +143,6 @@ export async function stopLeftovers(dataDir: string, order: string[], graceMs: n
   }
 }
 
-/** Ends one left-over process if it is alive and its command line names the data folder. */
 export async function stopLeftover(dataDir: string, name: string, pid: number, graceMs: number, log: Log) {
   if (!belongs(pid, dataDir)) return;
   log(`ending ${name} (pid ${pid}), left over from an earlier run`);
@@ -188,7 +178,7 @@ export function forgetUrl(dataDir: string): void {
   rmSync(urlFile(dataDir), { force: true });
 }
 
-/** Where it listens, or `undefined` when none runs: a killed service leaves its file behind. */
+/** `undefined` when none runs: a killed service leaves its file behind. */
 export function servedUrl(dataDir: string): string | undefined {
   if (!isLocked(dataDir)) return undefined;
   try {

@@ -7,7 +7,6 @@ import { StartupError } from './errors.ts';
 const lowest = 15_000;
 const highest = 32_000;
 
-/** True when a server could listen on `host`:`port` now. */
 export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -27,9 +26,7 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * The port to listen on.
  * @param wanted the configured port; 0 chooses a free one
- * @param variable named in the error
  * @throws StartupError when the wanted port is taken
  */
 export async function claimPort(wanted: number, variable: string, what: string, host?: string): Promise<number> {

@@ -12,7 +12,6 @@ import { settlesWithin } from './wait.ts';
 const logFileLimitBytes = 16 * 1024 * 1024;
 
 export interface ChildOptions {
-  /** Short name: of the pid record, and of the log file when there is one. */
   name: string;
   /** The stack's data folder; at least one argument must contain it, so that a left-over process can be recognised. */
   dataDir: string;
@@ -27,7 +26,6 @@ export interface ChildOptions {
    * channel.
    */
   output?: 'file' | 'inherit';
-  /** With `file`: an IPC channel all the same. */
   ipc?: boolean;
 }
 
@@ -40,19 +38,13 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly process: ChildProcess;
-  /** Settles when the process has ended; never rejects. */
   readonly exited: Promise<Exit>;
   readonly running: boolean;
-  /** What the process wrote to its log file since it was started (the last 64 KiB of it). */
   output(): string;
-  /** Sends `signal`, waits `graceMs` milliseconds, then sends SIGKILL; returns when the process has ended. */
   stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit>;
 }
 
-/**
- * Starts a child.
- * @throws StartupError when the command cannot be started
- */
+/** @throws StartupError when the command cannot be started */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const logFile = join(options.dataDir, 'logs', `${options.name}.log`);
   const toFile = options.output !== 'inherit';
@@ -129,15 +121,10 @@ function readTail(file: string, offset: number): string {
   }
 }
 
-/** A server that can be stopped and started again, on the same port with the same data. */
 export interface Service {
-  /** Process id, `undefined` while it is stopped. */
   readonly pid: number | undefined;
-  /** Settles when the process that runs now ends, for whatever reason. */
   readonly exited: Promise<unknown>;
-  /** Returns when it serves. @throws StartupError */
   start(): Promise<void>;
-  /** Ends it in order. */
   stop(): Promise<void>;
   /** SIGKILL, as a crash would end it. */
   kill(): Promise<void>;
@@ -148,11 +135,6 @@ export interface ChildService extends Service {
   readonly exited: Promise<Exit>;
 }
 
-/**
- * Starts a service.
- * @param launch starts the process and returns when it serves
- * @param end how it is ended in order
- */
 export async function startService(
   launch: () => Promise<Child>,
   end: (child: Child) => Promise<unknown>,

@@ -10,13 +10,9 @@ const project = join(import.meta.dirname, '..');
 const readyDeadlineMs = 60_000;
 
 export interface Role {
-  /** Its URL, once reported. */
   readonly url: string | undefined;
   readonly pid: number;
-  /**
-   * SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again.
-   * @returns false when it had to be killed
-   */
+  /** @returns false when it had to be killed */
   stop(graceMs: number): Promise<boolean>;
 }
 
@@ -28,10 +24,7 @@ export interface RoleOptions {
   log: Log;
 }
 
-/**
- * Starts a role and keeps it running until `stop`.
- * @throws StartupError when it does not become ready the first time
- */
+/** @throws StartupError when it does not become ready the first time */
 export async function startRole(options: RoleOptions): Promise<Role> {
   const { name, log } = options;
   const stopping = new AbortController();
@@ -67,14 +60,10 @@ interface Running {
 }
 
 export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env' | 'args'> {
-  /** The name of this process when there are several of its role; its log file has that name. */
   label?: string;
 }
 
-/**
- * Starts a role once; resolves when it serves.
- * @throws StartupError when it ends before, or is not ready within a minute
- */
+/** @throws StartupError when it ends before, or is not ready within a minute */
 export async function launchRole({ name, label, dataDir, env, args = [] }: LaunchOptions): Promise<Running> {
   const child = await startChild({
     name: label ?? name,

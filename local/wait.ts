@@ -3,8 +3,6 @@ import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Asks until the answer is something other than `undefined`.
- * @param ask called again every `everyMs`; an error ends the wait
  * @param deadlineMs longest wait in milliseconds
  * @returns the answer, or `undefined` when the deadline passed
  */
@@ -18,7 +16,6 @@ export async function waitFor<T>(ask: () => Promise<T | undefined>, deadlineMs: 
   }
 }
 
-/** True when `promise` settles within `deadlineMs` milliseconds. */
 export async function settlesWithin(promise: Promise<unknown>, deadlineMs: number): Promise<boolean> {
   const timeout = new AbortController();
   const late = delay(deadlineMs, false, { signal: timeout.signal }).catch(() => false);

@@ -9,7 +9,6 @@ import { currentSecret } from '../core/config/secret-files.ts';
 // Deadlines of single steps in ms; the activity around them has one for the whole (workflows/message.ts).
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
-// Mails to the recipients of one notification.
 const AT_ONCE = 5;
 
 export interface Mail extends MailText {
@@ -21,11 +20,6 @@ export interface Mail extends MailText {
 }
 
 export interface Mailer {
-  /**
-   * Hands a mail to the server, which takes it for one recipient at least.
-   * @returns how many recipients it refused
-   * @throws MailError
-   */
   send(mail: Mail): Promise<number>;
   close(): void;
 }
@@ -36,9 +30,7 @@ export interface Mailer {
  */
 export class MailError extends Error {
   readonly summary: ErrorSummary;
-  /** Trying again would not help: the server refuses this mail. */
   readonly permanent: boolean;
-  /** The server could be used, and did not take this mail. */
   readonly ofThisMail: boolean;
   constructor(summary: ErrorSummary, { permanent, ofThisMail }: { permanent: boolean; ofThisMail: boolean }) {
     super(summary);
@@ -50,10 +42,7 @@ export class MailError extends Error {
 }
 
 /**
- * Sends a mail to its recipients together, or to each alone where each has a link that stops such mails. Then a
- * recipient that the server refuses stops no other; where the server fails, all of them are to be sent again.
- * @returns how many recipients the server refused
- * @throws MailError when it was sent to nobody, or not to all because the server fails
+ * Then a recipient that the server refuses stops no other; where the server fails, all of them are to be sent again.
  */
 export async function sendToEach(
   mailer: Mailer,
@@ -84,7 +73,6 @@ export async function sendToEach(
   return failed.length;
 }
 
-/** Who sends the mails of this installation, and with what. */
 export interface Smtp {
   mailer: Mailer;
   from: string;
@@ -104,10 +92,6 @@ export function smtpOf(settings: SmtpSettings): Smtp | null {
   return url && from ? { mailer: createMailer(url), from } : null;
 }
 
-/**
- * @param url asked for each mail: `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if
- * needed
- */
 export function createMailer(url: () => string): Mailer {
   let used = url();
   let transport = transportTo(used);

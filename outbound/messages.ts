@@ -13,15 +13,12 @@ import { signStandardWebhook } from '../core/verification/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
 import { MailError, sendToEach, type Smtp } from './mail.ts';
 
-// One deadline for connection, request and answer.
 const TIMEOUT_MS = 15_000;
 // The longest wait that a channel may ask for.
 const MAX_RETRY_AFTER_SECONDS = 600;
 
 type Measured = {
-  /** Null where nothing came back, and for mails. */
   statusCode: number | null;
-  /** ms */
   latency: number;
   /** The beginning of what came back. */
   responseBody: string | null;
@@ -33,11 +30,8 @@ export type SendResult = Measured &
     | {
         ok: false;
         summary: ErrorSummary;
-        /** With foreign text, for the API only. */
         detail: string;
-        /** Trying again would not help. */
         isPermanent: boolean;
-        /** When to try again, if it was said. */
         retryAfterMs: number | null;
       }
   );
@@ -53,7 +47,6 @@ export interface AlertSenderDeps extends MailSenderDeps {
   settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL'>;
   /** Base of the addresses of sources: an alert that came in as a webhook could be the cause of the next one. */
   publicUrl: () => string;
-  /** Hookyard's own. */
   version: string;
 }
 
@@ -71,7 +64,6 @@ interface Outgoing {
   headers?: Record<string, string>;
 }
 
-/** @returns a function whose last parameter are the recipients of a mail */
 export function createAlertSender(deps: AlertSenderDeps): SendAlert {
   return async (channel, message, to) => {
     const { config } = channel;
@@ -149,7 +141,6 @@ async function post(
   return judgeAnswer(result);
 }
 
-/** Nothing was sent, and trying again would not help. */
 function failedBefore(summary: ErrorSummary): SendResult {
   const nothing = { statusCode: null, latency: 0, responseBody: null, retryAfterMs: null };
   return { ok: false, ...nothing, summary, detail: summary, isPermanent: true };
@@ -170,9 +161,8 @@ function retryAfter(headers: Record<string, string>): number | null {
 }
 
 /**
- * Sends a mail. Never rejects; errors are part of the result.
  * @param id the same in every try, so that repeated mails are recognized: the first half of the Message-ID (RFC 5322,
- *   section 3.6.4)
+ * section 3.6.4)
  */
 export async function sendMail(
   { smtp, stopLink }: MailSenderDeps,

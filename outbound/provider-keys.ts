@@ -32,7 +32,6 @@ const AT_A_TIME = 4;
 const MAX_WAITING = 16;
 const MAX_ORGANIZATIONS = 10_000;
 
-/** For whom a provider is asked. */
 interface Asker {
   organizationId: string;
   sourceId: string;
@@ -47,7 +46,6 @@ interface AskOptions {
 
 export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
-/** @param options.now in ms */
 export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }) {
   const { log, now = () => performance.now() } = options;
   const spend = createBudget(now);
@@ -86,7 +84,6 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     });
   }
 
-  /** Those who need the same document wait for one answer. @throws KeysAwayError */
   async function fetched(name: string, document: KeyDocument, asker: Asker, isCharged: boolean): Promise<KeySet> {
     const failed = away.get(name);
     if (failed !== undefined && now() - failed.at < AWAY_MS) throw new KeysAwayError(failed.message);
@@ -121,7 +118,6 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     return new KeysAwayError(message);
   }
 
-  /** @throws KeysAwayError when too many of the organization are waiting */
   async function fairnessOf<T>({ organizationId }: Asker, run: () => Promise<T>): Promise<T> {
     const inTurn = turns.get(organizationId) ?? limitConcurrency(AT_A_TIME, MAX_WAITING);
     turns.set(organizationId, inTurn);
@@ -136,7 +132,6 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
 
   return {
     of: (asker: Asker): PublishedKeys => ({ key: (document, id) => key(document, id, asker) }),
-    /** Visits an address of a provider. @throws KeysAwayError when it was not answered with 2xx */
     async visit(url: string, asker: Asker): Promise<void> {
       const answer = await fairnessOf(asker, async () => {
         spend(asker);
@@ -169,10 +164,6 @@ const PER_SOURCE = 10;
 const PER_ORGANIZATION = 60;
 const MAX_COUNTS = 20_000;
 
-/**
- * Makes what counts one question.
- * @param now in ms
- */
 function createBudget(now: () => number): (asker: Asker) => void {
   const counts = new LRUCache<string, { since: number; count: number }>({ max: MAX_COUNTS });
 
@@ -184,7 +175,6 @@ function createBudget(now: () => number): (asker: Asker) => void {
     return begun;
   }
 
-  /** @throws KeysAwayError when there are no more for this minute */
   return ({ organizationId, sourceId }) => {
     const [ofSource, ofOrganization] = [countOf(sourceId), countOf(organizationId)];
     if (ofSource.count >= PER_SOURCE || ofOrganization.count >= PER_ORGANIZATION)
@@ -201,11 +191,8 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 256 * 1024;
 
 interface Question {
-  /** Whose webhooks it is for. */
   organizationId: string;
-  /** An https address. */
   url: string;
-  /** As JSON; absent: the address is got. */
   post?: object;
 }
 

@@ -24,7 +24,6 @@ import { instruments } from '../core/metrics/index.ts';
 // How long the last values may take at the end of the process.
 const LAST_EXPORT_MS = 2000;
 
-/** Reads on request. */
 class ScrapeReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
@@ -45,13 +44,11 @@ export async function createExporters(
   });
   const serializer = new PrometheusSerializer('', false, undefined, false, true);
   return {
-    /** All metrics as Prometheus reads them. */
     async text() {
       const { resourceMetrics, errors } = await scrape.collect();
       for (const error of errors) log.warn({ cause: causeOf(error) }, 'a metric could not be read');
       return serializer.serialize(resourceMetrics);
     },
-    /** Sends the last values by OTLP. */
     stop: () =>
       provider
         .shutdown({ timeoutMillis: LAST_EXPORT_MS })
@@ -79,10 +76,7 @@ async function otlpReader(producer: MetricProducer, env: OtelVariables, log: Log
 
 // The instruments of this process (core/metrics/) as data of OpenTelemetry, for all exporters.
 
-/**
- * Reads the instruments when an exporter asks. Sums begin with the process, whatever temporality an exporter prefers.
- * @param refresh called before
- */
+/** Sums begin with the process, whatever temporality an exporter prefers. */
 function createProducer(role: Role, version: string, refresh: () => Promise<void>): MetricProducer {
   const startTime = hrTime(Date.now() - process.uptime() * 1000);
   const own = instruments.filter(({ definition }) => definition.in.includes(role));

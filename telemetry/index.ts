@@ -22,11 +22,8 @@ import { type SamplerDeps, startSampler } from './sampler.ts';
 import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** Whether a process can do its work. */
 export interface Readiness {
-  /** What is wrong, one sentence each; none: it is ready. */
   problems: string[];
-  /** Shown beside the problems. */
   facts: Record<string, unknown>;
 }
 
@@ -35,7 +32,6 @@ export interface MetricsOptions extends Pick<SamplerDeps, 'pool'> {
   version: string;
   settings: SamplerDeps['settings'] & Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT' | 'OTEL_EXPORTER_PROMETHEUS_HOST'>;
   env: OtelVariables;
-  /** By the name under which they are shown. */
   pools: Partial<Record<PoolName, Pool>>;
   /** Answers `/readyz`; without it there are no probes on this port. */
   readiness?: () => Promise<Readiness>;
@@ -45,7 +41,6 @@ export interface MetricsOptions extends Pick<SamplerDeps, 'pool'> {
 }
 
 export interface Metrics {
-  /** Sends what is left and stops listening. */
   stop(): Promise<void>;
 }
 
@@ -120,7 +115,6 @@ const GC_TYPES = new Map<number, 'major' | 'minor' | 'incremental' | 'weakcb'>([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ]);
 
-/** Starts to measure; all but the garbage collection is read when it is exported. @returns ends it */
 function watchNode(): () => void {
   const startedAt = performance.timeOrigin / 1000;
   const stops = [

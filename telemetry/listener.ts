@@ -28,7 +28,6 @@ export interface Answer {
 export interface ListenerOptions {
   host: string;
   port: number;
-  /** What is answered to GET, by path. */
   pages: Record<string, () => Promise<Answer>>;
   log: Log;
 }

@@ -23,12 +23,10 @@ export interface OtelVariables {
 /** The only one that is spoken. */
 export const PROTOCOL = 'http/protobuf';
 
-/** Whether metrics are to be sent by OTLP. */
 export function sendsMetrics(env: OtelVariables): boolean {
   return isSent(env, env.OTEL_METRICS_EXPORTER, env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT);
 }
 
-/** Whether traces are to be sent by OTLP. */
 export function sendsTraces(env: OtelVariables): boolean {
   return isSent(env, env.OTEL_TRACES_EXPORTER, env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
 }
@@ -39,13 +37,11 @@ function isSent(env: OtelVariables, exporter: string | undefined, endpoint: stri
   return exporters.includes('otlp') && Boolean(endpoint || env.OTEL_EXPORTER_OTLP_ENDPOINT);
 }
 
-/** The protocol that is asked for. */
 export const metricsProtocol = (env: OtelVariables): string =>
   env.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || PROTOCOL;
 
 const EXPORT_EVERY_MS = 60_000;
 
-/** How often metrics are sent, ms. */
 export function metricsInterval({ OTEL_METRIC_EXPORT_INTERVAL }: OtelVariables): number {
   const interval = Number(OTEL_METRIC_EXPORT_INTERVAL);
   return interval >= 1000 ? interval : EXPORT_EVERY_MS;

@@ -51,7 +51,6 @@ class Clock {
   }
 }
 
-/** Makes spans of webhooks with a tracer, which decides which are recorded. */
 export function createTracing(tracer: Tracer): Tracing {
   return {
     webhook(received) {
@@ -72,7 +71,6 @@ export function createTracing(tracer: Tracer): Tracing {
   };
 }
 
-/** @param headers of the webhook, for what vendors keep beside its trace */
 function contextOf(parent: TraceContext | null, headers: TracedWebhook['headers']): Context {
   if (parent === null) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = parent;

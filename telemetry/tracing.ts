@@ -12,10 +12,7 @@ export interface TracingOptions {
   log: Log;
 }
 
-/**
- * Never throws for what the variables say.
- * @returns `tracing` undefined: traces are not sent; `stop` sends what is left, for two seconds at most
- */
+/** @returns `tracing` undefined: traces are not sent; `stop` sends what is left, for two seconds at most */
 export async function startTracing(
   options: TracingOptions,
 ): Promise<{ tracing: Tracing | undefined; stop(): Promise<void> }> {

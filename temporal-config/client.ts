@@ -13,19 +13,14 @@ import { TASK_QUEUE, withPrefix } from '../core/temporal/names.ts';
 import { type TemporalConnection, WITHOUT_PROXY } from './connection.ts';
 import { isRefusal } from './workflows.ts';
 
-/** What is known of the search attributes of the namespace. */
 export interface AttributeState {
-  /** Whether workflows have to start without them. */
   readonly missing: boolean;
-  /** Looks now. @returns whether Temporal takes them @throws when it cannot be reached */
   look(): Promise<boolean>;
 }
 
-/** For a client that starts no workflows. */
 const NOT_WATCHED: AttributeState = { missing: false, look: async () => true };
 
 interface InstallationOptions extends Omit<ClientOptions, 'interceptors'> {
-  /** Of the installation; empty: it has none. */
   prefix: string;
   attributes?: AttributeState;
   /**
@@ -44,7 +39,6 @@ export class InstallationClient extends Client {
   readonly prefix: string;
   readonly attributes: AttributeState;
   readonly startsEagerly: boolean;
-  /** The task queue of its workflows, as Temporal knows it. */
   readonly workflowQueue: string;
 
   constructor({ prefix, attributes = NOT_WATCHED, startsEagerly = true, ...options }: InstallationOptions) {

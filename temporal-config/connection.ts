@@ -29,12 +29,7 @@ export function nativeOptions({ connectionOptions, currentApiKey }: TemporalConn
 export const defaultNamespace = 'hookyard';
 const defaultAddress = '127.0.0.1:7233';
 
-/**
- * Reads the connection settings.
- * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text
- * counts as unset
- * @throws Error when a certificate file named by TEMPORAL_TLS_* cannot be read
- */
+/** @throws Error when a certificate file named by TEMPORAL_TLS_* cannot be read */
 export function temporalConnectionOptions(env: Record<string, string | undefined> = process.env): TemporalConnection {
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value) set[name] = value;

@@ -18,7 +18,6 @@ const grpcCode = {
   unauthenticated: 16,
 };
 
-/** A `Connection` of the client or a `NativeConnection` of the worker. */
 export interface ServerConnection {
   workflowService: WorkflowService;
   operatorService: OperatorService;
@@ -28,8 +27,7 @@ export interface ServerConnection {
 export type NamespaceState = 'complete' | 'bare' | 'unknown';
 
 /**
- * Makes the namespace (retention 3 days) and its search attributes when they are missing, and waits until they can be
- * used. Safe to call at every start and by several processes at once.
+ * Safe to call at every start and by several processes at once.
  * @param log gets one line when the namespace lacks search attributes and the server does not let this client make them
  * @throws Error when the server cannot be reached, there is no namespace, or what was made is not usable after 60 s
  */
@@ -99,7 +97,6 @@ export async function searchAttributeColumns(connection: ServerConnection, names
   return Object.keys(config?.customSearchAttributeAliases ?? {});
 }
 
-/** The same of all namespaces, each column once. @throws when the server does not let this client list them */
 export async function columnsOfAllNamespaces({ workflowService }: ServerConnection): Promise<string[]> {
   const columns = new Set<string>();
   let nextPageToken: Uint8Array | undefined;

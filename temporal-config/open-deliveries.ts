@@ -16,7 +16,6 @@ export interface RepairDeps {
   log: Log;
 }
 
-/** The repair of an open delivery; null: nothing is wrong. */
 export type DeliveryRepair =
   | 'deliveries resumed'
   | 'deliveries started again'
@@ -92,11 +91,7 @@ async function endLost({ pool, log }: RepairDeps, delivery: Ids, before: boolean
   return ended.length > 0;
 }
 
-/**
- * Checks a delivery in the outbox that was started and has no result yet. One that Temporal does not know is claimed
- * and started again; one that is no longer open leaves the outbox.
- * @returns whether its workflow runs and will make the first attempt
- */
+/** One that Temporal does not know is claimed and started again; one that is no longer open leaves the outbox. */
 export async function lookAfterQueued(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   const known = await lookUp(deps.client, row.deliveryId);
   if (known.state === 'unknown') return false;

@@ -8,7 +8,6 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { CodecMode } from '../core/config/codec-mode.ts';
 
-/** One 256-bit key with the name that payloads carry. */
 export interface CodecKey {
   id: string;
   key: Buffer;
@@ -32,11 +31,7 @@ class PayloadKeyError extends Error {
   override readonly name = 'PayloadKeyError';
 }
 
-/**
- * The data converter of every client and worker of a process.
- * @param keys the first one encrypts, all of them decrypt (rotation)
- * @returns no codec when the mode is `off`: payloads then pass at no cost
- */
+/** @returns no codec when the mode is `off`: payloads then pass at no cost */
 export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]): DataConverter {
   return {
     failureConverterPath: FAILURE_CONVERTER,

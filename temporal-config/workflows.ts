@@ -15,11 +15,9 @@ const DEADLINE_MS = 5000;
 // The gRPC status INVALID_ARGUMENT.
 const REFUSED = 3;
 
-/** One signal to be sent. */
 export type Send = () => Promise<unknown>;
 
 /**
- * Signals the workflow with this id: of a delivery, or of a replay.
  * @returns false when it does not run (any more)
  * @throws when Temporal cannot be reached within 5 s
  */
@@ -40,15 +38,10 @@ export async function signalWorkflow(
   }
 }
 
-/**
- * Whether Temporal refused a call as an invalid argument, for example a signal to a workflow that has reached its
- * signal limit.
- */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
 }
 
-/** The signals to failed deliveries that wait for a replay, with the id of the delivery that replays them. */
 export function replayedSignals(client: Client, replays: ReplayedDelivery[]): Send[] {
   return replays.flatMap(({ id, replacesFailed }) =>
     replacesFailed === null ? [] : [() => signalWorkflow(client, replacesFailed, 'replay', id)],
@@ -60,7 +53,6 @@ export async function sendAll(sends: Send[], concurrency: number): Promise<void>
   await eachOf(sends, concurrency, (send) => send());
 }
 
-/** A workflow that has not ended. */
 export interface Running {
   state: 'running';
   /** Its `DeliveryStatus`, set when a delivery stops being routine. */
@@ -71,7 +63,6 @@ export interface Running {
   hasActivity: boolean;
 }
 
-/** The state of a workflow in Temporal. */
 export type Knowledge =
   /** Never started, or lost with Temporal's database, or ended longer ago than Temporal keeps histories. */
   | { state: 'unknown' }
@@ -119,7 +110,6 @@ function knowledgeOf({ status, typedSearchAttributes, raw }: WorkflowExecutionDe
 // "Task Queue Priority and Fairness"). Activities have the key of their workflow. The server needs
 // `matching.enableFairness` (dynamic-config.yaml); without it the key has no effect.
 
-/** An option of a workflow's start. */
 export const fairnessOf = (organizationId: string): { priority: Priority } => ({
   priority: { fairnessKey: organizationId },
 });

@@ -33,14 +33,12 @@ export interface WorkerMetricsDeps {
   schedules: KeptSchedules;
   concurrency: DestinationConcurrency;
   workflowPermits: WorkflowPermits;
-  /** Those of Temporal's SDK, as text. */
   temporalMetrics: (() => Promise<string | undefined>) | undefined;
   env: Record<string, string | undefined>;
   log: Log;
 }
 
 export interface WorkerMetrics extends Metrics {
-  /** Call it when the worker is asked to end: it is not ready from then on. */
   ending(): void;
 }
 
@@ -74,7 +72,6 @@ export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<Worke
   };
 }
 
-/** @param limits in ascending order */
 function summaryOf(limits: number[]) {
   const at = (part: number) => limits[Math.floor((limits.length - 1) * part)] ?? 0;
   if (limits.length === 0) return [];
@@ -93,7 +90,6 @@ export interface HealthDeps {
   worker: Pick<RunningWorker, 'isPolling'>;
   release: Pick<KeptRelease, 'state'>;
   schedules: Pick<KeptSchedules, 'refusal'>;
-  /** Whether it has been asked to end. */
   isEnding: () => boolean;
 }
 

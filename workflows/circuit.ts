@@ -74,7 +74,6 @@ function waitSummary(advice: CircuitAdvice): string {
   return advice.state === 'open' ? 'Cooldown of the circuit' : 'Deadline of the probe';
 }
 
-/** The "Current Details" in the Temporal UI. */
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.suspended) {
     return `**Suspended**: ${countOf(advice.held, 'delivery', 'deliveries')} of this route are held until an operator resumes the organization (\`hookyard orgs resume\`).`;

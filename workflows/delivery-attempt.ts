@@ -98,7 +98,6 @@ function attemptActivities(attempt: number): { local: Activities; regular: Activ
   };
 }
 
-/** The pause before an activity is retried. @returns whether a cancel came first */
 async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away): Promise<boolean> {
   setCurrentDetails(details);
   await condition(() => requests.cancel, waitMs, { summary: OWN_SIDE });
@@ -108,7 +107,6 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 /**
  * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that
  * one is; or until the organization may run transforms again, or is no longer suspended.
- * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: Deferral) {
   const { waitMs, slotAt, queued } = deferral;
@@ -125,8 +123,8 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
 }
 
 /**
- * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a
- * failover destination took over; or until what `pausedBy` names is resumed. @returns whether a cancel came first
+ * As a probe, because it is closed, or to find that a failover destination took over; or until what `pausedBy` names is
+ * resumed.
  */
 async function cancelledWhileHeld(
   run: Run,
@@ -147,13 +145,11 @@ async function cancelledWhileHeld(
   return requests.cancel;
 }
 
-/** One run of the workflow. */
 export interface Run extends texts.Facts {
   input: DeliveryInput;
   requests: DeliveryRequests;
   /** What a cancellation request from outside cancels; the delivery itself runs in a scope that nothing interrupts. */
   scope: CancellationScope;
-  /** DeliveryStatus as it was set last. */
   shown?: string;
 }
 
@@ -172,17 +168,13 @@ export function fromNow(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
-/** Continues as new, before this attempt. Open requests are carried over. */
+/** Open requests are carried over. */
 export function continueFrom({ input, requests }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
   const { slotAt, queued } = request ?? {};
   return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { requests, slotAt, queued } });
 }
 
-/**
- * Sets the handlers of all signals and of the query; a cancellation request counts as the signal `cancel`.
- * @param before the open requests of the run before, when this one continues it
- * @returns the requests so far
- */
+/** Sets the handlers of all signals and of the query; a cancellation request counts as the signal `cancel`. */
 export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
   const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };
   setHandler(status, () => view, { description: 'What the delivery has come to and what it waits for' });

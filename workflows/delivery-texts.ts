@@ -16,14 +16,12 @@ import type { DeliveryStatusView } from './messages.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {
-  /** Of its installation. */
   prefix: string;
   eventId: string;
   routeId?: string;
   destinationId?: string;
 }
 
-/** Input of the texts; `view` is the answer of the query `status`. */
 export interface Facts {
   view: DeliveryStatusView;
   belongs: Belongings;
@@ -35,7 +33,6 @@ export function attempting({ view }: Facts, attempt: number): string {
   return `Attempt ${attempt} of ${view.maxAttempts} is being made.`;
 }
 
-/** While the result of an attempt waits for the database. */
 export function recording({ view }: Facts, { attempt, statusCode, error }: UnrecordedAttempt): string {
   const answer = statusCode === null ? plain(error ?? '') : `The destination answered ${statusCode}`;
   return paragraphs(
@@ -60,9 +57,7 @@ export function retrying(facts: Facts): string {
 
 type Waiting = Pick<Extract<AttemptOutcome, { status: 'deferred' }>, 'queued' | 'for'>;
 
-/** What a delivery waits for before an attempt that is not made yet. */
 interface Wait {
-  /** On the timeline. */
   summary: string;
   /** @param at when the attempt is made or tried again, ISO 8601 */
   text: (at: string | null) => string;
@@ -110,7 +105,6 @@ const WAITS = {
   },
 } satisfies Record<string, Wait>;
 
-/** That wait, on the timeline. */
 export const waitingSummary = ({ for: what }: Waiting): string => WAITS[what ?? 'slot'].summary;
 
 export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
@@ -120,7 +114,6 @@ export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
   return paragraphs(wait.text(facts.view.nextAttemptAt), signalChoices(CANCEL), wait.hint, ...links);
 }
 
-/** Held by a pause of its route or destination. */
 export function paused(facts: Facts, what: 'route' | 'destination'): string {
   return paragraphs(
     `**Held**: its ${what} is paused, so nothing is sent. It continues by itself when an operator resumes the ${what}. Waiting uses up no attempt.`,
@@ -141,7 +134,6 @@ export function held(facts: Facts): string {
   );
 }
 
-/** Its end, other than by a failure. */
 export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'): string {
   const { deliveryId, attempts, maxAttempts } = facts.view;
   if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
@@ -176,7 +168,6 @@ export function failedSummary({ view }: Facts): string {
   return summaryLine(`Open for a replay. ${failure(view, view.lastError)}`);
 }
 
-/** @param openUntil when the replay window ends, ISO 8601 */
 export function failed(facts: Facts, openUntil: string): string {
   const { view } = facts;
   return paragraphs(
@@ -198,7 +189,6 @@ export function failedAndClosed(facts: Facts): string {
   );
 }
 
-/** @param replayedAs undefined: it was not possible any more */
 export function replayed(facts: Facts, replayedAs: string | undefined): string {
   const { view } = facts;
   const what = replayedAs
@@ -207,7 +197,6 @@ export function replayed(facts: Facts, replayedAs: string | undefined): string {
   return paragraphs(`${shownFailure(view)} ${what}.`, seeAlso(facts));
 }
 
-/** One line, as the reason of a workflow that fails. */
 export function failureReason({ view }: Facts): string {
   return failure(view, view.lastError);
 }
@@ -224,7 +213,6 @@ function failedAttempt({ attempts, maxAttempts }: DeliveryStatusView, error: str
   return `Attempt ${attempts} of ${maxAttempts} failed: ${error}`;
 }
 
-/** A link to another workflow of the installation. */
 function own({ belongs }: Facts, name: string, text = name): string {
   return workflowReference(withPrefix(belongs.prefix, name), text);
 }

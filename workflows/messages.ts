@@ -21,18 +21,15 @@ export interface DeliveryInput {
   retryPolicy: RetryPolicy;
   /** Whether the destination is known to answer quickly; attempt 1 is then a local activity. */
   quick: boolean;
-  /** How long a failed delivery stays open for a replay, ms. */
   replayWindowMs: number;
   /** After a continue-as-new: the next attempt. */
   resumeAt?: number;
-  /** What the run before hands over. */
   carried?: { requests: DeliveryRequests; slotAt?: number; queued?: boolean };
   /**
    * For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one
    * at least.
    */
   resumed?: ResumedDelivery;
-  /** The result of the first attempt, if the relay made it (or deferred it): the workflow continues from there. */
   first?: FirstAttempt;
 }
 
@@ -40,31 +37,25 @@ export interface DeliveryRequests {
   retry: boolean;
   cancel: boolean;
   replay: boolean;
-  /** The delivery that replays this one, when it exists already. */
   replayedAs?: string;
   release: boolean;
 }
 
-/** An outcome of a first attempt after which something is left to do. */
 export type FirstAttempt =
   | Extract<AttemptOutcome, { status: 'retrying' | 'deferred' }>
   | { status: 'failed'; statusCode: number | null; error: ErrorSummary | null }
   | UnrecordedAttempt;
 
-/** How a delivery workflow ends. */
 export interface DeliveryResult {
   status: 'delivered' | 'failed' | 'failed_over' | 'cancelled' | 'closed';
   attempts: number;
   replayedAs?: string;
-  /** The delivery to the failover destination that took over. */
   takenOverBy?: string;
 }
 
-/** The input of a replay workflow; the selection of events is in the database only. */
 export interface ReplayInput {
   organizationId: string;
   replayId: string;
-  /** Events per second. */
   ratePerSecond: number;
   /** After a continue-as-new: the progress. */
   resumeFrom?: ReplayProgress;
@@ -97,13 +88,10 @@ export const replay = defineSignal<[replayedAs?: string]>('replay');
  */
 export const release = defineSignal('release');
 export const status = defineQuery<DeliveryStatusView>('status');
-/** How far a replay is. */
 export const progress = defineQuery<ReplayProgress>('progress');
 
-/** After a continue-as-new: the position of the reconciliation. */
 export interface ReconcileInput {
   from?: ReconcilePosition;
-  /** What was repaired before. */
   repairs?: Repairs;
 }
 
@@ -113,9 +101,7 @@ export interface CircuitInput {
 }
 
 export const circuitChanged = defineSignal('circuitChanged');
-/** Closes the circuit and releases what it holds, as `POST /api/routes/{id}/reset-circuit` does. */
 export const resetCircuit = defineSignal('resetCircuit');
-/** The state of the circuit as the workflow knows it; null before its first check. */
 export const circuitStatus = defineQuery<CircuitAdvice | null>('circuitStatus');
 
 export interface WarehouseInput {
@@ -127,5 +113,4 @@ export interface WarehouseInput {
 
 /** A file may be full, or the destination was changed: the workflow checks at once. */
 export const warehouseChanged = defineSignal('warehouseChanged');
-/** What the workflow does or waits for; null before its first check. */
 export const warehouseStatus = defineQuery<WarehouseAdvice | null>('warehouseStatus');

@@ -33,19 +33,13 @@ export const UNTIL_DONE: RetryPolicy = {
 /** The retry policy of activities that this workflow's own code repeats. */
 export const ONCE: RetryPolicy = { maximumAttempts: 1 };
 
-/** What to do about an activity that failed. */
 export interface Away {
-  /** Until the next try, ms. */
   waitMs: number;
   /** For Current Details: that it is tried again, and the cause. */
   details: string;
 }
 
-/**
- * Evaluates and logs the error of an activity.
- * @param failures how often it has failed in a row before
- * @throws the error itself when it is not from an activity, or is a cancellation
- */
+/** @throws the error itself when it is not from an activity, or is a cancellation */
 export function awayBy(error: unknown, failures: number): Away {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
   // A regular activity's error is wrapped, a local one's is not.
@@ -66,14 +60,12 @@ function facts(cause: Error): { type: string; message: string; stack: string } {
   return { type, message: `${type}: ${errorText(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
 }
 
-/** The summary of such a wait on the timeline. */
 export const OWN_SIDE = 'Waiting for our own side';
 
 // About a hundred attempts or pages. Well before Temporal suggests it: a worker that takes a workflow over replays its
 // history first.
 const MAX_HISTORY_EVENTS = 1000;
 
-/** Whether the history is long enough to continue as new. */
 export function isLong(): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   return continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS;

@@ -27,9 +27,7 @@ const SUSPENDED_MS = 30_000;
 const NO_ROOM_MS = 10_000;
 
 interface Wait {
-  /** For Current Details. */
   details: string;
-  /** Of the timer. */
   summary: string;
   ms: number;
 }
@@ -40,17 +38,13 @@ const SUSPENDED: Wait = {
   ms: SUSPENDED_MS,
 };
 
-/** One run of the workflow. */
 interface Run {
   input: ReplayInput;
   view: ReplayProgress;
   requests: { cancel: boolean };
 }
 
-/**
- * @returns how the replay ended: its row says the same
- * @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there
- */
+/** @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, requests: { cancel: false } };
   setHandler(progress, () => run.view, { description: 'How far the replay is' });
@@ -105,10 +99,7 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
   return cancelled(run);
 }
 
-/**
- * Creates a page. Retries failures of our own infrastructure in workflow code, because a cancel ends that wait.
- * @returns null when a cancel came meanwhile
- */
+/** Retries failures of our own infrastructure in workflow code, because a cancel ends that wait. */
 async function makePage(run: Run, page: number): Promise<ReplayProgress | null> {
   const { organizationId, replayId } = run.input;
   const { replayPage } = activities(`Page ${page}`, ONCE);
@@ -146,7 +137,6 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
   if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
 }
 
-/** While no page can be made; null: it was made. */
 function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
   if (waitsFor === undefined) return null;
@@ -168,7 +158,6 @@ async function pauseForOwnSide({ view, requests }: Run, { waitMs, details }: Awa
   await condition(() => requests.cancel && !cancelling, waitMs, { summary: OWN_SIDE });
 }
 
-/** Many pages fill the history; the replay then continues as new. */
 async function continueWhenLong({ input, view }: Run): Promise<void> {
   if (isLong()) await continueAsNew<typeof replay>({ ...input, resumeFrom: view });
 }

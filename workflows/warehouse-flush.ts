@@ -21,11 +21,9 @@ const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMult
 // While somebody has to fix something; a change of the destination's record is signalled at once.
 const RETRY_SLOWLY_MS = 300_000;
 
-/** One run of the workflow. */
 interface Run {
   input: WarehouseInput;
   view: WarehouseAdvice | null;
-  /** Since the last check. */
   news: { changed: boolean };
 }
 
@@ -58,7 +56,6 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   }
 }
 
-/** Waits before the next upload of a batch, or gives it up. */
 async function afterRefusal(
   run: Run,
   { batch, upload }: Pick<Extract<WritingOutcome, { state: 'refused' }>, 'batch' | 'upload'>,
@@ -105,7 +102,6 @@ async function waitForStore(
   await condition(() => news.changed, waitMs, { summary: `Before try ${attempts + 2} of ${batchId}` });
 }
 
-/** Records the deliveries of a batch as failed, in as many steps as it takes. */
 async function giveUp(run: Run, batchId: string): Promise<void> {
   const { organizationId, destinationId } = run.input;
   const { finishBatch } = activities(`Record ${batchId} as failed`);

@@ -36,25 +36,20 @@ const PAYLOAD_MEMORY_MS = 10_000;
 const OPENING_WAIT_MS = 2000;
 const OPENING_PAUSE_MS = 1000;
 
-/** What an attempt holds that others need: to be given back when it ends. */
 export interface Holdings {
   permit: Permit;
-  /** Null: it holds no memory for a large payload. */
   releaseBody: Leave | null;
 }
 
-/** The inputs of an attempt. */
 export interface Admitted {
   context: AttemptContext;
   destination: DestinationConfig;
-  /** Null: the delivery has none. */
   route: RouteConfig | null;
   headers: HeaderBytes;
   body: Buffer;
   sourceSlug: string;
 }
 
-/** @returns the inputs of the attempt, or the outcome when none is made now */
 export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
@@ -108,10 +103,7 @@ function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<b
   return isBlocked(pool, context);
 }
 
-/**
- * Waits, if attempts of this process may be about to open the circuit.
- * @returns null: it is closed; RELOAD: it has opened since the delivery was loaded; or that nobody can tell yet
- */
+/** @returns null: it is closed; RELOAD: it has opened since the delivery was loaded; or that nobody can tell yet */
 export async function awaitOpening(
   deps: AttemptDeps,
   context: AttemptContext,
@@ -134,7 +126,6 @@ export async function awaitOpening(
   return null;
 }
 
-/** The outcome of a delivery that the circuit of its route blocks, or a pause; null: it is no longer blocked. */
 async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
   const { deliveryId, eventId, routeId, destinationId, inCircuit, statusCode, error } = context;
   const hasWorkflow = lane === 'workflow';
@@ -151,7 +142,6 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }
 
-/** The inputs of the attempt without the payload, or why there will be none. */
 async function requireConfig(
   deps: AttemptDeps,
   context: AttemptContext,
@@ -181,28 +171,21 @@ async function requireConfig(
 // the threshold, however long the commit takes: those that have waited for some time come back later. Other workers see
 // the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
 
-/** Consecutive failures of a route seen by this process. */
 interface Streak {
   failures: number;
-  /** Unrecorded results of the streak; at most as many as attempts in flight. */
   unrecorded: Set<Promise<unknown>>;
 }
 
-// Maximum number of failing routes to remember; attempts of the least recently used one no longer wait.
 const MAX_ROUTES = 10_000;
 
 export class PendingOpenings {
   readonly #streaks = new LRUCache<string, Streak>({ max: MAX_ROUTES });
 
-  /** Call it when an attempt of a primary delivery has succeeded. */
   succeeded(routeId: string): void {
     this.#streaks.delete(routeId);
   }
 
-  /**
-   * Call it when one has failed.
-   * @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds
-   */
+  /** @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds */
   failed(routeId: string, recorded: Promise<unknown>): void {
     const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };
     this.#streaks.set(routeId, streak);
@@ -215,7 +198,6 @@ export class PendingOpenings {
   /**
    * Settles when the failures that may open the circuit of a route are recorded; undefined when there is nothing to
    * wait for.
-   * @param failureThreshold consecutive failures that open it
    */
   awaited(routeId: string, failureThreshold: number): Promise<unknown> | undefined {
     const streak = this.#streaks.get(routeId);

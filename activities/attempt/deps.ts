@@ -1,4 +1,3 @@
-// Dependencies of attempts.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
@@ -13,14 +12,12 @@ import type { ContextLoader, ResultRecorder } from './results.ts';
 
 export interface AttemptDeps {
   pool: Pool;
-  /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: ContextLoader;
   /**
    * Bytes of large payloads, from before one is loaded until its attempt has ended. Without this limit as many as may
    * be in flight could be held at a time, each of the maximum size.
    */
   bodies: FairQueue;
-  /** How long an attempt waits for room among them, ms. */
   bodyWaitMs: number;
   configs: ConfigCache;
   threads: Threads;
@@ -32,17 +29,11 @@ export interface AttemptDeps {
   /** Ends that wait early: the worker is shutting down and will cut the activity off. */
   ending?: AbortSignal;
   pendingOpenings: PendingOpenings;
-  /** Whether an organization is suspended: nothing is sent for it. */
   isSuspended: (organizationId: string) => boolean;
-  /** Called when an attempt has reserved its rate-limit slot. */
   onSlot: (destinationId: string, deliveryId: string) => void;
-  /** How many attempts of this process may be under way at each destination. */
   concurrency: DestinationConcurrency;
-  /** Whether the relay of this process holds a slot for a delivery at its destination. */
   hasPermit: (deliveryId: string) => boolean;
-  /** Called when a destination that had no slot left has one again. */
   onRoom: () => void;
-  /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;

@@ -22,13 +22,11 @@ const LOOK_AGAIN_MS = 30_000;
 // The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its position in the
 // queue. If both miss one, it checks again after this time.
 const FORGOTTEN_MS = 6 * 3_600_000;
-/** The outcome of an attempt that is queued for its turn. */
 export const QUEUED = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true } as const satisfies AttemptOutcome;
 
 /**
  * Applies the rate limit of the destination: in any minute, all workers together send at most `rateLimitPerMinute` + 1
  * requests, first attempts, retries and replays included.
- * @returns null when the request may leave now; else when to try again
  */
 export async function awaitSlot(
   deps: { pool: Pool; onSlot: (destinationId: string, deliveryId: string) => void },
@@ -109,7 +107,6 @@ export class Permit {
     this.#isNeeded = lane === 'workflow' && request.attempt > 1;
   }
 
-  /** Acquires the permit, unless it is held. @returns null, or that the delivery has to wait for one */
   async take(
     { id, maxConcurrency }: Pick<DestinationConfig, 'id' | 'maxConcurrency'>,
     { deliveryId }: Pick<AttemptContext, 'deliveryId'>,
@@ -135,7 +132,6 @@ export class Permit {
     return { status: 'deferred', waitMs: PERMIT_AGAIN_MS, for: 'destination' };
   }
 
-  /** Releases the permit, if there is one. */
   leave(): void {
     const id = this.#destinationId;
     if (id === null) return;
@@ -151,7 +147,6 @@ export class Permit {
 // organization is resumed, the relay signals their workflows in the order of the outbox. No attempt and no retry is
 // used up by waiting.
 
-/** @returns when to try again */
 export async function waitForResumption(
   pool: Pool,
   { deliveryId }: AttemptContext,

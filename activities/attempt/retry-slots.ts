@@ -24,20 +24,14 @@ const SIGNALLED_UP_TO = 3 / 4;
 const COME_BACK_MS = 8000;
 
 export interface RetrySlots {
-  /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
   inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
-  /**
-   * Makes an attempt that needs no turn.
-   * @returns the outcome of the same attempt if this process is making it already
-   */
+  /** @returns the outcome of the same attempt if this process is making it already */
   once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
-  /** Whether this process makes an attempt of this delivery at the moment. */
   isRunning(deliveryId: string): boolean;
 }
 
 interface RetrySlotsDeps {
   pool: Pool;
-  /** Activities that the worker runs at a time. */
   slots: number;
   workflowPermits: Pick<WorkflowPermits, 'tryAcquire'>;
 }
@@ -45,7 +39,6 @@ interface RetrySlotsDeps {
 export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDeps): RetrySlots {
   const queue = new FairQueue(slots);
   const mostSignalled = SIGNALLED_UP_TO * slots;
-  /** By delivery. */
   const running = new Map<string, { number: number; outcome: Promise<AttemptOutcome> }>();
 
   function underWay({ deliveryId, attempt }: AttemptRequest): Promise<AttemptOutcome> | undefined {

@@ -1,4 +1,3 @@
-// Sends the request of an attempt, and begins and ends its span where traces are sent.
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { Outcome } from '../../core/delivery/destination-concurrency.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';
@@ -15,7 +14,6 @@ import type { Admitted } from './admission.ts';
 // 15.6; RFC 6585, section 4).
 const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** A point in time, by the wall clock and by the monotonic clock. */
 interface Moment {
   date: Date;
   clockMs: number;
@@ -23,12 +21,10 @@ interface Moment {
 
 export const now = (): Moment => ({ date: new Date(), clockMs: performance.now() });
 
-/** An attempt that was made. */
 export interface SentAttempt {
   sent: SendResult;
   startedAt: Date;
   completedAt: Date;
-  /** From its start to its end, ms with fractions. */
   tookMs: number;
 }
 
@@ -57,7 +53,6 @@ function kindOf(sent: SendResult): Outcome {
   return OVERLOADED.has(sent.statusCode) ? 'refused' : 'answered';
 }
 
-/** @returns null when it is not recorded */
 export function startSpan(
   { tracing }: AttemptDeps,
   { attempt: number }: AttemptRequest,

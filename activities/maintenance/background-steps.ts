@@ -7,7 +7,6 @@ import { isTransientDatabaseError } from '../../db/connections/database-errors.t
 import type { Pool } from '../../db/connections/pool.ts';
 import { countFailure } from '../../db/operations/expired.ts';
 
-/** How long one round takes, about. */
 export const ROUND_MS = 20_000;
 // After a deadlock with the statements that record results, or while the database is down.
 const ERROR_PAUSE_MS = 1000;
@@ -15,8 +14,6 @@ const ERROR_PAUSE_MS = 1000;
 const MOST_FAILURES = 3;
 
 /**
- * @param step returns whether it did something
- * @param until by the monotonic clock, ms
  * @returns true when time ran out before `step` was finished
  * @throws what `step` throws; a transient error of the database when it comes again and again, or when time has run out
  */

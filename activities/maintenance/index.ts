@@ -65,7 +65,6 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
 };
 
 /**
- * One round.
  * @returns true when there is more to do right now: expired or deleted rows, hours to merge, old keys
  * @throws HousekeepingError when parts failed and no other has more to do: until then, rounds are for the others
  */
@@ -85,7 +84,6 @@ export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
   return hasMore;
 }
 
-/** Parts of a round that failed; the log and `upkeep` say how. */
 export class HousekeepingError extends Error {
   override readonly name = 'HousekeepingError';
   constructor(parts: string[]) {
@@ -93,7 +91,6 @@ export class HousekeepingError extends Error {
   }
 }
 
-/** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */
 async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean> {
   const { encrypted, failed, more } = await reencrypt(pool, box);
   if (failed.length > 0) {
@@ -120,7 +117,6 @@ export interface RetentionDeps {
   log: Log;
 }
 
-// How long one round ends open deliveries, and how long it removes single ones.
 const ENDING_MS = 15_000;
 const REMOVING_MS = 10_000;
 
@@ -129,7 +125,6 @@ const REMOVING_MS = 10_000;
 const FILE_MARGIN_SECONDS = 86_400;
 
 /**
- * One round.
  * @returns true when there is more to do now. Partitions that are being read are left to the next run of the schedule
  * @throws a database error; partitions dropped before it stay dropped
  */
@@ -185,7 +180,6 @@ async function removeYounger(pool: Pool, day: number): Promise<boolean> {
   return false;
 }
 
-/** @returns whether all of them are gone */
 async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: number): Promise<boolean> {
   const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
   if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');

@@ -1,5 +1,3 @@
-// Dependencies of the warehouse activities, and the loading of a destination.
-
 import type { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';
@@ -14,15 +12,13 @@ import type { Warehouses, WarehouseTarget } from '../../outbound/warehouses/inde
 import type { ConfigCache } from '../config-cache.ts';
 
 export interface FlushDeps {
-  /** Loads and records deliveries. */
   hotPool: Pool;
-  /** Runs everything else; a separate pool, so that commands do not queue behind it. */
+  /** A separate pool, so that commands do not queue behind `hotPool`. */
   pool: Pool;
   secretBox: SecretBox;
   configs: Pick<ConfigCache, 'route' | 'transform'>;
   threads: Pick<Threads, 'rows' | 'rowGroup' | 'runTransform'>;
   warehouses: Pick<Warehouses, 'put' | 'begin'>;
-  /** Of batches in memory. */
   slots: FairQueue;
   issues: IssueSink;
   log: Log;
@@ -33,7 +29,6 @@ export type Unusable = { ok: false; ending: 'cancelled' | 'failed' | 'skipped'; 
 
 export type UsableDestination = { ok: true; target: WarehouseTarget } & Pick<StoredDestination, 'fieldMapping'>;
 
-/** @throws DecryptionError when the encryption key is missing or wrong */
 export function openDestination(
   { secretBox }: Pick<FlushDeps, 'secretBox'>,
   stored: StoredDestination | undefined,

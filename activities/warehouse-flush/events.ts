@@ -17,15 +17,11 @@ const PAGE_BYTES = 2 * 1024 * 1024;
 // Far below an organization's share of the queue for transforms, which all its batches and deliveries have together.
 const TRANSFORMS_AT_ONCE = 16;
 
-/** An event for the file, or how its delivery ends. */
 export type Prepared =
   | { deliveryId: string; event: StoredEvent }
   | { deliveryId: string; ending: 'cancelled' | 'failed'; reason: DescribedError };
 
-/**
- * Pages of a file, in the order of its rows. The next one is read while the one before is used.
- * @throws TooSlowError, or when our own side is away
- */
+/** The next one is read while the one before is used. */
 export async function* preparedPages(
   deps: FlushDeps,
   batch: BatchUnderWay,
@@ -177,12 +173,10 @@ class TransformTurns {
   readonly #signal = AbortSignal.any([cancellationSignal(), this.#ended.signal]);
   readonly #mayHalve: boolean;
 
-  /** @param mayHalve whether the batch can be smaller; else it waits as long as it takes */
   constructor(mayHalve: boolean) {
     this.#mayHalve = mayHalve;
   }
 
-  /** Repeats work until it gets its turn. @throws TooSlowError; or an AbortError after the end of the activity */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       this.#signal.throwIfAborted();
@@ -196,7 +190,6 @@ class TransformTurns {
     }
   }
 
-  /** Ends the waits that are left when one row has failed. */
   end(): void {
     this.#ended.abort();
   }

@@ -20,9 +20,7 @@ import type { FlushDeps } from './deps.ts';
 // Of one statement. It locks the events of its deliveries, for which others wait that record results of the same
 // events.
 const GROUP = 250;
-// What is read before it is dealt to groups.
 const READ = 16 * GROUP;
-// How long one call records; then it is called again.
 const RECORD_MS = 20_000;
 const TRIES = 5;
 /** The status of an object store for a stored write. */
@@ -30,7 +28,6 @@ const WRITTEN = 200;
 
 type Outcome = 'delivered' | 'failed';
 
-/** @returns false when there is more to record @throws when our own side is away */
 export async function finishBatch(
   deps: FlushDeps,
   { outcome, ...reference }: BatchReference & { outcome: Outcome },
@@ -65,7 +62,6 @@ function* dealt(members: OpenMember[]): Generator<OpenMember[]> {
   for (let group = 0; group < groups; group += 1) yield members.filter((_, place) => place % groups === group);
 }
 
-/** All had the same attempt. */
 function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
   const times = timesOf(batch);
   const attempt = { statusCode: WRITTEN, ...times, latencyClass: latencyClass(times.latency) };
@@ -80,7 +76,6 @@ function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMem
   );
 }
 
-/** Each may go to a failover destination of its route. */
 async function recordFailed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
   const results = await failed(deps, batch, members);
   await bisectRefused(

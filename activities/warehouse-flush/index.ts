@@ -1,4 +1,3 @@
-// The activities of the workflow `warehouseFlush`.
 import { cancellationSignal } from '@temporalio/activity';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { inTurn, isTurnOfOthers, withHeartbeat } from '../activity.ts';
@@ -41,7 +40,6 @@ const TURN_MS = 4000;
 
 const MORE = { state: 'more' } as const;
 
-/** @throws when our own side is away; then it is repeated */
 async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
   const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
   const turn = { isOver: () => performance.now() > until || cancelled.aborted };
@@ -98,7 +96,6 @@ class Recorder {
     this.#turn = turn;
   }
 
-  /** The batch whose deliveries are being recorded. */
   get batchId(): string | null {
     return this.#running?.batchId ?? null;
   }
@@ -114,7 +111,6 @@ class Recorder {
     this.#running = { batchId, done };
   }
 
-  /** Waits. @returns false when its turn was over before all was recorded */
   async isDone(): Promise<boolean> {
     if (this.#running === null) return true;
     const isDone = await this.#running.done;

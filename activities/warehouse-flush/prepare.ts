@@ -36,7 +36,6 @@ const HOLD_STEP = 1000;
 // While the organization is suspended; resuming it wakes the workflow.
 const SUSPENDED_MS = 600_000;
 
-/** Checks what waits, and freezes a batch when one is due. */
 export async function prepareBatch(
   deps: FlushDeps,
   { finishing, ...key }: WarehouseKey & { finishing: string | null },
@@ -86,10 +85,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
   return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
 }
 
-/**
- * Holds deliveries whose route or destination is paused.
- * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
- */
+/** @returns whether there were any; one that has ended, or that was resumed meanwhile, is none */
 async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
   const paused = rows.filter(({ isPaused }) => isPaused).slice(0, HOLD_STEP);
   if (paused.length === 0) return false;
@@ -106,13 +102,11 @@ interface Waiting extends WaitingDelivery {
   source: string;
 }
 
-/** One check, with the time of the database clock, and the batches that were filling before it. */
 interface Look extends Pick<WarehouseConfig, 'partitionBy'> {
   open: Map<string, OpenBatch>;
   nowMs: number;
 }
 
-/** Ends deliveries whose event or source is gone. */
 async function withoutEnded(
   deps: FlushDeps,
   key: WarehouseKey,
@@ -194,7 +188,6 @@ async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice
 
 type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
-/** Ends everything that waits for a destination that cannot be written to. */
 async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
   for (;;) {
     const rows = await waitingDeliveries(deps.pool, key, END_STEP);

@@ -7,7 +7,6 @@ create table sources (
   name text not null, slug text not null, description text,
   verification jsonb not null default '{"type":"none"}',  -- type and non-secret members
   verification_secret text,  -- secrets as JSON, encrypted (db/encryption)
-  -- the secret before, encrypted; valid until then
   previous_verification_secret text, previous_secret_until timestamptz(3),
   provider text,  -- a name of providers/; its verification is {"type": "provider"}
   -- Whether the address has an unguessable part. The token and the one before it are encrypted, because the API shows

@@ -80,7 +80,6 @@ create table deliveries (
   -- Versions of the route and transform that made it, applied by its attempts also after a change or a deletion
   -- (earlier_versions). transform_version is null without a transform.
   route_version integer, transform_version integer,
-  -- The status of a delivery that ended, and not by being delivered; for an index, as that of events
   undelivered_status text collate "C" generated always as (case when status in (
     'failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled') then status end) stored
 ) partition by range (id);

@@ -1,5 +1,3 @@
--- Circuit breakers, pauses, and the deliveries that both hold.
-
 -- Circuits of routes that have had a failure or a pause; a route without a row is closed. Changed by compare-and-set on
 -- `version` (core/delivery/circuit.ts). No foreign key: recording a result must not fail when its route is deleted at
 -- the same moment.

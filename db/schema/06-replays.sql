@@ -21,6 +21,5 @@ create table event_replays (
   created_at timestamptz(3) not null default now(), started_at timestamptz(3), finished_at timestamptz(3)
 ) with (fillfactor = 50);
 create index event_replays_by_organization on event_replays (organization_id, id);
--- for workers, and the count per organization
 create index event_replays_open on event_replays (due_at) where due_at is not null;
 create trigger event_replays_wake after insert on event_replays for each row execute function wake_workers();

@@ -44,7 +44,6 @@ create table rollups (
 create index rollups_by_destination on rollups (destination_id, step, bucket) where destination_id <> '';  -- health
 create index rollups_by_route on rollups (route_id, step, bucket) where route_id <> '';  -- statistics of a route
 
--- Adds up two histograms.
 create function add_latencies(one integer[],
   other integer[]) returns integer[] language sql immutable parallel safe as $$
   select array_agg(array[latency, attempts] order by latency) from (

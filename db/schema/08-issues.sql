@@ -1,5 +1,3 @@
--- Issues: failures that last (docs/guide/issues-and-alerts.md).
-
 -- One row per (kind, source, route, destination, cause), for the organization to see and to be alerted of. Processes
 -- count failures in memory and write them about once a second in one statement (db/issues/record-issues.ts); circuits
 -- write theirs with the change of the circuit. A failure after `resolved` opens a new row, or soon after it the last
@@ -13,7 +11,6 @@ create table issues (
   -- Of the failures that it counts; the first ones may have come before it opened.
   first_seen_at timestamptz(3) not null, last_seen_at timestamptz(3) not null,
   count bigint not null,
-  -- Of the last failure that had one.
   sample_event_id text collate "C", sample_delivery_id text collate "C",
   opened_at timestamptz(3) not null default now(), resolved_at timestamptz(3),
   changed_at timestamptz(3) not null default now(),  -- when the state changed last
@@ -33,11 +30,9 @@ create index issues_resolved_lately on issues
     resolved_at desc)
   where state = 'resolved';
 create index issues_by_organization on issues (organization_id, id desc);  -- lists, the latest first
--- What has recovered is resolved after a while.
 create index issues_recovered on issues (recovered_at) where recovered_at is not null and state
   in ('open', 'acknowledged');
 create index issues_resolved on issues (resolved_at) where state = 'resolved';  -- retention finds what is old
--- What is deleted has no issues any more.
 create index issues_by_source on issues (source_id) where state <> 'resolved' and source_id is not null;
 create index issues_by_route on issues (route_id) where state <> 'resolved' and route_id is not null;
 create index issues_by_destination on issues (destination_id) where state <> 'resolved' and destination_id is not null;
@@ -77,5 +72,4 @@ create table issue_streaks (
   last_at timestamptz(3) not null,
   primary key (organization_id, kind, source_id, route_id, destination_id)
 ) with (fillfactor = 50);
--- retention finds those of what neither fails nor works any more
 create index issue_streaks_by_time on issue_streaks (last_at);

@@ -9,7 +9,6 @@ create table notification_recipients (
   confirmed_at timestamptz(3),  -- when its owner has agreed
   -- When the mail that asks the owner may be sent; null while none is wanted. A claim moves it ahead, like a lease.
   ask_at timestamptz(3),
-  -- The last try to send it, and how many were sent.
   asked_at timestamptz(3), asked_count integer not null default 0,
   -- When mails asked the owner, the last five of them: how many mails an address gets is limited, not how many
   -- organizations ask it.
@@ -20,7 +19,6 @@ create table notification_recipients (
 create index notification_recipients_due on notification_recipients (ask_at) where confirmed_at is null;
 create index notification_recipients_waiting on notification_recipients (organization_id, ask_at)
   where confirmed_at is null;
--- The limits of such mails.
 create index notification_recipients_asked on notification_recipients (organization_id, asked_at)
   where asked_at is not null;
 create index notification_recipients_by_address on notification_recipients (address, asked_at)
@@ -64,7 +62,6 @@ create table alert_channels (
   kinds text[], source_ids text[] collate "C", route_ids text[] collate "C", destination_ids text[] collate "C",
   after_count integer not null default 1 check (after_count >= 1),  -- from this count on
   on_acknowledged boolean not null default false, on_resolved boolean not null default true,
-  -- minutes between two messages about an issue
   throttle_minutes integer not null default 15 check (throttle_minutes >= 0),
   quiet_hours jsonb,  -- { "from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin" }: no messages then
   -- interval between digests, in minutes; null: one message for each change
@@ -175,7 +172,6 @@ create trigger routes_forget_messages after delete on routes for each row execut
 create trigger routes_forget_recoveries after update of notify_on_recovery on routes
   for each row when (not new.notify_on_recovery) execute function forget_messages();
 
--- What alert channels know of issues.
 create table alert_announcements (
   channel_id text collate "C" not null references alert_channels (id) on delete cascade,
   issue_id text collate "C" not null references issues (id) on delete cascade,
@@ -189,7 +185,6 @@ create table alert_announcements (
   message_id text collate "C" references messages (id) on delete set null,
   primary key (channel_id, issue_id)
 );
--- Those whose end is still to be told.
 create index alert_announcements_live on alert_announcements (channel_id, issue_id) where announced
   in ('opened', 'acknowledged');
 create index alert_announcements_by_issue on alert_announcements (issue_id);

@@ -40,7 +40,6 @@ create index warehouse_batches_by_destination on warehouse_batches (destination_
 create unique index warehouse_batches_open on warehouse_batches (destination_id, partition) where status = 'open';
 create unique index warehouse_batches_under_way on warehouse_batches (destination_id)
   where status in ('frozen', 'uploading') and half_of is null;
--- Batches on their way, among all that were ever written.
 create index warehouse_batches_on_their_way on warehouse_batches (destination_id)
   where status in ('frozen', 'uploading', 'uploaded');
 -- The order in which files are written (db/warehouse/batches.ts), for loaders that ask what is new.

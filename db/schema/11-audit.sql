@@ -96,6 +96,5 @@ language sql stable rows 100 security definer set search_path = pg_catalog, publ
   where organization_id = current_setting('hookyard.organization_id', true)
 $$;
 
--- The roles of the services and of tenants get them with their other rights (db/schema, db/tenants).
 revoke execute on function forget_audit_records(integer, integer), forget_audit_of(text, integer),
 audit_records_about(text) from public;

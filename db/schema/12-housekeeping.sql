@@ -22,7 +22,6 @@ create table metrics_snapshot (
 create unique index metrics_snapshot_one_row on metrics_snapshot ((true));
 insert into metrics_snapshot default values;
 
--- The migrations that this database has had (db/schema/migrate.ts).
 create table schema_migrations (
   name text primary key, executed_at timestamptz not null default now()
 );

@@ -6,17 +6,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { INHERITANCE_BY_GRANT, serverVersion } from '../../db/connections/client.ts';
 
-/** Each database with its owner, and who else may connect. */
 const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[] = [
   { name: 'hookyard', owner: 'hookyard_owner', others: ['hookyard_runtime'] },
   { name: 'temporal', owner: 'hookyard_temporal', others: [] },
   { name: 'temporal_visibility', owner: 'hookyard_temporal', others: [] },
 ];
 
-/**
- * Makes roles and databases, and gives each database to its owner. Safe to repeat.
- * @param urlOf the superuser's URL of a database
- */
+/** Safe to repeat. */
 export async function setUpRoles(urlOf: (database: string) => string, passwords: Passwords): Promise<void> {
   await withClient(urlOf('postgres'), async (client) => {
     for (const role of ROLES) await makeRole(client, role, `login password ${client.escapeLiteral(passwords[role])}`);
@@ -61,13 +57,11 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 
 export const ROLES = ['hookyard_owner', 'hookyard_runtime', 'hookyard_temporal'] as const;
 export type DatabaseRole = (typeof ROLES)[number];
-/** Cannot log in. */
 export const TENANT_ROLE = 'hookyard_tenant';
 export type Passwords = Record<DatabaseRole, string>;
 
 const fileOf = (dataDir: string) => join(dataDir, 'postgres-roles.json');
 
-/** Made at the first start. */
 export function makeRolePasswords(dataDir: string): Passwords {
   if (!existsSync(fileOf(dataDir))) {
     const made = Object.fromEntries(ROLES.map((role) => [role, randomBytes(24).toString('base64url')]));
@@ -76,7 +70,6 @@ export function makeRolePasswords(dataDir: string): Passwords {
   return readRolePasswords(dataDir);
 }
 
-/** @throws when they have not been made */
 export function readRolePasswords(dataDir: string): Passwords {
   return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'));
 }

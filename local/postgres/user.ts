@@ -10,18 +10,13 @@ const run = promisify(execFile);
 const systemUser = 'postgres';
 
 export interface ServerUser {
-  /** For messages and commands: `postgres`. */
   name: string;
   uid: number;
   gid: number;
-  /** False when it is our own. */
   another: boolean;
 }
 
-/**
- * The user that PostgreSQL runs as: our own, or `postgres` when we are root.
- * @throws StartupError when we are root and there is no such user and none can be made
- */
+/** @throws StartupError when we are root and there is no such user and none can be made */
 export async function findServerUser(log: Log): Promise<ServerUser> {
   const ownUid = process.getuid?.() ?? 0;
   const ownGid = process.getgid?.() ?? 0;
@@ -30,12 +25,10 @@ export async function findServerUser(log: Log): Promise<ServerUser> {
   return { name: systemUser, ...ids, another: true };
 }
 
-/** Options of `spawn` to run a process as this user. */
 export function spawnAs({ uid, gid, another }: ServerUser): { uid?: number; gid?: number } {
   return another ? { uid, gid } : {};
 }
 
-/** The nearest folder above `path` that the user may not enter; undefined when it can reach `path`. */
 export function barrier(path: string, user: ServerUser): string | undefined {
   const folder = dirname(path);
   const { mode, uid, gid } = statSync(folder);

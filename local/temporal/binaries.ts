@@ -27,10 +27,8 @@ export interface Binaries {
   ui: string;
 }
 
-/** One thing to obtain: a cache folder with its programs. */
 interface Product {
   title: string;
-  /** What the name of its cache folder begins with. */
   name: string;
   version: string;
   /** File name in the cache -> Go package that builds it. */
@@ -40,19 +38,13 @@ interface Product {
 }
 
 export interface BinariesOptions {
-  /** Base of the release archives; the projects' own place by default. */
   downloadUrl?: string;
-  /** Cache folder; `${XDG_CACHE_HOME:-~/.cache}/hookyard` by default. */
   cache?: string;
-  /** Aborting it ends a download or a build. */
   signal?: AbortSignal;
   log: Log;
 }
 
-/**
- * Paths of the three programs, obtained first when this machine does not have them yet.
- * @throws StartupError that says what to install or to set when they cannot be obtained
- */
+/** @throws StartupError that says what to install or to set when they cannot be obtained */
 export async function ensureBinaries(options: BinariesOptions & { ui: boolean }): Promise<Binaries> {
   const cache = options.cache ?? cacheFolder();
   const server = await obtain(temporalServer(), cache, options);
@@ -109,7 +101,6 @@ function pinnedVersion(goMod: string, module: string): string {
   throw new Error(`${goMod} does not pin ${module}`);
 }
 
-/** System and processor as release archives and Go name them: `linux_amd64`. */
 function goPlatform(): string {
   return `${process.platform}_${{ x64: 'amd64', ia32: '386' }[process.arch as string] ?? process.arch}`;
 }
@@ -154,17 +145,12 @@ const checksumsDeadlineMs = 10_000;
 const archiveDeadlineMs = 15 * 60_000;
 
 export interface Archive {
-  /** Path of the .tar.gz below the base URL. */
   path: string;
-  /** Path of the file with `<sha256>  <file name>` lines. */
   checksums: string;
-  /** Program -> the names it may have inside the archive. */
   members: Record<string, string[]>;
 }
 
 /**
- * Puts the programs of an archive into a folder.
- * @param options.base where the releases are; the projects' own place when not given
  * @returns `undefined` when done, else why the archive cannot be had (unreachable, no such release)
  * @throws StartupError when what was fetched does not match its checksum or lacks a program
  */

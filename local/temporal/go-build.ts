@@ -9,27 +9,18 @@ import { type Log, oneLine, StartupError, seconds } from '../errors.ts';
 const progressEveryMs = 10_000;
 
 export interface GoBuild {
-  /** Name and version, for progress and errors. */
   what: string;
-  /** Folder of the go.mod. */
   module: string;
-  /** File name -> Go package. */
   programs: Record<string, string>;
-  /** Where the files go. */
   folder: string;
   /** Why the release archive could not be used; part of the error when Go is missing too. */
   unreachable: string;
-  /** The alternative to installing Go, as the end of a sentence; default: the one for Temporal. */
   otherwise?: string;
-  /** Aborting it ends the build. */
   signal?: AbortSignal;
   log: Log;
 }
 
-/**
- * Builds every program, showing progress.
- * @throws StartupError when there is no Go, or it fails
- */
+/** @throws StartupError when there is no Go, or it fails */
 export async function buildWithGo(build: GoBuild): Promise<void> {
   for (const [program, source] of Object.entries(build.programs)) {
     const output = join(build.folder, program);

@@ -18,16 +18,12 @@ export interface TemporalOptions {
   dataDir: string;
   port: number;
   programs: { server: string; sqlTool: string };
-  /** URLs of the two databases on the embedded PostgreSQL. */
   databaseUrl: string;
   visibilityUrl: string;
   log: Log;
 }
 
-/**
- * Brings the schemas up to date and starts the server.
- * @throws StartupError when it does not answer within two minutes
- */
+/** @throws StartupError when it does not answer within two minutes */
 export async function startTemporal(options: TemporalOptions): Promise<ChildService> {
   const { databaseUrl, visibilityUrl, programs, log } = options;
   await phase(log, 'Temporal schemas are up to date', () =>
@@ -66,7 +62,6 @@ function memoryLimitMebibytes(): number {
 }
 
 export const services = ['frontend', 'history', 'matching', 'worker'] as const;
-/** In the order of the services. */
 export interface ServicePorts {
   grpc: number[];
   membership: number[];
@@ -74,7 +69,6 @@ export interface ServicePorts {
 
 const portsFile = (dataDir: string) => join(dataDir, 'temporal', 'ports.json');
 
-/** The ports of the services among themselves, as they were chosen at the last start. */
 export function internalPorts(dataDir: string): number[] {
   const { grpc, membership }: ServicePorts = JSON.parse(readFileSync(portsFile(dataDir), 'utf8'));
   return [...grpc, ...membership];
@@ -153,7 +147,6 @@ function store(url: string, connections: number): object {
   };
 }
 
-/** True when the frontend serves; `false` ends the wait because the server has ended. */
 async function ready(child: Child, address: string): Promise<boolean | undefined> {
   if (!child.running) return false;
   const connection = Connection.lazy({ address, channelArgs: WITHOUT_PROXY });

@@ -22,7 +22,6 @@ class AddressRefusedError extends OwnSendError {
   }
 }
 
-/** As above, for a port that no setting opens. */
 class OwnServiceError extends OwnSendError {
   override readonly name = 'OwnServiceError';
   constructor(hostname: string, port: number) {
@@ -42,40 +41,29 @@ class OwnServiceUnresolvedError extends OwnSendError {
 
 export type ResolvedAddress = { address: string; family: number };
 
-/** Resolves a host name to all its addresses, A and AAAA. */
 export type Resolve = (
   hostname: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: ResolvedAddress[]) => void,
 ) => void;
 
-/** The system's resolver, with the order of addresses left as it is. */
 export const systemResolve: Resolve = (hostname, callback) => {
   dns.lookup(hostname, { all: true, order: 'verbatim' }, callback);
 };
 
-/** Where the requests of a process may go. */
 export interface Reach {
-  /** Entries of `HOOKYARD_DELIVERY_ALLOW`. */
   allow: readonly string[];
   /** Whether there is more than one, which ends the entry `loopback-for-one-organization`; by default there is. */
   severalOrganizations?: () => boolean;
-  /** Hookyard's own services; by default none. */
   own?: OwnServices;
-  /** Resolves host names, by default through the system. */
   resolve?: Resolve;
   /**
    * Look-ups of those names, by turns of organizations; all that go out of a process share one. By default one of its
    * own.
    */
   lookUp?: LookUp;
-  /** By default what the system says. */
   isOfThisMachine?: IsOfThisMachine;
 }
 
-/**
- * The options of a connector.
- * @throws Error naming an entry of `allow` that cannot be read
- */
 export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> & { resolve: Resolve } {
   const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
   return {
@@ -88,31 +76,25 @@ export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs
 }
 
 export interface GuardOptions {
-  /** What the operator opened, at the moment. */
   allow: () => AllowList;
-  /** What is refused whatever is open. */
   own: OwnServices;
   /** Timeout in ms of a connection attempt that no request waits for. */
   connectTimeoutMs: number;
   lookUp: LookUp;
-  /** Undefined: what the system says. */
   isOfThisMachine?: IsOfThisMachine | undefined;
 }
 
-/** For whom a connection is made, and where its steps are noted. */
 interface ConnectFor {
   organizationId: string;
   connection?: Connection;
 }
 
-/** A connector for undici's clients. */
 export type GuardedConnector = (
   target: buildConnector.Options,
   callback: buildConnector.Callback,
   by: ConnectFor,
 ) => void;
 
-/** Makes the connector for undici's clients; TLS is verified against the host name of the URL. */
 export function guardedConnector(options: GuardOptions): GuardedConnector {
   const { own } = options;
   const ordinary = connectorWith(options, (address, host) => refusedAddress(options, address, host));
@@ -154,7 +136,6 @@ function portOf({ port, protocol }: buildConnector.Options): number {
 // TLS 1.3 has fixed ones, of which Node offers small ones only.
 const CIPHERS = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** A connector that asks the judge three times. */
 function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
   const connect = buildConnector({
     allowH2: false,
@@ -239,9 +220,7 @@ export type LookUp = (hostname: string, organizationId: string) => Promise<Resol
 
 interface LookUpOptions {
   resolve: Resolve;
-  /** How many may be under way. */
   slots?: number;
-  /** How long one waits for its turn and its answer. */
   waitMs?: number;
 }
 
@@ -254,7 +233,6 @@ interface Running {
   answer: Promise<ResolvedAddress[]>;
 }
 
-/** One serves a whole process. */
 export function createLookUps(options: LookUpOptions): LookUp {
   const { resolve, slots = lookUpSlots(process.env.UV_THREADPOOL_SIZE), waitMs = WAIT_MS } = options;
   const queue = new FairQueue(slots);
@@ -271,7 +249,6 @@ export function createLookUps(options: LookUpOptions): LookUp {
     return begun;
   }
 
-  /** The look-up that is under way, or one in the turn of the organization. */
   async function answerOf(hostname: string, organizationId: string, caller: Caller): Promise<ResolvedAddress[]> {
     const known = running.get(hostname);
     if (known !== undefined) {
@@ -300,7 +277,6 @@ export function createLookUps(options: LookUpOptions): LookUp {
     });
 }
 
-/** Of so many threads; libuv uses half of them for look-ups. @param threads as UV_THREADPOOL_SIZE says */
 export function lookUpSlots(threads: string | undefined): number {
   const atOnce = Math.floor(((Number(threads) || DEFAULT_THREADS) + 1) / 2);
   return Math.max(1, atOnce - KEPT_FREE);

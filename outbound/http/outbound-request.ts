@@ -1,4 +1,3 @@
-// Builds the request of one attempt from the records it is about.
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import { deliveryAddress, type ReceivedAddress } from '../../core/delivery/delivery-url.ts';
 import { type HeaderBytes, headerBytes, headerTexts } from '../../core/http/header-text.ts';
@@ -10,7 +9,6 @@ import { signStandardWebhook } from '../../core/verification/standard-webhooks.t
 import { type ErrorSummary, named, ownWords } from '../../core/text/error-summary.ts';
 import { maskHeaders } from '../../core/text/redaction.ts';
 
-/** What goes into the request of one attempt; credentials in clear. */
 export type OutboundInput = {
   destination: {
     method: string;
@@ -18,28 +16,20 @@ export type OutboundInput = {
     headers: Readonly<Record<string, string>>;
     authType: AuthType;
     authConfig: Readonly<Record<string, string>> | null;
-    /** Which of the received headers it gets. */
     forwardHeaders: ForwardHeaders;
-    /** Whether it gets the received query. */
     forwardQuery: boolean;
-    /** Whether it gets the path below the source. */
     forwardPath: boolean;
-    /** `whsec_...`, or null when deliveries are not signed. */
     signingSecret: string | null;
-    /** During a rotation the one before, and when it ends, ms since 1970. */
     previousSigningSecret: string | null;
     previousSigningSecretUntil: number | null;
     timeoutMs: number;
   };
-  /** The received headers, what else was received of its address, and the body to send. */
   event: { id: string; headers: Readonly<HeaderBytes>; address: ReceivedAddress; body: Buffer };
   delivery: { id: string };
-  /** 1 for the first attempt. */
   attempt: number;
   source: { slug: string };
   /** `HOOKYARD_HEADER_PREFIX`, ends in a hyphen. */
   headerPrefix: string;
-  /** Hookyard's own version. */
   version: string;
   nowMs: number;
   /** Of the span of this attempt; null: it is not recorded. */
@@ -49,18 +39,15 @@ export type OutboundInput = {
    * there is one.
    */
   eventTraceparent?: string | null;
-  /** Set for a delivery to a failover destination: the id of the destination it replaces, and why. */
   failover?: { originalDestination: string; failureReason: string };
 };
 
 export type OutboundRequest = {
   method: string;
   url: string;
-  /** `deliveryAddress`. */
   target: string | null;
   headers: HeaderBytes;
   body: Buffer;
-  /** The texts of `headers` for the record of the attempt, secrets masked. */
   maskedHeaders: Record<string, string>;
 };
 
@@ -75,10 +62,8 @@ const OWN_NAMES = [
 ] as const;
 
 /**
- * Builds the request of an attempt. Later headers win over earlier ones: received, Hookyard's own, the destination's,
- * authentication, signature, the count of hops.
- * @throws MissingCredentialsError when the destination lacks the credentials of its `authType`
- * @throws TypeError when its signing secret is none
+ * Later headers win over earlier ones: received, Hookyard's own, the destination's, authentication, signature, the
+ * count of hops.
  */
 export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const { destination, event } = input;
@@ -102,10 +87,7 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
-/**
- * What Hookyard says of the trace; null: nothing of its own. A trace that no attempt records is part of what was
- * received.
- */
+/** A trace that no attempt records is part of what was received. */
 function ownTraceparent({ spanTraceparent, eventTraceparent, destination }: OutboundInput): string | null {
   if (spanTraceparent) return spanTraceparent;
   return eventTraceparent && isForwarded('traceparent', destination.forwardHeaders) ? eventTraceparent : null;
@@ -155,7 +137,6 @@ function receivedHeaders(
 type IsOwn = (folded: string) => boolean;
 let ofPrefix: { prefix: string; isOwn: IsOwn } | null = null;
 
-/** Tells Hookyard's own headers, kept for the prefix of this process. */
 function ownNames(prefix: string): IsOwn {
   if (ofPrefix?.prefix !== prefix) {
     const lower = prefix.toLowerCase();
@@ -195,7 +176,6 @@ function asHeaderText(text: string): string {
 
 // The headers by which a request proves itself to a destination.
 
-/** A destination lacks the credentials that its `authType` needs, for example after an import without them. */
 export class MissingCredentialsError extends Error {
   readonly code = 'MISSING_CREDENTIALS';
   readonly summary: ErrorSummary;
@@ -207,11 +187,6 @@ export class MissingCredentialsError extends Error {
   }
 }
 
-/**
- * The authentication headers of a destination.
- * @param authConfig credentials in clear, of the shape that belongs to `authType`
- * @throws MissingCredentialsError when a field is missing
- */
 function authHeaders(authType: AuthType, authConfig: Readonly<Record<string, string>> | null): Record<string, string> {
   const field = (name: string): string => {
     const value = authConfig?.[name];

@@ -24,7 +24,6 @@ export class OwnSendError extends Error {
   }
 }
 
-/** The deadline of a request passed. */
 export class TimeoutError extends OwnSendError {
   override readonly name = 'TimeoutError';
   constructor(timeoutMs: number) {
@@ -69,7 +68,6 @@ const CONNECT_TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'UND_ER
 export const isNoAnswer = (code: string): boolean =>
   code === 'TIMEOUT' || code === 'ECONNREFUSED' || CLOSED_CODES.has(code) || CONNECT_TIMEOUT_CODES.has(code);
 
-/** The kind of an error, for the metrics. */
 export function errorClass(code: string): 'timeout' | 'connection' | 'dns' | 'tls' | 'refused' | 'other' {
   if (code === 'TIMEOUT' || CONNECT_TIMEOUT_CODES.has(code)) return 'timeout';
   if (NAME_CODES.has(code)) return 'dns';
@@ -85,17 +83,12 @@ const TLS_CODE = /^ERR_TLS_|^ERR_SSL_|^CERT_|_CERT|SELF_SIGNED|UNABLE_TO_|^EPROT
 // Node.
 const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-/** Describes an error of a request to `url`. */
 export function describeError(error: unknown, url: string): SendError {
   const root = rootOf(error);
   const code = codeOf(root);
   return { code, ...describe(root, code, URL.parse(url)), retryable: !NOT_RETRYABLE.has(code) };
 }
 
-/**
- * The most specific error: when several addresses were tried, undici and Node return one error that holds one per
- * address.
- */
 function rootOf(error: unknown): Error {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
   if (error instanceof Error && codeOf(error) === 'UND_ERR_SOCKET' && error.cause instanceof Error) return error.cause;

@@ -24,7 +24,6 @@ export class NoThreadError extends Error {
 export class NoTurnError extends NoThreadError {
   override readonly name = 'NoTurnError';
   readonly reason: 'late' | 'budget';
-  /** When to come back. */
   readonly waitMs: number;
   constructor(reason: 'late' | 'budget', waitMs: number) {
     super(reason === 'late' ? LATE : OVER_BUDGET);

@@ -1,4 +1,3 @@
-// Filters and schemas in a thread: the gates of a webhook in one budget, and trials of users.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { BudgetError } from '../../core/fairness/budget.ts';
@@ -128,7 +127,6 @@ export function validatePayload({ schemas: text, body, contentType }: ValidateTa
   return schemas.map((schema) => check(schema, request, budget));
 }
 
-/** In the time that one payload has for a schema. */
 export function trySchema({ schema: text, body, contentType }: SchemaTask): SchemaTrial {
   const schema = parseExact(text) as JsonSchema;
   try {

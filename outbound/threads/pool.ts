@@ -23,9 +23,7 @@ const MAX_REMEMBERED = 1000;
 // stack.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 16 };
 
-/** The time that work in a thread may take, in ms. */
 interface Deadline {
-  /** Processor time, which does not grow while others use the machine. */
   cpuMs: number;
   /** Time on the clock, also while others have the processor. Well above `cpuMs`. */
   wallMs: number;
@@ -41,7 +39,6 @@ const DEADLINES: Partial<Record<TaskKind, Deadline>> = {
 export interface Work<Kind extends TaskKind> {
   organizationId: string;
   kind: Kind;
-  /** Names what a thread needs to have for it, besides the task. */
   key?: string | null;
   /**
    * Processor time that the organization may use in a minute for work of such a budget, ms; by default it is not
@@ -70,7 +67,6 @@ const died = ({ name, message }: Error): DescribedError => ({
   detail: `A thread ended: ${message}`,
 });
 
-/** The work cannot be done: it failed, or a thread was ended for it. */
 export class WorkEndedError extends Error {
   override readonly name = 'WorkEndedError';
   readonly reason: 'time' | 'memory' | 'error';
@@ -82,7 +78,6 @@ export class WorkEndedError extends Error {
 
 interface Slot {
   worker: Worker;
-  /** Null: it is idle. */
   running: {
     deadline: Deadline;
     resolve: (done: { result: ResultOf<TaskKind>; cpuMs: number }) => void;
@@ -90,7 +85,6 @@ interface Slot {
     started: boolean;
   } | null;
   timer?: NodeJS.Timeout;
-  /** Ends the watch over its work. */
   unwatch?: () => void;
   knows: Set<string>;
 }
@@ -102,17 +96,14 @@ export class ThreadPool {
   readonly #queue: FairQueue;
   readonly #budgets = new Budgets();
   readonly #slots = new Set<Slot>();
-  /** When the next thread is free. */
   #freed = Promise.withResolvers<void>();
   #closed = false;
 
-  /** @param threads how many run at once for one organization, 1 or more */
   constructor(threads: number) {
     this.#threads = threads;
     this.#queue = new FairQueue(threads + 1);
   }
 
-  /** Does work when it is the turn of its organization. @throws NoThreadError, WorkEndedError, or what `task` throws */
   async run<Kind extends TaskKind>(work: Work<Kind>): Promise<ResultOf<Kind>> {
     const { organizationId, budget = Number.POSITIVE_INFINITY } = work;
     this.#budgets.require(organizationId, budget);
@@ -134,7 +125,6 @@ export class ThreadPool {
     }
   }
 
-  /** Ends the threads; what runs and what waits is rejected. */
   async close(): Promise<void> {
     this.#closed = true;
     const slots = [...this.#slots];
@@ -230,12 +220,7 @@ function remember(names: Set<string>, name: string): void {
 // Below it a thread is not asked for its processor time again.
 const LEAST_WAIT_MS = 50;
 
-/**
- * Ends work that has used its time.
- * @param cpuAtStart processor time of the thread when the work began, in ms
- * @param end called once, and only while the work continues
- * @returns what to call when the work has ended
- */
+/** @param end called once, and only while the work continues */
 export function endInTime(
   worker: Worker,
   { cpuMs, wallMs }: Deadline,

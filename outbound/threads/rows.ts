@@ -1,4 +1,3 @@
-// Rows of warehouse files, made in a thread.
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
 import { TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
 import { Conversions, type MadeRowText, rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';

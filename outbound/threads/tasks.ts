@@ -8,7 +8,6 @@ import type { FileFormat, FileRows } from '../../core/warehouse/file.ts';
 import type { TransformCode, TransformEvent, TransformResult } from '../transforms/language.ts';
 import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
 
-/** A webhook on its way through the gates of its routes. */
 export interface GatesTask {
   kind: 'gates';
   /** Names the gates in the cache of a thread: source and version of the configuration. */
@@ -36,10 +35,8 @@ export type GatesResult =
   | { kind: 'more' }
   | { kind: 'done'; passages: Passage[]; keyHash: Uint8Array | null };
 
-/** Conditions and a sample, tried out. */
 export interface FilterTask {
   kind: 'filter';
-  /** JSON of `FilterTrial`. */
   trial: string;
 }
 
@@ -55,20 +52,15 @@ export interface FilterTrial {
 
 export type FilterResult = { ok: true; matches: boolean; met: boolean[] } | { ok: false; problem: string };
 
-/** One payload and schemas; errors of each, in their order. */
 export interface ValidateTask {
   kind: 'validate';
-  /** JSON of `StoredSchema[]`. */
   schemas: string;
   body: Uint8Array;
-  /** As received. */
   contentType: string | undefined;
 }
 
-/** A schema that is not stored, perhaps with a payload: compiled for it alone, and kept nowhere. */
 export interface SchemaTask {
   kind: 'schema';
-  /** Its JSON. */
   schema: string;
   body: Uint8Array | null;
   contentType: string | undefined;
@@ -77,7 +69,6 @@ export interface SchemaTask {
 /** `problem`: what is wrong with the schema, as the end of a sentence. */
 export type SchemaTrial = { ok: true; errors: SchemaError[] } | { ok: false; problem: string };
 
-/** What rows of a file look like. */
 export interface RowsForm {
   /** Null: rows are whole events. */
   fieldMapping: FieldMappingRule[] | null;
@@ -85,13 +76,11 @@ export interface RowsForm {
   fileFormat: FileFormat;
 }
 
-/** Events that become rows of a file. */
 export interface RowsTask extends RowsForm {
   kind: 'rows';
   events: RowEvent[];
 }
 
-/** Rows that become a row group of a Parquet file. */
 export interface RowGroupTask extends RowGroup {
   kind: 'rowGroup';
 }

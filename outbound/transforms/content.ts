@@ -16,13 +16,11 @@ export interface StoredTransform extends Omit<TransformCode, 'key'> {
   name: string;
 }
 
-/** Why a transform gave nothing to send. */
 export interface TransformRefusal {
   problem: DescribedError;
   reason: TransformFailure;
 }
 
-/** What else a transform is told of an event; null: not known any more. */
 export interface EventFacts {
   eventId: string;
   eventMethod: string | null;
@@ -43,11 +41,7 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
   'repr-digest',
 ]);
 
-/**
- * Runs a stored transform on an event.
- * @returns the content to send, or why there is none
- * @throws NoThreadError, NoTurnError: the transform was not run then
- */
+/** @throws NoThreadError, NoTurnError: the transform was not run then */
 export async function transformContent(
   threads: Pick<Threads, 'runTransform'>,
   transform: StoredTransform,

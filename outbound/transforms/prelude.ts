@@ -1,5 +1,3 @@
-// Scripts of our own that run inside the sandbox.
-
 /**
  * Runs first in every context, and makes a transform a pure function of its event, so that a retry gives the same
  * bytes: the clock stands still at the time of receipt, and random numbers follow from the event's id. Gives a function
@@ -48,7 +46,6 @@ export const HELPERS = `({
     if (text === undefined) return 'N';
     return (typeof value === 'string' ? 'T' : 'J') + text;
   },
-  /** JSON of what is known about something that was thrown. */
   describe(error) {
     const read = (type, key) => {
       try {

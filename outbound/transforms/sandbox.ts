@@ -31,17 +31,11 @@ const SOFT_MEMORY_BYTES = LIMITS.memoryBytes - 12 * 1024 * 1024;
 const STACK_BYTES = 256 * 1024;
 const JOBS_AT_ONCE = 1000;
 
-/** What a transform is a function of, as texts. */
 export interface SandboxInput {
-  /** The event's id. */
   id: string;
-  /** JSON of the event without its payload. */
   facts: string;
-  /** The payload: JSON, or any other text. */
   body: string;
-  /** What NUMBERS is to know; null when all numbers of the payload are exact. */
   numbers: string | null;
-  /** What the clock shows, in ms since 1970. */
   now: number;
   /** 32 bits from which random numbers follow. */
   seed: number;
@@ -49,12 +43,10 @@ export interface SandboxInput {
 
 export type SandboxResult = { ok: true; isText: boolean; text: string } | { ok: false; problem: TransformProblem };
 
-/** A context with what was taken from it before the transform could change it, and the compiled transform. */
 interface Room {
   vm: QuickJSContext;
   clock: QuickJSHandle;
   parse: QuickJSHandle;
-  /** Asks the host. */
   call: QuickJSHandle;
   transform: QuickJSHandle;
   /** What NUMBERS gave, once a payload needed it. */
@@ -72,10 +64,7 @@ const errorSchema: z.ZodType<SandboxError> = z.object({
   place: z.tuple([z.number(), z.number()]).nullable(),
 });
 
-/**
- * Opens a sandbox for one transform; its library is loaded by then and the code is not compiled yet.
- * @param wasm QuickJS, compiled once per thread
- */
+/** Opens a sandbox for one transform; its library is loaded by then and the code is not compiled yet. */
 export async function openSandbox(
   wasm: WebAssembly.Module,
   language: TransformLanguage,
@@ -114,12 +103,10 @@ export class Sandbox {
     this.#prepared = this.#newContext();
   }
 
-  /** The memory it holds, in bytes. */
   get memoryBytes(): number {
     return this.#memory.buffer.byteLength;
   }
 
-  /** Compiles the code and runs what is outside of its function; the result is an empty text when all is well. */
   check(): SandboxResult {
     const opened = this.#guarded(() =>
       this.#open({ id: '', facts: '{}', body: 'null', numbers: null, now: 0, seed: 0 }),
@@ -157,7 +144,6 @@ export class Sandbox {
     return result;
   }
 
-  /** The room of this run: the warm one, or a new one where every event gets its own. */
   #open({ id, now, seed, numbers }: SandboxInput): Opened {
     this.#seed = { eventId: id, draws: 0 };
     if (this.#warm?.ok) {
@@ -217,7 +203,6 @@ export class Sandbox {
     return result;
   }
 
-  /** The event as an object of the transform's own context. */
   #eventOf({ vm, parse, numbers }: Room, { facts, body, numbers: exactNumbers }: SandboxInput): QuickJSHandle {
     const parsed = (text: string) =>
       vm.newString(text).consume((handle) => vm.callFunction(parse, vm.undefined, handle));
@@ -245,7 +230,6 @@ export class Sandbox {
     return { ok: true, isText, text: isText ? String(JSON.parse(json)) : json };
   }
 
-  /** Puts something that was thrown into words; it is disposed of. */
   #problemOf(thrown: QuickJSHandle): TransformProblem {
     const error = this.#describe(thrown);
     if (error.name === LIMIT) return problems.memory;

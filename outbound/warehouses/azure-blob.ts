@@ -1,4 +1,3 @@
-// Azure Blob Storage.
 import { createHash, randomUUID } from 'node:crypto';
 import type { TokenCredential } from '@azure/identity';
 import type {
@@ -66,11 +65,9 @@ interface Proof {
   credential: Parameters<typeof NewPipeline>[0];
   /** Of every address. */
   query: string;
-  /** What to check when it is refused. */
   wording: string;
 }
 
-/** How requests prove who asks. */
 async function proofOf({ credentials, accountName, accountKey = '', sasToken = '' }: Config): Promise<Proof> {
   const { AnonymousCredential, StorageSharedKeyCredential } = await import('@azure/storage-blob');
   if (credentials === 'identity') {
@@ -90,7 +87,6 @@ function codeOf(error: RestError): string | undefined {
   return error.code ?? error.response?.headers.get('x-ms-error-code');
 }
 
-/** The SDK's side of the guarded transport. */
 function httpClient(http: GuardedHttp): IHttpClient {
   return {
     async sendRequest(request: WebResource): Promise<HttpOperationResponse> {

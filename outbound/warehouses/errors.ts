@@ -8,15 +8,10 @@ import { IdentityError, type StoreProblem, StoreSettingsError } from './store.ts
 /** What a provider calls the things a sentence names: our own words, and settings of the destination. */
 export type Wording = {
   service: string;
-  /** `bucket "events"` */
   bucket: string;
-  /** The fields that hold the credentials. */
   credentials: string;
-  /** What to check when there is no connection. */
   address: string;
-  /** What the credentials must be allowed. */
   permission: string;
-  /** The region in use, where there is one to get wrong. */
   region: string | null;
 };
 
@@ -76,7 +71,6 @@ const MAX_QUOTED = 300;
 // An answer is as long as its sender likes; what is looked for stands at its beginning.
 const MAX_READ = 2000;
 
-/** Describes what `put` or `head` threw. */
 export function describeStoreError(error: unknown, wording: Wording): StoreProblem {
   if (error instanceof StoreSettingsError) return { kind: 'settings', ...openError(error.summary), retryable: false };
   const identity = errorIn(error, IdentityError);
@@ -101,7 +95,6 @@ function describeIdentityError({ cause }: IdentityError, { service }: Wording): 
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
-/** A deadline that passed; the caller's own, so no provider is asked. */
 export function describeTimeout(timeoutMs: number, { service }: Pick<Wording, 'service'>): StoreProblem {
   const summary = ownWords`${named(service)} did not respond within ${timeoutMs} ms`;
   return { kind: 'timeout', ...openError(summary), retryable: true };
@@ -177,7 +170,6 @@ function describeTransportError(error: unknown, wording: Wording): StoreProblem 
   };
 }
 
-/** An error of our own, which an SDK may have wrapped. */
 function errorIn<Wanted extends Error>(
   error: unknown,
   Class: abstract new (...args: never[]) => Wanted,

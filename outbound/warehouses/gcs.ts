@@ -97,7 +97,6 @@ type Send = StorageClass['makeAuthenticatedRequest'];
 type SdkRequest = Parameters<Send>[0];
 type Callback = (error: Error | null, body?: unknown, response?: unknown) => void;
 
-/** Stands in for the function with which the SDK authorizes and sends the requests of one call. */
 function transport(options: {
   http: GuardedHttp;
   signal: AbortSignal;
@@ -131,7 +130,6 @@ function transport(options: {
 
 type Encoded = { headers: Record<string, string>; body: Uint8Array | string | null };
 
-/** The body of a request: none, JSON, or (an upload) metadata and content in two parts. */
 async function encode(request: SdkRequest): Promise<Encoded> {
   const headers = { ...(request.headers as Record<string, string>) };
   const parts = request.multipart as { 'Content-Type': string; body: string | AsyncIterable<Buffer> }[] | undefined;
@@ -194,13 +192,11 @@ function resumableUpload(
   };
 }
 
-/** From `bytes=0-524287`. */
 function keptBytes({ headers }: GuardedResponse): number {
   const last = /-(\d+)$/.exec(headers.range ?? '')?.[1];
   return last === undefined ? 0 : Number(last) + 1;
 }
 
-/** The JSON of an answer. @throws ApiError for every status but 2xx */
 function readAnswer({ status, body }: GuardedResponse, ApiError: typeof ApiErrorClass): unknown {
   const text = body.toString();
   let answer: unknown = null;
@@ -225,7 +221,6 @@ function readKey(json: string): ServiceAccount {
   }
 }
 
-/** The headers that authenticate a request to an address. */
 type Authorize = (url: URL) => Promise<Record<string, string>>;
 
 /** A token opens every bucket its account may use, so it goes to Google alone; emulators need none. */
@@ -252,7 +247,6 @@ function selfSignedTokens(account: ServiceAccount): Authorize {
   };
 }
 
-/** @param now seconds since 1970 */
 function signToken({ clientEmail, privateKey, privateKeyId }: ServiceAccount, now: number): string {
   const header = { alg: 'RS256', typ: 'JWT', kid: privateKeyId };
   const claims = { iss: clientEmail, sub: clientEmail, scope: SCOPE, iat: now, exp: now + LIFETIME_S };

@@ -36,20 +36,17 @@ const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<War
   azure_blob: { title: 'Azure', open: openAzureBlob },
 };
 
-/** Where to write: a destination's id, the version of its record, its organization, and its config in clear. */
 export type WarehouseTarget = {
   [Type in WarehouseType]: {
     id: string;
     version: string | number;
     organizationId: string;
-    /** Its slug. */
     organization: string;
     type: Type;
     config: WarehouseConfig<Type>;
   };
 }[WarehouseType];
 
-/** What came of a call, or why it failed. */
 export type StoreResult<T> = { ok: true; value: T } | ({ ok: false } & StoreProblem);
 
 export type Warehouses = {
@@ -63,7 +60,6 @@ export type Warehouses = {
   begin(target: WarehouseTarget, object: ObjectName, timeoutMs: number): Promise<StoreResult<ObjectParts>>;
   /** Looks at an object; null when there is none. Never rejects. */
   head(target: WarehouseTarget, key: string, timeoutMs: number): Promise<StoreResult<ObjectHead | null>>;
-  /** Refuses new calls, waits for those under way (each ends by its deadline), and closes everything. */
   close(): Promise<void>;
 };
 
@@ -92,10 +88,8 @@ type Opened = {
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Makes the object stores of a process. No SDK is loaded before the first call.
- * @param options.maxStores destinations whose clients are kept
+ * No SDK is loaded before the first call.
  * @param options.access what of the operator's access may be used; by default nothing
- * @throws Error naming an entry of `allow` that cannot be read
  */
 export function createWarehouses(options: Reach & { maxStores?: number; access?: OperatorAccess }): Warehouses {
   const guard = guardOptions(options);
@@ -149,7 +143,6 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
   }
 
-  /** One call to a store that was taken. */
   async function run<T>(
     { store }: Opened,
     target: WarehouseTarget,
@@ -266,7 +259,6 @@ async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>
   }
 }
 
-/** Closes it as soon as nobody uses it. */
 function retire(opened: Opened): void {
   opened.retired = true;
   closeUnused(opened);

@@ -18,11 +18,9 @@ import type { EncodedRowGroup, ParquetForm } from './parquet-rows.ts';
 const MAX_GROUP_ROWS = 5000;
 const MAX_GROUP_BYTES = 8 * 1024 * 1024;
 
-/** What a file begins with. */
 const MAGIC = Buffer.from('PAR1');
 const LINE_BREAK = BETWEEN_ROWS.parquet.charCodeAt(0);
 
-/** Rows that wait. */
 interface Waiting {
   rows: Uint8Array[];
   bytes: number;
@@ -41,7 +39,6 @@ export class ParquetFile {
   #offset = 0;
   #count = 0;
 
-  /** @param limit of its rows as text, in bytes */
   constructor(
     organizationId: string,
     form: ParquetForm,
@@ -54,10 +51,6 @@ export class ParquetFile {
     this.#sink = sink;
   }
 
-  /**
-   * Adds rows; they stand in the order in which they are added, each call after the end of the one before.
-   * @throws FileTooLargeError, NoThreadError
-   */
   async add(some: FileRows): Promise<void> {
     for (const row of linesOf(some)) {
       const size = row.length + 1;
@@ -76,7 +69,6 @@ export class ParquetFile {
     return rows.length === MAX_GROUP_ROWS || (rows.length > 0 && bytes + size > MAX_GROUP_BYTES);
   }
 
-  /** @throws FileTooLargeError, NoThreadError */
   async finish(): Promise<FileContent> {
     if (this.#waiting.rows.length > 0) await this.#endGroup();
     // Loaded by the first file that needs it, like the SDKs of the stores.
@@ -121,7 +113,6 @@ function* linesOf({ bytes, rows }: FileRows): Generator<Uint8Array> {
   }
 }
 
-/** In memory of its own, so that it can be handed over. */
 function joined({ rows, bytes }: Waiting): Uint8Array<ArrayBuffer> {
   const lines = new Uint8Array(bytes);
   let at = 0;

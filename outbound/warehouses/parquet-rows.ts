@@ -6,17 +6,14 @@ import { type DecimalForm, unscaled } from '../../core/text/exact-json.ts';
 import type { ParquetColumn, ParquetType } from '../../core/warehouse/field-mapping.ts';
 import type { Compression } from '../../core/warehouse/file.ts';
 
-/** What all parts of a file have in common. */
 export interface ParquetForm {
   columns: readonly ParquetColumn[];
   compression: Compression;
 }
 
 export interface RowGroup extends ParquetForm {
-  /** Rows as JSON in UTF-8, each with a line break behind it. */
   lines: Uint8Array<ArrayBuffer>;
   rows: number;
-  /** Bytes of the file before it. */
   offset: number;
 }
 
@@ -25,7 +22,6 @@ type ColumnStatistics = NonNullable<NonNullable<Group['columns'][number]['meta_d
 
 export interface EncodedRowGroup {
   bytes: Uint8Array<ArrayBuffer>;
-  /** What the end of the file says of it. */
   group: Group;
   indexes: ParquetWriter['pendingIndexes'];
 }
@@ -68,7 +64,6 @@ const compressors = {
     zstdCompressSync(page, { pledgedSrcSize: page.length, params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
 };
 
-/** @param offset bytes of the file before what is written; the writer holds the magic number, then that */
 function begin({ columns, compression }: ParquetForm, offset: number) {
   const bytes = new ByteWriter();
   const schema: SchemaElement[] = [
@@ -149,7 +144,6 @@ function valuesOf(columns: readonly ParquetColumn[], lines: Uint8Array<ArrayBuff
   return values;
 }
 
-/** A value as the library takes it. */
 function typedValue(value: unknown, type: ParquetColumn['type']): unknown {
   // Its text: a number of JSON would have become a double.
   if (typeof type !== 'string') return typeof value === 'string' ? unscaled(value, type) : null;

@@ -1,4 +1,3 @@
-// Amazon S3 and compatible stores, such as Cloudflare R2.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
@@ -26,7 +25,6 @@ export type Target = {
   forcePathStyle: boolean;
   credentials: NonNullable<S3ClientConfig['credentials']>;
   isIdentity: boolean;
-  /** What S3 alone has. */
   put?: Partial<PutObjectCommandInput>;
   owner?: Pick<PutObjectCommandInput, 'ExpectedBucketOwner'>;
 };
@@ -49,7 +47,6 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, use
   });
 };
 
-/** Members of an upload that only S3 knows. */
 function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Partial<PutObjectCommandInput> {
   return {
     ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
@@ -91,10 +88,7 @@ interface R2Access {
   secretAccessKey: string;
 }
 
-/**
- * Values missing in the config come from the operator.
- * @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere
- */
+/** @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere */
 function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
   const accountId = config.accountId ?? r2.accountId;
   // An address in the config wins over the operator's, in whichever way it is given.
@@ -187,7 +181,6 @@ function clientConfig(target: Target, http: GuardedHttp): S3ClientConfig {
 
 type Handler = NonNullable<S3ClientConfig['requestHandler']>;
 
-/** The members of the SDK's request that are used here. */
 type SdkRequest = {
   method: string;
   protocol: string;
@@ -199,7 +192,6 @@ type SdkRequest = {
   body?: Uint8Array | string;
 };
 
-/** The SDK's side of the guarded transport. */
 function requestHandler(http: GuardedHttp): Handler {
   return {
     metadata: { handlerProtocol: 'http/1.1' },

@@ -24,20 +24,16 @@ export interface PartsUnderWay {
    * it
    */
   complete(last: Buffer, metadata: ObjectMetadata, signal: AbortSignal): Promise<void>;
-  /** Removes what was sent, if the store does not do so by itself. */
   abort(signal: AbortSignal): Promise<void>;
 }
 
 export type ObjectHead = {
-  /** Bytes. */
   size: number;
   contentType: string;
   metadata: Record<string, string>;
 };
 
-/** Why a call failed, as one sentence that says what to fix. */
 export type StoreProblem = DescribedError & {
-  /** A code for statistics and tests; the sentence is for users. */
   kind:
     | 'credentials'
     | 'permission'
@@ -51,17 +47,13 @@ export type StoreProblem = DescribedError & {
     | 'settings'
     | 'closed'
     | 'other';
-  /** Of the provider's answer, when there was one. */
   statusCode?: number;
   /** False when the same call would fail again until somebody fixes something. */
   retryable: boolean;
 };
 
-/** A store that is ready for use: one bucket or container, opened with one set of credentials. */
 export interface ObjectStore {
-  /** Writes an object; replaces an existing one. */
   put(object: StoredObject, signal: AbortSignal): Promise<void>;
-  /** Begins an object that is too large for one request. */
   begin(object: ObjectName, signal: AbortSignal): Promise<PartsUnderWay>;
   /**
    * Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket

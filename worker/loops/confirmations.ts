@@ -15,7 +15,6 @@ import type { DuePart } from './due.ts';
 const EVERY_MS = 2000;
 const MAX_PER_ROUND = 10;
 const FORGET_EVERY_MS = 30_000;
-// Organizations at a time.
 const MAX_FORGETTING = 50;
 
 export interface ConfirmationDeps {
@@ -23,7 +22,6 @@ export interface ConfirmationDeps {
   secretBox: SecretBox;
   smtp: { mailer: Mailer; from: string };
   recipientRule: () => RecipientRule;
-  /** Base of the links. */
   publicUrl: string;
   log: Log;
 }

@@ -15,14 +15,10 @@ const MAX_DESTINATIONS_PER_ORGANIZATION = 40;
 const MOST_PER_DESTINATION = 50;
 
 export interface ClaimsDeps {
-  /** Runs the claims. */
   hotPool: Pool;
-  /** What to claim from. */
   held: () => Held | null;
   inFlight: InFlight;
-  /** Destinations to skip at the moment. */
   waiting: () => string[];
-  /** Organizations whose deliveries wait. */
   suspended: () => string[];
 }
 
@@ -30,7 +26,6 @@ export class Claims {
   readonly #deps: ClaimsDeps;
   readonly #cursor = new ClaimCursor(MAX_ORGANIZATIONS_PER_CLAIM);
   #isSweeping = false;
-  /** What the last claim has left out. */
   #leftOut: string[] = [];
   #claimedAt: number | undefined;
   #hasFound = false;
@@ -40,17 +35,14 @@ export class Claims {
     this.#deps = deps;
   }
 
-  /** When the last claim ended, ms of the clock; undefined before the first. */
   get claimedAt(): number | undefined {
     return this.#claimedAt;
   }
 
-  /** Whether the last claim has found rows, started or not. */
   get hasFound(): boolean {
     return this.#hasFound;
   }
 
-  /** Whether the last claim took as many rows of a destination as it takes. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
@@ -115,7 +107,6 @@ export class Claims {
     });
   }
 
-  /** What is left out no more may be started: a sweep begins again. */
   #leave(leftOut: string[]): void {
     const isLeftOut = new Set(leftOut);
     if (this.#leftOut.some((id) => !isLeftOut.has(id))) this.#cursor.changed();
@@ -123,7 +114,6 @@ export class Claims {
   }
 }
 
-/** @param rows by destination */
 const isAnyCut = (rows: OutboxRow[]) =>
   rows.some(({ destinationId }, index) => rows[index - MOST_PER_DESTINATION + 1]?.destinationId === destinationId);
 
@@ -133,7 +123,6 @@ function byUrgency(a: OutboxRow, b: OutboxRow): number {
 
 /** Where claims stood in an organization when something changed. */
 interface Start {
-  /** Behind this destination. */
   after: string;
   /** Whether they have been at its last one since. */
   hasWrapped: boolean;
@@ -146,19 +135,11 @@ interface Start {
  */
 export class ClaimCursor {
   readonly #mostOrganizations: number;
-  /** Claims continue behind this organization. */
   #organization = '';
-  /** Of organizations that were not examined to the end: the last examined destination. */
   readonly #destinations = new Map<string, string>();
-  /**
-   * Where claims stood among the organizations when something changed; null: they have examined each since, at least a
-   * part of it.
-   */
   #start: Start | null = { after: '', hasWrapped: false };
-  /** Those of which a part was not examined since. */
   #open = new Map<string, Start>();
 
-  /** @param mostOrganizations that a claim examines */
   constructor(mostOrganizations: number) {
     this.#mostOrganizations = mostOrganizations;
   }
@@ -167,23 +148,19 @@ export class ClaimCursor {
     return this.#organization;
   }
 
-  /** Organizations that were not examined to the end. */
   get begun(): string[] {
     return [...this.#destinations.keys()];
   }
 
-  /** Claims of this organization continue behind this destination. */
   destinationIn(organizationId: string): string {
     return this.#destinations.get(organizationId) ?? '';
   }
 
-  /** There may be something to start anywhere. */
   changed(): void {
     this.#start = startAt(this.#organization);
     this.#open = new Map([...this.#destinations].map(([id, after]) => [id, startAt(after)]));
   }
 
-  /** @param skipped organizations that the claim has left out */
   moveOn({ examinedTo, isFull }: Claimed, skipped: ReadonlySet<string>): void {
     const last = [...examinedTo.keys()].at(-1) ?? '';
     const isLast = !isFull && examinedTo.size < this.#mostOrganizations;
@@ -199,17 +176,11 @@ export class ClaimCursor {
     if (this.#start && isAround(this.#start, this.#organization)) this.#start = null;
   }
 
-  /**
-   * Whether everything was examined since something changed.
-   * @param mayClaim whether anything may be claimed of an organization
-   */
   isDone(mayClaim: (organizationId: string) => boolean): boolean {
     return this.#start === null && ![...this.#open.keys()].some(mayClaim);
   }
 
-  /** @param to the last examined destination; '' when none is left behind it */
   #examined(organizationId: string, to: string): void {
-    // Its first part since.
     const start = this.#open.get(organizationId) ?? (this.#start && startAt(this.destinationIn(organizationId)));
     if (start === null || isAround(start, to)) this.#open.delete(organizationId);
     else this.#open.set(organizationId, start);
@@ -220,7 +191,6 @@ export class ClaimCursor {
 
 const startAt = (after: string): Start => ({ after, hasWrapped: false });
 
-/** @param to where claims stand now; '' at the end */
 function isAround(start: Start, to: string): boolean {
   if (to !== '') return start.hasWrapped && to >= start.after;
   if (start.hasWrapped || start.after === '') return true;

@@ -17,7 +17,6 @@ const SLOTS_MS = 250;
 const SESSION_MS = 15_000;
 
 export interface SlotKeeper {
-  /** Call it when workers may have come or gone. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -25,8 +24,6 @@ export interface SlotKeeper {
 /**
  * Failure policy: while the database is away, the last number of workers and the last maxima stay valid, and nothing
  * begins that needs a slot.
- * @param owner the name of this worker as a relay
- * @param onRoom called when a destination has room again
  */
 export function keepDestinationSlots(
   { databaseUrl, pool, log }: { databaseUrl: DatabaseUrl; pool: Pool; log: Log },

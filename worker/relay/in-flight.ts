@@ -29,7 +29,6 @@ interface Entry {
    * over.
    */
   endWorkflow: (() => void) | null;
-  /** When to check next whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
 
@@ -49,35 +48,27 @@ const COUNTED_FOR_MS = 20;
 
 interface Limits {
   total: number;
-  /** Of these, how many may be workflows where the relay could make the attempt itself; by default all. */
   workflows?: number;
   concurrency: DestinationConcurrency;
 }
 
 interface InFlightOptions {
-  /** A monotonic clock in ms. */
   now?: () => number;
-  /** Whether attempts to a destination take long. */
   isSlow?: (destinationId: string) => boolean;
 }
 
-/** What the rules need to know of a delivery. */
 type Belongings = Pick<OutboxRow, 'destinationId' | 'organizationId'>;
 
 export class InFlight {
   readonly #entries = new Map<string, Entry>();
-  /** Unanswered, by destination. */
   readonly #perDestination = new Map<string, number>();
-  /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
   readonly #slots: FairQueue;
   readonly #workflows: FairQueue;
   readonly #limits: Limits;
   readonly #now: () => number;
   readonly #isSlow: (destinationId: string) => boolean;
-  /** Full destinations of the last claim. */
   #leftOut: ReadonlySet<string> = new Set();
-  /** Unanswered attempts of slow destinations, as counted then. */
   #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
   constructor(limits: Limits, options: InFlightOptions = {}) {
@@ -97,12 +88,10 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
-  /** How many more slots an organization may take; without one: an organization that has none. */
   roomFor(organizationId = ''): number {
     return this.#slots.roomFor(organizationId);
   }
 
-  /** Organizations with slots, and how many more each may take. */
   organizations(): { id: string; left: number }[] {
     return this.#slots.holders.map((id) => ({ id, left: this.roomFor(id) }));
   }
@@ -124,7 +113,6 @@ export class InFlight {
     return Math.max(1, Math.floor(this.#limits.total * MOST_OF_SLOW) - this.#slow.taken);
   }
 
-  /** Whether one more of this destination may start. */
   hasRoom(row: Belongings): boolean {
     const { destinationId } = row;
     if (!this.#limits.concurrency.hasRoom(destinationId) || this.#awaitsRecords(destinationId)) return false;
@@ -146,7 +134,6 @@ export class InFlight {
     return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
-  /** For a claim: destinations at their limit of unanswered or unrecorded attempts, retries included. */
   fullDestinations(): string[] {
     const full = this.#full();
     this.#leftOut = new Set(full);
@@ -154,7 +141,6 @@ export class InFlight {
   }
 
   #full(): string[] {
-    // Whether it is full, by destination.
     const seen = new Map<string, boolean>();
     for (const { row } of this.#entries.values()) {
       if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
@@ -167,7 +153,6 @@ export class InFlight {
     return [...this.#entries.keys()];
   }
 
-  /** Whether a delivery has a slot at its destination here. */
   hasPermit(deliveryId: string): boolean {
     return this.#entries.get(deliveryId)?.answered === false;
   }
@@ -196,12 +181,10 @@ export class InFlight {
     this.#slots.enter(row.organizationId);
   }
 
-  /** Whether one more of this organization may be a workflow where the relay could make the attempt itself. */
   hasRoomForWorkflow(organizationId: string): boolean {
     return this.#workflows.roomFor(organizationId) > 0;
   }
 
-  /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. @param onEnd called then */
   startsAsWorkflow(deliveryId: string, onEnd: () => void = () => {}): void {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.endWorkflow) return;
@@ -213,7 +196,6 @@ export class InFlight {
   }
 
   /**
-   * Its destination has answered, or never will.
    * @returns whether the destination had no slot left before, or when the last claim began: its limit may have grown
    * since
    */
@@ -238,15 +220,11 @@ export class InFlight {
     return this.#entries.delete(deliveryId);
   }
 
-  /** Not the slots of later rows of the same deliveries. */
   deleteAll(rows: OutboxRow[]): void {
     for (const row of rows) if (this.holds(row)) this.delete(row.deliveryId);
   }
 
-  /**
-   * Entries that are due for a check, with their age in ms; each is due again after a while. `isEarly`: a result is not
-   * overdue yet, and only those that have left the outbox are done.
-   */
+  /** `isEarly`: a result is not overdue yet, and only those that have left the outbox are done. */
   takeOverdue(): { row: OutboxRow; forMs: number; isEarly: boolean }[] {
     const now = this.#now();
     const due: { row: OutboxRow; forMs: number; isEarly: boolean }[] = [];
@@ -260,14 +238,12 @@ export class InFlight {
     return due;
   }
 
-  /** When the next entry is due for a check, ms from now; infinite without entries. */
   get nextCheckInMs(): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { checkAt } of this.#entries.values()) first = Math.min(first, checkAt);
     return first - this.#now();
   }
 
-  /** One that was due, and was not checked, is due again soon. */
   checkSoon(deliveryId: string): void {
     const entry = this.#entries.get(deliveryId);
     if (entry) entry.checkAt = this.#now() + FIRST_CHECK_MS;

@@ -37,26 +37,16 @@ const NEXT: Record<RelayState, readonly RelayState[]> = {
 };
 
 export interface RelayLoopDeps {
-  /** Whether it owns shards. */
   owns: () => boolean;
-  /** How many more deliveries it may start. */
   free: () => number;
-  /** Whether notifications arrive, as far as is known. */
   hears: () => boolean;
-  /** How many workers live. */
   workers: () => number;
-  /** Claims once, and starts what it finds. @returns whether it found anything */
   round: (isQuiet: boolean) => Promise<boolean>;
-  /** Whether the last round has left rows of a destination because a claim takes no more. */
   hasMore: () => boolean;
-  /** Whether the quiet rounds until now have examined everything. */
   isSwept: () => boolean;
-  /** Before each rest. */
   look: () => void;
-  /** When there is something to do without news, ms from now. */
   dueInMs: () => number;
   onError: (error: unknown) => void;
-  /** A monotonic clock in ms. */
   now?: () => number;
 }
 
@@ -66,7 +56,6 @@ export class RelayLoop {
   readonly #ended: Promise<void>;
   #state: RelayState = 'starting';
   #wokenAt: number;
-  /** Since the current round began. */
   #isWoken = false;
   #endRest: () => void = () => {};
 
@@ -82,14 +71,13 @@ export class RelayLoop {
     return this.#state;
   }
 
-  /** There may be something to start: a notification came, a slot is free, or a shard. */
   wake(): void {
     this.#wokenAt = this.#now();
     this.#isWoken = true;
     if (this.#waits) this.#endRest();
   }
 
-  /** Claims nothing any more. Resolves when the current round has ended. */
+  /** Claims nothing any more. */
   async stop(): Promise<void> {
     this.#become('draining');
     this.#endRest();
@@ -126,7 +114,6 @@ export class RelayLoop {
     this.#state = next;
   }
 
-  /** Whether news end its rest. */
   get #waits(): boolean {
     return this.#state === 'idle' || this.#state === 'full' || this.#state === 'starting';
   }
@@ -171,13 +158,11 @@ export class RelayLoop {
   }
 }
 
-/** Work that a loop starts and does not wait for. */
 export class BackgroundTasks {
   readonly #running = new Set<Promise<void>>();
   readonly #failed: () => void;
   #error: unknown;
 
-  /** @param failed called when a task fails */
   constructor(failed: () => void = () => {}) {
     this.#failed = failed;
   }
@@ -199,13 +184,11 @@ export class BackgroundTasks {
     if (error !== undefined) throw error;
   }
 
-  /** Resolves when no task is running, those included that others have begun meanwhile. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 
-/** @returns a function that runs the task; it does nothing while the task is running */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let isRunning = false;
   return async () => {

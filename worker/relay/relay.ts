@@ -15,50 +15,30 @@ import { Starts, type StartsDeps } from './start.ts';
 import { createStartPolicies } from './workflow-start.ts';
 
 interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freeSlot' | 'background'> {
-  /** Runs the claims. */
   hotPool: Pool;
   shards: Shards;
-  /** Most deliveries in flight. */
   mostInFlight: number;
-  /** How many of them may be started as workflows. */
   mostWorkflows: number;
-  /** Whether an activity of this process makes an attempt of this delivery at the moment. */
   makesAttempt: (deliveryId: string) => boolean;
-  /** Organizations whose deliveries wait. */
   suspended: () => string[];
-  /** Whether this process hears of new deliveries (db/hot-path/outbox-listener.ts). */
   hears: () => boolean;
 }
 
 export interface RelayFigures {
-  /** Deliveries in flight. */
   inFlight: number;
-  /** How many more it may start. */
   free: number;
-  /** Since its last claim, ms; undefined before the first. */
   claimedMsAgo: number | undefined;
 }
 
 export interface Relay {
-  /** Call it when there may be new deliveries in the outbox. */
   wake(): void;
-  /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
-  /**
-   * Call it when a destination without a slot has one again, because a retry has left it, or this worker has a slot.
-   */
   onRoom(): void;
-  /** Whether it holds a slot for a delivery at its destination. */
   hasPermit(deliveryId: string): boolean;
-  /** Whether others wait for a delivery to be recorded, because all slots are taken. */
   isAwaited(deliveryId: string): boolean;
-  /** Call it when a delivery's first result is recorded: its slot is free. */
   recorded(deliveryId: string): void;
-  /** What it is doing. */
   state(): RelayFigures;
-  /** Call it when an attempt has reserved a slot of its destination's rate limit. */
   slotTaken(destinationId: string, deliveryId: string): void;
-  /** Stops starting; resolves when the current round and its background work have ended. */
   stop(): Promise<void>;
 }
 

@@ -21,29 +21,23 @@ import type { Shards } from './shards.ts';
 import type { Starts } from './start.ts';
 
 interface RoundDeps {
-  /** Runs the rare commands. */
   pool: Pool;
   repairs: Repairs;
   shards: Shards;
   inFlight: InFlight;
   claims: Claims;
-  /** Removes dead rows of the outbox, now and then. */
   vacuum: Vacuum;
   policiesOf: (rows: OutboxRow[]) => Promise<PolicyOf>;
   pacing: Pacing;
   concurrency: DestinationConcurrency;
   starts: Starts;
   background: BackgroundTasks;
-  /** Call it when deliveries that were claimed may be claimed again. */
   wake: () => void;
 }
 
 type PolicyOf = (row: OutboxRow) => StartPolicy;
 
-/**
- * Claims and starts once. Claimed rows count as in flight from then on.
- * @throws the first error of this round, or of background work of earlier rounds
- */
+/** Claimed rows count as in flight from then on. */
 export async function runRound(deps: RoundDeps): Promise<void> {
   const { shards, claims, vacuum, background } = deps;
   const claimed = await shards.duringClaim(() => claims.next());
@@ -60,14 +54,13 @@ async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<void> 
 }
 
 interface Chosen {
-  /** Those that continue from recorded attempts. */
   resumed: Awaited<ReturnType<Repairs['findResumed']>>;
   paced: OutboxRow[];
   policyOf: PolicyOf;
 }
 
 /**
- * Which of the claimed rows are to be started now. The others stay in the outbox and hold no slot.
+ * The others stay in the outbox and hold no slot.
  * @throws when the database does not answer: then none of them holds one, because nobody would work on it
  */
 async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
@@ -83,10 +76,6 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   }
 }
 
-/**
- * Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination.
- * @returns the others
- */
 function block(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
@@ -117,10 +106,7 @@ async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
   await startAdmitted(deps, left);
 }
 
-/**
- * Before its policy is read, the maximum of a destination is not known, or an old one.
- * @returns deliveries within the maxima of their destinations. The others stay in the outbox and hold no slot
- */
+/** Before its policy is read, the maximum of a destination is not known, or an old one. */
 function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
   for (const row of rows) concurrency.setMaximum(row.destinationId, policyOf(row).maxConcurrency);
   // The last ones are the least urgent.
@@ -133,15 +119,11 @@ function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
   return tooMany.size === 0 ? rows : rows.filter((row) => !tooMany.has(row));
 }
 
-/**
- * Starts the workflows of deliveries that continue from recorded attempts. These wait for their next attempt
- * themselves, so they need neither a rate-limit slot now nor the express lane.
- */
+/** These wait for their next attempt themselves, so they need neither a rate-limit slot now nor the express lane. */
 function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], policyOf: PolicyOf): void {
   for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
 }
 
-/** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no slot. */
 async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<OutboxRow[]> {
   const near = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
   const starting = new Set(near);
@@ -162,11 +144,10 @@ function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: P
 const VACUUM_AFTER = 10_000;
 
 export interface Vacuum {
-  /** Reports claimed rows, which are about to leave the outbox. */
   claimed(rows: number): void;
 }
 
-/** Vacuums the outbox after a number of claimed rows. An error is no more than a slow claim, and the next vacuum. */
+/** An error is no more than a slow claim, and the next vacuum. */
 export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
   let sinceLast = 0;
   const vacuum = oneAtATime(() => vacuumOutbox(pool).catch(() => undefined));
@@ -181,12 +162,9 @@ export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
 }
 
 /**
- * Holds new deliveries, or hands them to a failover destination if it is the circuit that blocks them. They get no
- * workflow, so a long outage costs rows instead of histories. When a circuit is half-open and nothing that counts in it
- * is held, the oldest of them that has not ended is made the probe. Failure policy: what stays locked stays in the
- * outbox, and a later round tries it again.
- * @param blocked of one organization: what it keeps locked holds up nobody else
- * @returns those to be started: the probe, what is no longer blocked, and what has ended
+ * They get no workflow, so a long outage costs rows instead of histories. When a circuit is half-open and nothing that
+ * counts in it is held, the oldest of them that has not ended is made the probe. Failure policy: what stays locked
+ * stays in the outbox, and a later round tries it again.
  */
 export async function holdOrFailOver(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
   const [first] = blocked;

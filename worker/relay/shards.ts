@@ -23,7 +23,6 @@ const CLAIM_MS = 250;
 // After a longer gap between its own beats it does not know how long those of the others have stood still.
 const GAP_MS = 2 * BEAT_MS;
 
-/** What a worker owns. */
 export interface Held {
   owner: string;
   shards: readonly number[];
@@ -32,12 +31,9 @@ export interface Held {
 export interface ShardsDeps {
   /** The connection that listens (db/hot-path/outbox-listener.ts): a beat that is answered shows that it lives. */
   db: Queryable;
-  /** Of the process; no other one has it. */
   name: string;
-  /** The lane that it takes now, and its version, for operators. */
   lane: () => Lane;
   version: string;
-  /** Called when it has other shards than before, or workers came or went. */
   onChange: () => void;
   log: Log;
 }
@@ -55,7 +51,6 @@ export class Shards {
   #workers = 1;
   #validUntil = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** The beats of others, and since when they stand still. */
   #others = new Map<string, { beat: string; since: number }>();
   #isLeaving = false;
   #isStopped = false;
@@ -69,13 +64,11 @@ export class Shards {
     this.#running = this.#run();
   }
 
-  /** What is held now; null when that is nothing, or others may have taken it. */
   held(): Held | null {
     if (this.#shards.length === 0 || performance.now() >= this.#validUntil) return null;
     return { owner: this.#deps.name, shards: this.#shards };
   }
 
-  /** How many workers live, itself included. */
   get workers(): number {
     return this.#workers;
   }
@@ -91,12 +84,10 @@ export class Shards {
     }
   }
 
-  /** Sets what tells the deliveries in flight: others must not start them when their shards are given up. */
   reportInFlight(deliveryIds: () => string[]): void {
     this.#inFlight = deliveryIds;
   }
 
-  /** Call it when workers came or went. */
   wake(): void {
     this.#isWoken = true;
     this.#wake();
@@ -108,7 +99,6 @@ export class Shards {
     this.wake();
   }
 
-  /** Removes the worker, and with it the claim to what is in flight: others may start that from now on. */
   async release(): Promise<void> {
     const { db, name, log } = this.#deps;
     this.#isStopped = true;
@@ -131,7 +121,6 @@ export class Shards {
     }
   }
 
-  /** @returns after how many ms the next one is due */
   async #round(): Promise<number> {
     const { db, name, lane, version, log } = this.#deps;
     const askedAt = performance.now();
@@ -155,7 +144,6 @@ export class Shards {
     return BEAT_MS;
   }
 
-  /** @returns others whose beat has stood still for too long, with that beat */
   #deadAmong(beats: Beat['beats'], askedAt: number): Map<string, string> {
     const now = performance.now();
     const before = now - this.#answeredAt < GAP_MS ? this.#others : new Map<string, { beat: string; since: number }>();
@@ -201,7 +189,6 @@ export class Shards {
     if (isOther) this.#deps.onChange();
   }
 
-  /** What is in flight in other shards than these. */
   #elsewhere(shards: readonly number[]): string[] {
     const own = new Set(shards);
     return this.#inFlight().filter((id) => !own.has(shardOf(id)));

@@ -23,29 +23,21 @@ import { type Started, startDelivery } from './workflow-start.ts';
 
 // A delivery whose start or signal failed keeps its slot for this time: claimed again at once, it would fail again.
 const ERROR_REST_MS = 1000;
-// Maximum number of remembered failed starts; the least recently used are dropped.
 const MOST_REMEMBERED = 10_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
-  /** Called with a delivery that no longer needs its slot. */
   freeSlot: (deliveryId: string) => void;
   background: BackgroundTasks;
-  /** Runs the rare commands. */
   pool: Pool;
   client: InstallationClient;
-  /** For deliveries whose workflow waits, is late or was lost. */
   repairs: Repairs;
-  /** How many attempts of this process may be under way at each destination. */
   concurrency: DestinationConcurrency;
   replayWindowMs: number;
   parking: Parking;
   lanes: LaneChoice;
-  /** Of organizations, for starts and signals of workflows. */
   workflowPermits: WorkflowPermits;
-  /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
-  /** How long running attempts of the express lane get at the end, ms. */
   drainMs: number;
   log: Log;
 }
@@ -69,7 +61,6 @@ export class Starts {
     });
   }
 
-  /** Call it with all deliveries that are about to start together. */
   come(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
     for (const row of rows) this.#deps.lanes.comes(row, policyOf(row).lane);
   }
@@ -86,7 +77,7 @@ export class Starts {
     else await this.#startWatched(row, policy, choice);
   }
 
-  /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
+  /** Never rejects. */
   async resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void> {
     const start = async (resumed: ResumedDelivery) =>
       (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
@@ -99,10 +90,7 @@ export class Starts {
     }
   }
 
-  /**
-   * Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never
-   * rejects.
-   */
+  /** Without a result it is signalled again after a while. Never rejects. */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
       const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
@@ -112,15 +100,10 @@ export class Starts {
     }
   }
 
-  /**
-   * Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its
-   * workflow.
-   */
   isRunning(deliveryId: string): boolean {
     return this.#express.isRunning(deliveryId) || this.#starting.has(deliveryId);
   }
 
-  /** Resolves when no attempt is running, or on timeout. */
   drain(): Promise<void> {
     return this.#express.drain();
   }

@@ -16,13 +16,10 @@ export interface Connected {
   client: InstallationClient;
   workflowBundle: WorkflowBundleOption;
   attributes: AttributeWatch;
-  /** Ends looking at the namespace and at the API key. */
   stop(): Promise<void>;
-  /** For each Temporal worker of the process. */
   common: WorkerDeps;
 }
 
-/** @param version of the package */
 export async function connectToTemporal(
   settings: Settings,
   temporal: TemporalConnection,
@@ -53,12 +50,10 @@ const FORCE_AFTER_MS = 2000;
 // all attempts of this worker count as lost, and they are made again.
 const LONGEST_BETWEEN_BEATS_MS = 2000;
 
-/** Shared by the workers of a process. */
 export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
   dataConverter: DataConverter;
-  /** Of the installation's workflows. */
   taskQueue: string;
   /** Null: workers are not versioned. */
   release: Release | null;
@@ -67,11 +62,8 @@ export interface WorkerDeps {
 }
 
 export interface RunningWorker {
-  /** Rejects when Temporal's worker ends with an error. */
   ended: Promise<void>;
-  /** Whether it asks Temporal for tasks. */
   isPolling(): boolean;
-  /** Lets running activities finish, for a while. */
   stop(): Promise<void>;
 }
 

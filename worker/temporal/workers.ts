@@ -115,7 +115,6 @@ export async function startSideWorkers(context: WorkerContext, parts: WorkerPart
   return workers;
 }
 
-/** @param close closes the resources of its activities */
 async function startSideWorker(
   { common }: Pick<WorkerParts, 'common'>,
   taskQueue: string,
@@ -133,7 +132,6 @@ async function startSideWorker(
   };
 }
 
-/** One worker for mail and one for HTTP; and the mails that ask the owners of addresses. */
 async function startMessages({ settings, temporal, log }: WorkerContext, parts: WorkerParts): Promise<RunningWorker[]> {
   const links = peopleLinks(settings);
   const smtp = smtpOf(settings);

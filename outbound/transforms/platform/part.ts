@@ -1,5 +1,3 @@
-// What the parts of the platform have in common.
-
 /**
  * A question's answer: bytes, or what JSON can hold.
  * @throws an error whose name and message go to the code that asked
@@ -7,17 +5,14 @@
 export type Operation = (args: readonly unknown[], bytes: Uint8Array, seed: EventSeed) => unknown;
 
 export interface Part {
-  /** The names by which code uses it. */
   mentioned: RegExp;
   /** Text of a function (call, define), run inside the sandbox. */
   script: string;
   operations: Readonly<Record<string, Operation>>;
 }
 
-/** What random bytes follow from. */
 export interface EventSeed {
   eventId: string;
-  /** How often bytes were drawn for this event. */
   draws: number;
 }
 
@@ -25,7 +20,6 @@ export class RangeProblem extends Error {
   override readonly name = 'RangeError';
 }
 
-/** An argument that must be a text. @param most characters */
 export function textOf(value: unknown, most = Number.POSITIVE_INFINITY): string {
   if (typeof value !== 'string') throw new TypeError('A text is missing');
   if (value.length > most) throw new RangeProblem(`The text has more than ${most} characters`);
