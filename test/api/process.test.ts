@@ -13,7 +13,7 @@ describe('API process', () => {
   it('prints its settings with secrets masked, and its address', async () => {
     const service = await startService('api', { HOOKYARD_API_KEY: 'whr_shown_to_nobody_0123456789' });
     expect(service.url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
-    await until('the address in the log', () => service.output().includes(`listens on ${service.url}`));
+    await until('the address in the log', () => service.output().includes(`listening on ${service.url}`));
     expect(service.output()).to.include('DATABASE_URL=****').and.include('HOOKYARD_API_KEY=****');
     expect(service.output()).to.not.include('shown_to_nobody');
     expect(await service.stop()).to.equal(0);
