@@ -70,9 +70,7 @@ function bucketProblem(name: string): string | null {
 }
 
 /** Names of buckets of Google Cloud Storage ("About Cloud Storage buckets"): underscores too. */
-function gcsBucketProblem(name: string): string | null {
-  return name.length < 3 || name.length > 63 ? LENGTH : bucketProblem(name.replaceAll('_', '-'));
-}
+const gcsBucketProblem = (name: string): string | null => bucketProblem(name.replaceAll('_', '-'));
 
 /** Names of containers (Azure, "Naming and referencing containers, blobs, and metadata"). */
 function containerProblem(name: string): string | null {

@@ -26,6 +26,8 @@ const order = {
   headers: 'in the payload',
   method: 'in the payload',
   at: '2026-11-21T10:00:00Z',
+  live: 'false',
+  paid: 'true',
 };
 
 function request(payload: unknown = order): FilteredRequest {
@@ -83,6 +85,10 @@ describe('filter conditions', () => {
     ['test', 'equals', false, true],
     ['test', 'equals', 'false', true],
     ['test', 'equals', 0, false],
+    ['live', 'equals', false, true],
+    ['live', 'equals', true, false],
+    ['paid', 'equals', true, true],
+    ['paid', 'equals', false, false],
     ['note', 'equals', null, true],
     ['note', 'equals', 'null', false],
     ['note', 'equals', '', false],
