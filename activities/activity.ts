@@ -8,6 +8,7 @@ import { actingFor } from '../db/connections/by-organization.ts';
 // Well below the heartbeat timeouts of the workflows, so that one late beat does not look like a dead worker.
 const HEARTBEAT_MS = 4000;
 
+/** Runs the work of an activity, with a heartbeat every few seconds until it has ended. */
 export async function withHeartbeat<Result>(work: () => Promise<Result>): Promise<Result> {
   const beat = setInterval(heartbeat, HEARTBEAT_MS);
   try {
@@ -24,7 +25,8 @@ const LONGEST_WAIT_MS = 30_000;
 const TYPE = 'TurnOfOthers';
 
 /**
- * One that has to wait holds no slot of the worker, and Temporal asks again a little later.
+ * Runs an activity whose retry policy has no end, in a slot of its organization. One that has to wait holds no slot of
+ * the worker, and Temporal asks again a little later.
  * @throws ApplicationFailure for a later retry while the organization has its share of the slots
  */
 export async function inTurn<Result>(
@@ -47,6 +49,7 @@ export async function inTurn<Result>(
   }
 }
 
+/** @param attempt 1 for the first */
 function waitAfter(attempt: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * GROWTH ** (attempt - 1));
   // Not all at the same instant.

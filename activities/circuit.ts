@@ -45,7 +45,10 @@ const SUSPENDED_MS = 600_000;
 const GRACE_MS = 10_000;
 const COUNT_UP_TO = 100_000;
 
-/** May be called at any time and any number of times. */
+/**
+ * Brings a circuit as far as it can go now. May be called at any time and any number of times.
+ * @returns the state of the circuit and when to call again
+ */
 export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
   return actingFor(request.organizationId, () => (request.reset ? reset(deps, request) : advance(deps, request)));
 }
@@ -95,6 +98,7 @@ async function advance(deps: CircuitDeps, request: CircuitRequest): Promise<Circ
   return isMore ? { ...advice, waitMs: 0 } : advice;
 }
 
+/** While its route or destination is paused, nothing changes and nothing is released. @returns null: it is not */
 async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitAdvice | null> {
   const pause = await outlastPause(pool, id);
   if (!pause) return null;
@@ -106,7 +110,10 @@ async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitA
   return { state: 'closed', held, waitMs, paused: { until: until?.toISOString() ?? null } };
 }
 
-/** While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere. */
+/**
+ * While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere.
+ * @returns null: it is not
+ */
 async function waitForResumption({ pool }: CircuitDeps, current: StoredCircuit): Promise<CircuitAdvice | null> {
   const { routeId, organizationId, version, readAt } = current;
   const { state } = current.circuit;
@@ -130,6 +137,7 @@ function countsOf({ circuit, rule }: StoredCircuit) {
   };
 }
 
+/** The state of the circuit after the steps above, and the time of its next change. */
 async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice> {
   const [current, held] = await Promise.all([
     loadCircuits(deps.pool, [routeId]).then((found) => found.get(routeId)),
@@ -202,6 +210,7 @@ async function failOverHeld(deps: CircuitDeps, current: StoredCircuit): Promise<
   if (await hasFailover(deps.pool, current.organizationId, current.routeId)) await divertHeld(deps, current);
 }
 
+/** @param destinationIds only deliveries to these */
 async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destinationIds?: string[]): Promise<void> {
   for (let after = ''; ; ) {
     const held = await oldestHeld(deps.pool, routeId, { after, limit: MOST_OF_A_STEP, destinationIds });
@@ -229,6 +238,7 @@ async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destina
 /**
  * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started, or have their turn
  * at Temporal, if that is slower, for a few seconds or until the circuit opens again, or a pause begins.
+ * @returns `held` 0: all of them are released
  */
 async function releaseHeld(
   deps: CircuitDeps,
@@ -258,6 +268,7 @@ async function releaseHeld(
   return { state: 'closed', held: await countHeld(deps.pool, routeId, COUNT_UP_TO), waitMs: 0 };
 }
 
+/** Nothing is held and the circuit is closed: its workflow is not needed any more. */
 async function ended(
   { pool }: CircuitDeps,
   routeId: string,

@@ -30,6 +30,10 @@ export interface ConfigCache {
   transform: LookUp<TransformConfig>;
 }
 
+/**
+ * @param isOwnAddress whether a URL is one of this installation
+ * @param maxRecords how many of each kind are kept; the one used longest ago goes first
+ */
 export function createConfigCache(
   pool: Pool,
   secretBox: SecretBox,

@@ -92,6 +92,7 @@ function lineOf({ messageId, organizationId }: MessageRequest, loaded: Loaded) {
   return { ...common, routeId: route?.id, count: mail.count, deliveryId, ...(error && { error }) };
 }
 
+/** @returns what sends a message; null when nobody wants it any more, or what it was about is gone */
 function prepared(
   deps: MessageDeps,
   request: MessageRequest,
@@ -128,6 +129,7 @@ function prepared(
   return async () => deps.sendAlert(openChannel(deps.secretBox, channel), message, to);
 }
 
+/** Null: what the message was about is gone. */
 function contentOf({ kind, changes, other }: LoadedAlert): AlertContent | null {
   if (kind === 'recovered') return other && { kind, channel: { id: other.id, name: other.name } };
   if (kind === 'failing') {
@@ -152,6 +154,7 @@ function noteInIssues({ issues }: MessageDeps, loaded: Loaded, result: SendResul
   issues.failed(subject, { cause, at: Date.now(), isFinal: result.isPermanent, eventId, deliveryId });
 }
 
+/** @throws ApplicationFailure */
 async function refuse(
   deps: MessageDeps,
   request: MessageRequest,

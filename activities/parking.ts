@@ -11,6 +11,7 @@ export interface ParkingLimits {
 
 export interface Parking {
   admit(organizationId: string): boolean;
+  /** Resolves when no count is running. */
   stop(): Promise<void>;
 }
 
@@ -40,6 +41,7 @@ class Estimate {
   admitted = 0;
   asked = 0;
 
+  /** @param unseenMs how long an invisible admission is added at least, ms */
   constructor(unseenMs: number) {
     this.#unseenMs = unseenMs;
   }
@@ -75,6 +77,7 @@ class Estimate {
     this.#lately -= Math.max(0, Math.min(rise - ofEarlier, this.#lately));
   }
 
+  /** @returns how many admissions are no longer added, because Temporal shows them */
   #forget(): number {
     const now = performance.now();
     if (now - this.#since < this.#unseenMs) return 0;

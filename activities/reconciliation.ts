@@ -74,6 +74,7 @@ async function step(
   }
 }
 
+/** @returns the id after which to continue; null at the end */
 async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Repaired): Promise<string | null> {
   const { pool } = deps;
   const until = performance.now() + READING_MS;
@@ -98,6 +99,7 @@ function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): voi
   repaired[kind] = ids;
 }
 
+/** Logs the repairs once, and adds them to the count. */
 async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
   for (const [kind, ids] of repairsIn(repaired)) {
     log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
@@ -114,6 +116,7 @@ const repairsIn = (repaired: Repaired): [Repair, string[]][] =>
 
 const CIRCUITS_PER_PAGE = 100;
 
+/** Finds and wakes everything whose scheduled wake-up was lost. @returns what was woken, by kind */
 async function repairLostWakeups(deps: RepairDeps): Promise<Partial<Record<Repair, string[]>>> {
   const { pool } = deps;
   return {
@@ -141,7 +144,12 @@ const CONCURRENT_SIGNALS = 10;
 const DEADLINE_MS = 10_000;
 const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
 
-/** Of those whose delivery was deleted, replayed or ended, the signal was lost. */
+/**
+ * Goes through one page of the running workflows of deliveries of this installation. Of those whose delivery was
+ * deleted, replayed or ended, the signal was lost.
+ * @param page token of the page, from the page before; null: the first
+ * @returns the deliveries whose workflow was signalled to end, and the token of the next page
+ */
 async function endNeedless(
   { pool, client }: ReconcileDeps,
   page: string | null,

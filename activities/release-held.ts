@@ -19,6 +19,7 @@ const ASK_FOR_MS = 1000;
 /**
  * Each signal is a turn of the organization at Temporal; those without a workflow have theirs when the relay starts
  * them.
+ * @returns how many were released, the first ones. The others are held on
  */
 export async function releaseInTurn(
   deps: ReleaseDeps,

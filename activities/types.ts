@@ -7,7 +7,9 @@ export interface AttemptRequest {
   organizationId: string;
   deliveryId: string;
   eventId: string;
+  /** 1 for the first. */
   attempt: number;
+  /** The planned wait before the next attempt in ms; null when this is the last one. */
   retryDelay: number | null;
   /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
   slotAt?: number;
@@ -51,10 +53,13 @@ export type AttemptOutcome =
 export interface UnrecordedAttempt {
   status: 'unrecorded';
   attempt: number;
+  /** The delivery's next status, unless a failover destination takes over. */
   deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
   error: ErrorSummary | null;
+  /** ms */
   latency: number;
+  /** ISO 8601 */
   startedAt: string;
   completedAt: string;
   /** With `retrying`: until the next attempt, ms. */
@@ -105,17 +110,22 @@ export type ReconcilePosition =
   | { part: 'wake-ups' }
   /** Open deliveries after this id. */
   | { part: 'deliveries'; after: string }
+  /** Running workflows from this page on; null: from the first one, if a full listing is due. */
   | { part: 'workflows'; page: string | null };
 
 export type Repairs = Record<string, number>;
 
+/** Result of one step of a reconciliation; `next` null: finished. */
 export interface ReconcileStep {
   next: ReconcilePosition | null;
   repairs: Repairs;
 }
 
 export interface Activities {
-  /** Sends one attempt and records it; recorded attempts are not sent again. */
+  /**
+   * Sends one attempt and records it; recorded attempts are not sent again. Throws when our own infrastructure is
+   * unavailable.
+   */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
   /**
    * Records an attempt that was made before, unless it is recorded already. Throws while the database does not store
@@ -124,6 +134,7 @@ export interface Activities {
   recordAttempt(request: RecordRequest): Promise<RecordedOutcome>;
   advanceCircuit(request: CircuitRequest): Promise<CircuitAdvice>;
   cancelDelivery(delivery: DeliveryReference): Promise<void>;
+  /** Creates a new delivery of the same event; its id, or undefined when that is no longer possible. */
   replayDelivery(delivery: DeliveryReference): Promise<string | undefined>;
   /** One round of housekeeping: partitions, retention, deleted sources. True when there is more to do at once. */
   maintain(): Promise<boolean>;
@@ -151,6 +162,7 @@ export interface MessageOutcome {
  * Run by separate workers with few slots, so that slow receivers hold up neither deliveries nor, without mail, mails.
  */
 export interface MessageActivities {
+  /** Sends a message. Throws while its receiver is away; not retryable when a retry is useless. */
   sendMessage(request: MessageRequest): Promise<MessageOutcome>;
   /** Gives up a message that could not be sent: its channel is marked, and another one notified. */
   giveUpMessage(request: MessageRequest & { reason: string }): Promise<void>;
@@ -183,6 +195,7 @@ export interface BatchReference extends WarehouseReference {
 
 export type WarehouseAdvice =
   | { state: 'idle' }
+  /** Deliveries wait (`waiting` of them, or more) until a file is full, or for at most `waitMs`. */
   | { state: 'filling'; waiting: number; waitMs: number }
   /** The organization is suspended: nothing is written. Look again in `waitMs`. */
   | { state: 'suspended'; waitMs: number }

@@ -40,11 +40,13 @@ function isInstalled() {
   return existsSync(installedNode(project)) && statSync(npmsOwnRecord).mtimeMs >= statSync(lockFile).mtimeMs;
 }
 
+/** Whether docs/openapi.json, or what makes clients from it, has changed since that was done. */
 function isClientStale() {
   if (!existsSync(join(project, 'client', 'api.ts'))) return true;
   // What is written last.
   const made = statSync(join(project, 'cli', 'operations.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const inputs = readdirSync(generators).map((name) => join(generators, name));
+  // What is not there is no newer.
   const changed = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return [join(project, 'docs', 'openapi.json'), ...inputs].some((file) => changed(file) > made);
 }
@@ -77,6 +79,7 @@ function install(then) {
   });
 }
 
+/** Node 24: this one, or the one from npm. */
 function findNode() {
   if (ownMajor === 24) return process.execPath;
   const node = installedNode(project);

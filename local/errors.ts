@@ -1,3 +1,5 @@
+// Errors of the embedded stack for users: one clear sentence, no stack trace.
+
 /** A start-up problem the user can solve; `message` is one line that names what to do or which variable to set. */
 export class StartupError extends Error {
   constructor(message: string) {
@@ -46,6 +48,10 @@ export function diskFull(dataDir: string): StartupError {
   );
 }
 
+/**
+ * Runs one phase of the start and prints how long it took.
+ * @param text what was done, in the past tense; printed with the seconds it took
+ */
 export async function phase<T>(log: Log, text: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   const result = await work();
@@ -53,6 +59,7 @@ export async function phase<T>(log: Log, text: string, work: () => Promise<T>): 
   return result;
 }
 
+/** Milliseconds as `1.2 s`, from a minute on as `3 min 4 s`. */
 export function seconds(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;

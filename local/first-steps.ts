@@ -51,6 +51,7 @@ function keyLines({ createdKey, keyFile }: Running): string[] {
   ];
 }
 
+/** The command line looks for address and key in the usual data folder unless another one is given. */
 function dataFolder({ dataDir }: Running): string {
   return dataDir === dataFolderOf(project, '') ? '' : `HOOKYARD_DATA_DIR=${shellQuote(dataDir)} `;
 }

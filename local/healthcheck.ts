@@ -17,6 +17,7 @@ const found = await Promise.all([
 // A worker listens on one of them, an API on the other.
 process.exit(found.includes(true) ? 0 : 1);
 
+/** @param host that the process listens on */
 async function answers(host: string | undefined, port: number): Promise<boolean> {
   const address = !host || EVERY_ADDRESS.includes(host) ? '127.0.0.1' : host;
   const name = address.includes(':') ? `[${address}]` : address;

@@ -12,7 +12,11 @@ interface Holder {
   args: string;
 }
 
-/** @throws StartupError when another process runs this data folder */
+/**
+ * Takes the lock; one that a killed process left is taken over.
+ * @returns a function that gives it back
+ * @throws StartupError when another process runs this data folder
+ */
 export async function lockDataDir(dataDir: string): Promise<() => void> {
   const file = lockFile(dataDir);
   const own = JSON.stringify({ pid: process.pid, args: commandLine(process.pid) ?? '' } satisfies Holder);
@@ -90,10 +94,12 @@ export function recordPid(dataDir: string, name: string, pid: number): void {
   writeFileSync(pidFile(dataDir, name), `${pid}\n`);
 }
 
+/** Removes the record, unless a newer process of the same name has replaced it. */
 export function forgetPid(dataDir: string, name: string, pid: number): void {
   if (readPid(pidFile(dataDir, name)) === pid) rmSync(pidFile(dataDir, name), { force: true });
 }
 
+/** The number on the first line of a pid file, or `undefined` when there is none. */
 export function readPid(file: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
@@ -103,6 +109,7 @@ export function readPid(file: string): number | undefined {
   }
 }
 
+/** The command line of a running process, or `undefined` when there is no such process (or it is a zombie). */
 export function commandLine(pid: number): string | undefined {
   try {
     return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
@@ -178,7 +185,7 @@ export function forgetUrl(dataDir: string): void {
   rmSync(urlFile(dataDir), { force: true });
 }
 
-/** `undefined` when none runs: a killed service leaves its file behind. */
+/** Where it listens, or `undefined` when none runs: a killed service leaves its file behind. */
 export function servedUrl(dataDir: string): string | undefined {
   if (!isLocked(dataDir)) return undefined;
   try {

@@ -38,6 +38,7 @@ const began = performance.now();
 const ending = new AbortController();
 let stack: Stack | undefined;
 let roles: { api?: Role; worker?: Role } = {};
+/** Why everything has to stop without a request. */
 let failure: StartupError | undefined;
 
 onEndRequest((reason, count) => {
@@ -138,6 +139,8 @@ async function grantServices(pool: Pool): Promise<void> {
 /**
  * How large the database may get on the disk of this machine, where no setting says it: ingest then answers 503 while
  * the disk still has room for Temporal's databases, WAL and vacuum, and no organization fills it for the others.
+ * @param dataDir the data folder of the embedded PostgreSQL
+ * @returns bytes
  */
 async function databaseLimit(db: Pool, dataDir: string): Promise<number> {
   const [size, { bavail, bsize }] = await Promise.all([databaseBytes(db), statfs(dataDir)]);
@@ -248,6 +251,7 @@ async function consoleLink(databaseUrl: string, organizationId: string, apiUrl: 
   return code === null ? address : `${address}#code=${code}`;
 }
 
+/** One line for each problem; a stack trace only for unexpected errors. */
 function problems(error: unknown): string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof StartupError) return [error.message];

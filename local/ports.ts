@@ -27,6 +27,7 @@ export async function freePorts(count: number): Promise<number[]> {
 
 /**
  * @param wanted the configured port; 0 chooses a free one
+ * @param variable named in the error
  * @throws StartupError when the wanted port is taken
  */
 export async function claimPort(wanted: number, variable: string, what: string, host?: string): Promise<number> {

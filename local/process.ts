@@ -38,13 +38,18 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly process: ChildProcess;
+  /** Settles when the process has ended; never rejects. */
   readonly exited: Promise<Exit>;
   readonly running: boolean;
+  /** What the process wrote to its log file since it was started (the last 64 KiB of it). */
   output(): string;
   stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit>;
 }
 
-/** @throws StartupError when the command cannot be started */
+/**
+ * Starts a child.
+ * @throws StartupError when the command cannot be started
+ */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const logFile = join(options.dataDir, 'logs', `${options.name}.log`);
   const toFile = options.output !== 'inherit';
@@ -122,9 +127,13 @@ function readTail(file: string, offset: number): string {
 }
 
 export interface Service {
+  /** Process id, `undefined` while it is stopped. */
   readonly pid: number | undefined;
+  /** Settles when the process that runs now ends, for whatever reason. */
   readonly exited: Promise<unknown>;
+  /** Returns when it serves. @throws StartupError */
   start(): Promise<void>;
+  /** Ends it in order. */
   stop(): Promise<void>;
   /** SIGKILL, as a crash would end it. */
   kill(): Promise<void>;
@@ -135,6 +144,11 @@ export interface ChildService extends Service {
   readonly exited: Promise<Exit>;
 }
 
+/**
+ * Starts a service.
+ * @param launch starts the process and returns when it serves
+ * @param end how it is ended in order
+ */
 export async function startService(
   launch: () => Promise<Child>,
   end: (child: Child) => Promise<unknown>,

@@ -10,9 +10,13 @@ const project = join(import.meta.dirname, '..');
 const readyDeadlineMs = 60_000;
 
 export interface Role {
+  /** Its URL, once reported. */
   readonly url: string | undefined;
   readonly pid: number;
-  /** @returns false when it had to be killed */
+  /**
+   * SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again.
+   * @returns false when it had to be killed
+   */
   stop(graceMs: number): Promise<boolean>;
 }
 
@@ -24,7 +28,10 @@ export interface RoleOptions {
   log: Log;
 }
 
-/** @throws StartupError when it does not become ready the first time */
+/**
+ * Starts a role and keeps it running until `stop`.
+ * @throws StartupError when it does not become ready the first time
+ */
 export async function startRole(options: RoleOptions): Promise<Role> {
   const { name, log } = options;
   const stopping = new AbortController();
@@ -63,7 +70,10 @@ export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'e
   label?: string;
 }
 
-/** @throws StartupError when it ends before, or is not ready within a minute */
+/**
+ * Starts a role once; resolves when it serves.
+ * @throws StartupError when it ends before, or is not ready within a minute
+ */
 export async function launchRole({ name, label, dataDir, env, args = [] }: LaunchOptions): Promise<Running> {
   const child = await startChild({
     name: label ?? name,

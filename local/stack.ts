@@ -20,11 +20,15 @@ export interface StackOptions {
   dataDir: string;
   /** Ports on 127.0.0.1; 0 chooses a free one. `uiPort: null` starts no UI. */
   postgresPort: number;
+  /** Settings of the embedded PostgreSQL instead of its usual ones, for example `max_connections`. */
   postgresSettings?: Record<string, string>;
+  /** What is started instead of it. */
   otherPostgres?: OtherPostgres;
   temporalPort: number;
   uiPort: number | null;
+  /** Use this PostgreSQL for Hookyard's own data instead of the embedded one. */
   databaseUrl?: string;
+  /** Use the Temporal server that TEMPORAL_* in this environment describe, instead of the embedded one. */
   temporalEnv?: NodeJS.ProcessEnv;
   downloadUrl?: string;
   /** Runs when the data folder is ours, before anything is started: further checks of the caller. */
@@ -38,6 +42,7 @@ export interface StackOptions {
   log: Log;
 }
 
+/** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
 interface Parts {
   postgres: ChildService | null;
   temporal: ChildService | null;
@@ -52,18 +57,23 @@ export interface Stack extends Parts {
   namespace: string;
   temporalUiUrl: string | null;
   ports(): number[];
+  /** Ends everything this stack started, in order; safe to call more than once. */
   stop(): Promise<void>;
   /** SIGKILL to everything this stack started; the next start cleans up. */
   kill(): Promise<void>;
 }
 
+/** Names of the children in the order they are ended. */
 const endOrder = ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'];
 const leftoverGraceMs = 10_000;
 // So often the servers are started when another program was quicker at a port; two stacks that start side by side may
 // meet.
 const mostTries = 3;
 
-/** @throws StartupError with one clear line; everything already started is ended first */
+/**
+ * Starts the servers that are not configured from outside.
+ * @throws StartupError with one clear line; everything already started is ended first
+ */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = openDataDir(options.dataDir);
   const unlock = await lockDataDir(dataDir);

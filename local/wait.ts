@@ -3,6 +3,8 @@ import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
+ * Asks until the answer is something other than `undefined`.
+ * @param ask called again every `everyMs`; an error ends the wait
  * @param deadlineMs longest wait in milliseconds
  * @returns the answer, or `undefined` when the deadline passed
  */

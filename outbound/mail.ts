@@ -20,6 +20,11 @@ export interface Mail extends MailText {
 }
 
 export interface Mailer {
+  /**
+   * Hands a mail to the server, which takes it for one recipient at least.
+   * @returns how many recipients it refused
+   * @throws MailError
+   */
   send(mail: Mail): Promise<number>;
   close(): void;
 }
@@ -30,7 +35,9 @@ export interface Mailer {
  */
 export class MailError extends Error {
   readonly summary: ErrorSummary;
+  /** Trying again would not help: the server refuses this mail. */
   readonly permanent: boolean;
+  /** The server could be used, and did not take this mail. */
   readonly ofThisMail: boolean;
   constructor(summary: ErrorSummary, { permanent, ofThisMail }: { permanent: boolean; ofThisMail: boolean }) {
     super(summary);
@@ -42,7 +49,10 @@ export class MailError extends Error {
 }
 
 /**
- * Then a recipient that the server refuses stops no other; where the server fails, all of them are to be sent again.
+ * Sends a mail to its recipients together, or to each alone where each has a link that stops such mails. Then a
+ * recipient that the server refuses stops no other; where the server fails, all of them are to be sent again.
+ * @returns how many recipients the server refused
+ * @throws MailError when it was sent to nobody, or not to all because the server fails
  */
 export async function sendToEach(
   mailer: Mailer,
@@ -92,6 +102,10 @@ export function smtpOf(settings: SmtpSettings): Smtp | null {
   return url && from ? { mailer: createMailer(url), from } : null;
 }
 
+/**
+ * @param url asked for each mail: `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if
+ * needed
+ */
 export function createMailer(url: () => string): Mailer {
   let used = url();
   let transport = transportTo(used);

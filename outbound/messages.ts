@@ -18,7 +18,9 @@ const TIMEOUT_MS = 15_000;
 const MAX_RETRY_AFTER_SECONDS = 600;
 
 type Measured = {
+  /** Null where nothing came back, and for mails. */
   statusCode: number | null;
+  /** ms */
   latency: number;
   /** The beginning of what came back. */
   responseBody: string | null;
@@ -30,7 +32,9 @@ export type SendResult = Measured &
     | {
         ok: false;
         summary: ErrorSummary;
+        /** With foreign text, for the API only. */
         detail: string;
+        /** Trying again would not help. */
         isPermanent: boolean;
         retryAfterMs: number | null;
       }
@@ -64,6 +68,7 @@ interface Outgoing {
   headers?: Record<string, string>;
 }
 
+/** @returns a function whose last parameter are the recipients of a mail */
 export function createAlertSender(deps: AlertSenderDeps): SendAlert {
   return async (channel, message, to) => {
     const { config } = channel;
@@ -141,6 +146,7 @@ async function post(
   return judgeAnswer(result);
 }
 
+/** Nothing was sent, and trying again would not help. */
 function failedBefore(summary: ErrorSummary): SendResult {
   const nothing = { statusCode: null, latency: 0, responseBody: null, retryAfterMs: null };
   return { ok: false, ...nothing, summary, detail: summary, isPermanent: true };
@@ -161,8 +167,9 @@ function retryAfter(headers: Record<string, string>): number | null {
 }
 
 /**
+ * Sends a mail. Never rejects; errors are part of the result.
  * @param id the same in every try, so that repeated mails are recognized: the first half of the Message-ID (RFC 5322,
- * section 3.6.4)
+ *   section 3.6.4)
  */
 export async function sendMail(
   { smtp, stopLink }: MailSenderDeps,

@@ -46,6 +46,7 @@ interface AskOptions {
 
 export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
+/** @param options.now in ms */
 export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }) {
   const { log, now = () => performance.now() } = options;
   const spend = createBudget(now);
@@ -84,6 +85,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     });
   }
 
+  /** Those who need the same document wait for one answer. @throws KeysAwayError */
   async function fetched(name: string, document: KeyDocument, asker: Asker, isCharged: boolean): Promise<KeySet> {
     const failed = away.get(name);
     if (failed !== undefined && now() - failed.at < AWAY_MS) throw new KeysAwayError(failed.message);
@@ -118,6 +120,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     return new KeysAwayError(message);
   }
 
+  /** @throws KeysAwayError when too many of the organization are waiting */
   async function fairnessOf<T>({ organizationId }: Asker, run: () => Promise<T>): Promise<T> {
     const inTurn = turns.get(organizationId) ?? limitConcurrency(AT_A_TIME, MAX_WAITING);
     turns.set(organizationId, inTurn);
@@ -132,6 +135,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
 
   return {
     of: (asker: Asker): PublishedKeys => ({ key: (document, id) => key(document, id, asker) }),
+    /** Visits an address of a provider. @throws KeysAwayError when it was not answered with 2xx */
     async visit(url: string, asker: Asker): Promise<void> {
       const answer = await fairnessOf(asker, async () => {
         spend(asker);
@@ -164,6 +168,10 @@ const PER_SOURCE = 10;
 const PER_ORGANIZATION = 60;
 const MAX_COUNTS = 20_000;
 
+/**
+ * Makes what counts one question.
+ * @param now in ms
+ */
 function createBudget(now: () => number): (asker: Asker) => void {
   const counts = new LRUCache<string, { since: number; count: number }>({ max: MAX_COUNTS });
 
@@ -175,6 +183,7 @@ function createBudget(now: () => number): (asker: Asker) => void {
     return begun;
   }
 
+  /** @throws KeysAwayError when there are no more for this minute */
   return ({ organizationId, sourceId }) => {
     const [ofSource, ofOrganization] = [countOf(sourceId), countOf(organizationId)];
     if (ofSource.count >= PER_SOURCE || ofOrganization.count >= PER_ORGANIZATION)

@@ -39,6 +39,7 @@ export interface WorkerMetricsDeps {
 }
 
 export interface WorkerMetrics extends Metrics {
+  /** Call it when the worker is asked to end: it is not ready from then on. */
   ending(): void;
 }
 
@@ -72,6 +73,7 @@ export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<Worke
   };
 }
 
+/** @param limits in ascending order */
 function summaryOf(limits: number[]) {
   const at = (part: number) => limits[Math.floor((limits.length - 1) * part)] ?? 0;
   if (limits.length === 0) return [];

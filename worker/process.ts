@@ -1,3 +1,4 @@
+// The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown. main.ts starts it.
 import { NativeConnection } from '@temporalio/worker';
 import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { ConfigError } from '../core/config/config-error.ts';

@@ -39,6 +39,7 @@ import type { Relay } from './relay/relay.ts';
 import { connectToTemporal } from './temporal/connect.ts';
 import type { TemporalMetrics } from './temporal/metrics.ts';
 
+/** Activities of a kind (local or not) that run at a time. */
 export const ACTIVITY_SLOTS = 500;
 export const { version } = packageJson;
 const RESOLVE_EVERY_MS = 5000;
@@ -53,6 +54,7 @@ export interface WorkerContext {
   temporalMetrics?: Pick<TemporalMetrics, 'port' | 'text'> | undefined;
 }
 
+/** The relay, for what is made before it and used after its start. */
 export interface RelayLink {
   relay?: Relay;
 }
@@ -101,6 +103,7 @@ function recoveries(pool: Pool, { issueRecoverySeconds }: Tuning): DuePart {
   };
 }
 
+/** @param onResumed called when an organization is no longer suspended */
 function tellSuspensions(log: Log, before: ReadonlySet<string>, now: ReadonlySet<string>, onResumed: () => void): void {
   const [began, ended] = [[...now].filter((id) => !before.has(id)), [...before].filter((id) => !now.has(id))];
   if (began.length > 0) log.info({ organizationIds: began }, 'organizations are suspended: deliveries wait');

@@ -28,7 +28,12 @@ import { keepSchedules } from './temporal/upkeep.ts';
 import { activityDepsOf, startMainWorker, startSideWorkers } from './temporal/workers.ts';
 import { buildParts, closeAll, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
-/** Stopping ends the claims, lets running attempts finish, and closes everything. */
+/**
+ * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts
+ * finish, and closes everything.
+ * @param env of the process, with the secrets that are in files
+ * @param temporalMetrics those of Temporal's SDK
+ */
 export async function runWorker(
   settings: Settings,
   tuning: Tuning,
@@ -122,6 +127,7 @@ const HOUR_MS = 3_600_000;
 
 type Loops = ReturnType<typeof startLoops>;
 
+/** @param link gets the relay */
 function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
   const { database, log } = context;
   const { client, common, due, pool, owner, concurrency, lanes } = parts;
@@ -179,7 +185,10 @@ function relayOf(
 
 const EVERY_MS = 10_000;
 
-/** Nothing depends on when: readers add what is not rolled up. */
+/**
+ * Rolls the entries of the ledger up. Nothing depends on when: readers add what is not rolled up.
+ * @param workers how many are alive
+ */
 function keepLedger({ pool, workers, log }: { pool: Pool; workers: () => number; log: Log }): PollLoop {
   const rest = () => ({ ms: sharedRest(EVERY_MS, workers()) });
   return new PollLoop({

@@ -98,6 +98,7 @@ function attemptActivities(attempt: number): { local: Activities; regular: Activ
   };
 }
 
+/** The pause before an activity is retried. @returns whether a cancel came first */
 async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away): Promise<boolean> {
   setCurrentDetails(details);
   await condition(() => requests.cancel, waitMs, { summary: OWN_SIDE });
@@ -107,6 +108,7 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 /**
  * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that
  * one is; or until the organization may run transforms again, or is no longer suspended.
+ * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: Deferral) {
   const { waitMs, slotAt, queued } = deferral;
@@ -123,8 +125,8 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
 }
 
 /**
- * As a probe, because it is closed, or to find that a failover destination took over; or until what `pausedBy` names is
- * resumed.
+ * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a
+ * failover destination took over; or until what `pausedBy` names is resumed. @returns whether a cancel came first
  */
 async function cancelledWhileHeld(
   run: Run,
@@ -168,13 +170,17 @@ export function fromNow(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
-/** Open requests are carried over. */
+/** Continues as new, before this attempt. Open requests are carried over. */
 export function continueFrom({ input, requests }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
   const { slotAt, queued } = request ?? {};
   return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { requests, slotAt, queued } });
 }
 
-/** Sets the handlers of all signals and of the query; a cancellation request counts as the signal `cancel`. */
+/**
+ * Sets the handlers of all signals and of the query; a cancellation request counts as the signal `cancel`.
+ * @param before the open requests of the run before, when this one continues it
+ * @returns the requests so far
+ */
 export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
   const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };
   setHandler(status, () => view, { description: 'What the delivery has come to and what it waits for' });

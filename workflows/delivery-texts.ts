@@ -57,6 +57,7 @@ export function retrying(facts: Facts): string {
 
 type Waiting = Pick<Extract<AttemptOutcome, { status: 'deferred' }>, 'queued' | 'for'>;
 
+/** What a delivery waits for before an attempt that is not made yet. */
 interface Wait {
   summary: string;
   /** @param at when the attempt is made or tried again, ISO 8601 */
@@ -168,6 +169,7 @@ export function failedSummary({ view }: Facts): string {
   return summaryLine(`Open for a replay. ${failure(view, view.lastError)}`);
 }
 
+/** @param openUntil when the replay window ends, ISO 8601 */
 export function failed(facts: Facts, openUntil: string): string {
   const { view } = facts;
   return paragraphs(
@@ -189,6 +191,7 @@ export function failedAndClosed(facts: Facts): string {
   );
 }
 
+/** @param replayedAs undefined: it was not possible any more */
 export function replayed(facts: Facts, replayedAs: string | undefined): string {
   const { view } = facts;
   const what = replayedAs

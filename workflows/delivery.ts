@@ -80,6 +80,10 @@ async function deliver(run: Run): Promise<DeliveryResult> {
   }
 }
 
+/**
+ * A delivery whose workflow was lost waits for the rest of the time until its next attempt.
+ * @returns whether a cancel came
+ */
 async function cancelledBeforeResuming(run: Run, resumed: ResumedDelivery): Promise<boolean> {
   const { view, requests } = run;
   view.lastError = resumed.error;
@@ -153,6 +157,7 @@ function windowOf({ input }: Run, mayWait = true): number {
   return mayWait && hasSearchAttributes() ? input.replayWindowMs : 0;
 }
 
+/** Failed for good: open until it is replayed or cancelled, or the replay window ends. */
 async function parked(run: Run, windowMs: number): Promise<DeliveryResult> {
   const { input, view, requests } = run;
   const { organizationId, deliveryId } = input;

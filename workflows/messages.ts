@@ -21,9 +21,11 @@ export interface DeliveryInput {
   retryPolicy: RetryPolicy;
   /** Whether the destination is known to answer quickly; attempt 1 is then a local activity. */
   quick: boolean;
+  /** How long a failed delivery stays open for a replay, ms. */
   replayWindowMs: number;
   /** After a continue-as-new: the next attempt. */
   resumeAt?: number;
+  /** What the run before hands over. */
   carried?: { requests: DeliveryRequests; slotAt?: number; queued?: boolean };
   /**
    * For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one
@@ -41,6 +43,7 @@ export interface DeliveryRequests {
   release: boolean;
 }
 
+/** An outcome of a first attempt after which something is left to do. */
 export type FirstAttempt =
   | Extract<AttemptOutcome, { status: 'retrying' | 'deferred' }>
   | { status: 'failed'; statusCode: number | null; error: ErrorSummary | null }
@@ -53,9 +56,11 @@ export interface DeliveryResult {
   takenOverBy?: string;
 }
 
+/** The input of a replay workflow; the selection of events is in the database only. */
 export interface ReplayInput {
   organizationId: string;
   replayId: string;
+  /** Events per second. */
   ratePerSecond: number;
   /** After a continue-as-new: the progress. */
   resumeFrom?: ReplayProgress;
@@ -90,8 +95,10 @@ export const release = defineSignal('release');
 export const status = defineQuery<DeliveryStatusView>('status');
 export const progress = defineQuery<ReplayProgress>('progress');
 
+/** After a continue-as-new: the position of the reconciliation. */
 export interface ReconcileInput {
   from?: ReconcilePosition;
+  /** What was repaired before. */
   repairs?: Repairs;
 }
 
@@ -102,6 +109,7 @@ export interface CircuitInput {
 
 export const circuitChanged = defineSignal('circuitChanged');
 export const resetCircuit = defineSignal('resetCircuit');
+/** The state of the circuit as the workflow knows it; null before its first check. */
 export const circuitStatus = defineQuery<CircuitAdvice | null>('circuitStatus');
 
 export interface WarehouseInput {
@@ -113,4 +121,5 @@ export interface WarehouseInput {
 
 /** A file may be full, or the destination was changed: the workflow checks at once. */
 export const warehouseChanged = defineSignal('warehouseChanged');
+/** What the workflow does or waits for; null before its first check. */
 export const warehouseStatus = defineQuery<WarehouseAdvice | null>('warehouseStatus');

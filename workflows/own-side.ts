@@ -34,12 +34,17 @@ export const UNTIL_DONE: RetryPolicy = {
 export const ONCE: RetryPolicy = { maximumAttempts: 1 };
 
 export interface Away {
+  /** Until the next try, ms. */
   waitMs: number;
   /** For Current Details: that it is tried again, and the cause. */
   details: string;
 }
 
-/** @throws the error itself when it is not from an activity, or is a cancellation */
+/**
+ * Evaluates and logs the error of an activity.
+ * @param failures how often it has failed in a row before
+ * @throws the error itself when it is not from an activity, or is a cancellation
+ */
 export function awayBy(error: unknown, failures: number): Away {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
   // A regular activity's error is wrapped, a local one's is not.

@@ -44,7 +44,10 @@ interface Run {
   requests: { cancel: boolean };
 }
 
-/** @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there */
+/**
+ * @returns how the replay ended: its row says the same
+ * @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there
+ */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, requests: { cancel: false } };
   setHandler(progress, () => run.view, { description: 'How far the replay is' });
@@ -99,7 +102,10 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
   return cancelled(run);
 }
 
-/** Retries failures of our own infrastructure in workflow code, because a cancel ends that wait. */
+/**
+ * Creates a page. Retries failures of our own infrastructure in workflow code, because a cancel ends that wait.
+ * @returns null when a cancel came meanwhile
+ */
 async function makePage(run: Run, page: number): Promise<ReplayProgress | null> {
   const { organizationId, replayId } = run.input;
   const { replayPage } = activities(`Page ${page}`, ONCE);
@@ -137,6 +143,7 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
   if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
 }
 
+/** While no page can be made; null: it was made. */
 function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
   if (waitsFor === undefined) return null;

@@ -56,6 +56,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   }
 }
 
+/** Waits before the next upload of a batch, or gives it up. */
 async function afterRefusal(
   run: Run,
   { batch, upload }: Pick<Extract<WritingOutcome, { state: 'refused' }>, 'batch' | 'upload'>,

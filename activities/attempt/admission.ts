@@ -38,18 +38,21 @@ const OPENING_PAUSE_MS = 1000;
 
 export interface Holdings {
   permit: Permit;
+  /** Null: it holds no memory for a large payload. */
   releaseBody: Leave | null;
 }
 
 export interface Admitted {
   context: AttemptContext;
   destination: DestinationConfig;
+  /** Null: the delivery has none. */
   route: RouteConfig | null;
   headers: HeaderBytes;
   body: Buffer;
   sourceSlug: string;
 }
 
+/** @returns the inputs of the attempt, or the outcome when none is made now */
 export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
@@ -103,7 +106,10 @@ function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<b
   return isBlocked(pool, context);
 }
 
-/** @returns null: it is closed; RELOAD: it has opened since the delivery was loaded; or that nobody can tell yet */
+/**
+ * Waits, if attempts of this process may be about to open the circuit.
+ * @returns null: it is closed; RELOAD: it has opened since the delivery was loaded; or that nobody can tell yet
+ */
 export async function awaitOpening(
   deps: AttemptDeps,
   context: AttemptContext,
@@ -126,6 +132,7 @@ export async function awaitOpening(
   return null;
 }
 
+/** The outcome of a delivery that the circuit of its route blocks, or a pause; null: it is no longer blocked. */
 async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
   const { deliveryId, eventId, routeId, destinationId, inCircuit, statusCode, error } = context;
   const hasWorkflow = lane === 'workflow';
@@ -142,6 +149,7 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }
 
+/** The inputs of the attempt without the payload, or why there will be none. */
 async function requireConfig(
   deps: AttemptDeps,
   context: AttemptContext,
@@ -173,9 +181,11 @@ async function requireConfig(
 
 interface Streak {
   failures: number;
+  /** Unrecorded results of the streak; at most as many as attempts in flight. */
   unrecorded: Set<Promise<unknown>>;
 }
 
+// Maximum number of failing routes to remember; attempts of the least recently used one no longer wait.
 const MAX_ROUTES = 10_000;
 
 export class PendingOpenings {
@@ -185,7 +195,10 @@ export class PendingOpenings {
     this.#streaks.delete(routeId);
   }
 
-  /** @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds */
+  /**
+   * Call it when one has failed.
+   * @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds
+   */
   failed(routeId: string, recorded: Promise<unknown>): void {
     const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };
     this.#streaks.set(routeId, streak);
@@ -198,6 +211,7 @@ export class PendingOpenings {
   /**
    * Settles when the failures that may open the circuit of a route are recorded; undefined when there is nothing to
    * wait for.
+   * @param failureThreshold consecutive failures that open it
    */
   awaited(routeId: string, failureThreshold: number): Promise<unknown> | undefined {
     const streak = this.#streaks.get(routeId);

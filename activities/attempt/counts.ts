@@ -15,6 +15,7 @@ import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 const STATUS_CLASSES: readonly CodeClass[] = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 const FIRST = 1;
 
+/** Counts an attempt that was made, recorded or not. */
 export function countAttempt(sent: SendResult, outcome: AttemptResult['deliveryStatus'], attempt: number): void {
   attempts.add({ outcome, code_class: codeClass(sent), kind: attempt === FIRST ? 'first' : 'retry' });
   attemptDuration.observe({}, sent.latency / 1000);
@@ -25,7 +26,10 @@ function codeClass(sent: SendResult): CodeClass {
   return STATUS_CLASSES[Math.floor(sent.statusCode / 100) - 1] ?? 'other';
 }
 
-/** A result whose statement was committed and whose answer was lost is not counted. */
+/**
+ * Counts what recording has ended. A result whose statement was committed and whose answer was lost is not counted.
+ * @param changed by id, as `recordResults` returns them
+ */
 export function countRecorded(
   results: Iterable<AttemptResult>,
   changed: ReadonlyMap<string, Pick<ChangedDelivery, 'failedOver'>>,
@@ -49,6 +53,10 @@ export function countWritten(deliveryIds: string[], completedAt: Date): void {
 /** The id of a delivery says when it was made, by the clock of the API. */
 const secondsUntil = (at: Date, deliveryId: string): number => (at.getTime() - idTime(deliveryId)) / 1000;
 
+/**
+ * Counts recorded attempts in issues.
+ * @param changed by id, as `recordResults` returns them; others were counted before
+ */
 export function countInIssues(
   issues: IssueSink,
   results: Iterable<{ organizationId: string; result: AttemptResult }>,

@@ -12,12 +12,14 @@ import type { ContextLoader, ResultRecorder } from './results.ts';
 
 export interface AttemptDeps {
   pool: Pool;
+  /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: ContextLoader;
   /**
    * Bytes of large payloads, from before one is loaded until its attempt has ended. Without this limit as many as may
    * be in flight could be held at a time, each of the maximum size.
    */
   bodies: FairQueue;
+  /** How long an attempt waits for room among them, ms. */
   bodyWaitMs: number;
   configs: ConfigCache;
   threads: Threads;
@@ -33,7 +35,9 @@ export interface AttemptDeps {
   onSlot: (destinationId: string, deliveryId: string) => void;
   concurrency: DestinationConcurrency;
   hasPermit: (deliveryId: string) => boolean;
+  /** Called when a destination that had no slot left has one again. */
   onRoom: () => void;
+  /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;

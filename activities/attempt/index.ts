@@ -13,6 +13,8 @@ import { now, send, startSpan } from './send.ts';
 export type { AttemptDeps } from './deps.ts';
 
 /**
+ * Makes one attempt and records it.
+ * @param lane who makes it: the delivery's workflow, or the relay (the delivery has no workflow yet)
  * @returns its outcome; an attempt that was made before is not sent again, recorded or not
  * @throws when our own infrastructure (mostly the database) is unavailable: the attempt was not made
  */

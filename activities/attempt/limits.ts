@@ -27,6 +27,7 @@ export const QUEUED = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true }
 /**
  * Applies the rate limit of the destination: in any minute, all workers together send at most `rateLimitPerMinute` + 1
  * requests, first attempts, retries and replays included.
+ * @returns null when the request may leave now; else when to try again
  */
 export async function awaitSlot(
   deps: { pool: Pool; onSlot: (destinationId: string, deliveryId: string) => void },
@@ -107,6 +108,7 @@ export class Permit {
     this.#isNeeded = lane === 'workflow' && request.attempt > 1;
   }
 
+  /** Acquires the permit, unless it is held. @returns null, or that the delivery has to wait for one */
   async take(
     { id, maxConcurrency }: Pick<DestinationConfig, 'id' | 'maxConcurrency'>,
     { deliveryId }: Pick<AttemptContext, 'deliveryId'>,
@@ -147,6 +149,7 @@ export class Permit {
 // organization is resumed, the relay signals their workflows in the order of the outbox. No attempt and no retry is
 // used up by waiting.
 
+/** @returns when to try again */
 export async function waitForResumption(
   pool: Pool,
   { deliveryId }: AttemptContext,

@@ -18,7 +18,11 @@ const RECORD_LATER_MS = 20_000;
 
 export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
 
-/** @throws while the database does not store it */
+/**
+ * Records an attempt that was made, unless that has been done.
+ * @returns its outcome
+ * @throws while the database does not store it
+ */
 export async function recordAttempt(
   deps: Pick<AttemptDeps, 'contexts' | 'configs' | 'results'>,
   request: RecordRequest,
@@ -82,6 +86,7 @@ export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
   };
 }
 
+/** @throws when the promise is not settled in this time, ms, or before the worker ends */
 export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('Not recorded in time')), ms);
@@ -107,6 +112,7 @@ export interface Ending {
   reason: DescribedError;
 }
 
+/** Ends a delivery that can never be sent. */
 export async function endWithoutAttempt(
   deps: AttemptDeps,
   context: AttemptContext,

@@ -31,6 +31,7 @@ interface MadeAttempt extends SentAttempt {
 
 interface Judged extends MadeAttempt {
   verdict: Verdict;
+  /** Null: the delivery stays with its destination. */
   failover: FailoverOffer | null;
 }
 
@@ -115,8 +116,8 @@ function outcomeOf({ context, sent, verdict, failover }: Judged, recorded: Recor
 }
 
 /**
- * The relay waits as long as it takes, because the next claimer of the delivery would not know that the attempt was
- * made. A workflow need not wait: it remembers the attempt itself.
+ * Waits until a result is recorded. The relay waits as long as it takes, because the next claimer of the delivery would
+ * not know that the attempt was made. A workflow need not wait: it remembers the attempt itself.
  * @throws when PostgreSQL refuses a value of the result
  */
 async function awaitRecord(

@@ -54,6 +54,7 @@ async function awaitTurn(
 }
 
 /**
+ * @param startedAt goes into the signature
  * @returns the request, or the outcome of a delivery that cannot be sent to its destination, which lacks the
  * credentials of its authType
  */
@@ -114,7 +115,12 @@ interface TransformDeps {
 
 type Problem = { problem: DescribedError; reason: TransformFailure | 'deleted' };
 
-/** @throws NoThreadError, NoTurnError, or what the database throws: the transform was not run then */
+/**
+ * Runs the transform of the delivery's route on the event.
+ * @param route as `routeOf` finds it
+ * @returns the content to send; the received one when the route has no transform; or why there is none
+ * @throws NoThreadError, NoTurnError, or what the database throws: the transform was not run then
+ */
 export async function applyTransform(
   deps: TransformDeps,
   context: AttemptContext,

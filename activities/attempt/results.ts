@@ -33,6 +33,7 @@ const RECORD_SPACING_MS = 10;
 const LINGER_MS = 100;
 const MAX_LINGERING = 16;
 const RETRY_PAUSE_MS = 250;
+// Maximum number of unrecorded results before new attempts stop; attempts in flight come on top.
 const MAX_KEPT = 100;
 const LAST_TRIES_MS = 2000;
 // How often, and for how long, attempts are counted again while somebody holds the row of their circuit.
@@ -41,6 +42,7 @@ const LATE_COUNT_FOR_MS = 60_000;
 // Organizations whose results are recorded apart from others; the least recently used ones are dropped, and made again.
 const MAX_SEPARATE = 1000;
 
+/** No attempt is made, because too many results are unrecorded. */
 export class ResultsFullError extends Error {
   override readonly name = 'ResultsFullError';
   constructor() {
@@ -49,6 +51,7 @@ export class ResultsFullError extends Error {
 }
 
 export interface ContextLoader extends Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'> {
+  /** Loads a payload that is apart, in turns by organization; null: it was removed by the retention. */
   loadBody(context: AttemptContext): Promise<Buffer | null>;
 }
 
@@ -89,6 +92,7 @@ export function createContextLoader(pool: Pool): ContextLoader {
 }
 
 export interface RecordedResult {
+  /** False: the delivery had been closed, deleted or recorded before. */
   changed: boolean;
   failedOver: boolean;
   blocked: boolean;
@@ -107,11 +111,13 @@ export interface ResultRecorder {
    */
   record(organizationId: string, result: AttemptResult): Recording;
   underWay(deliveryId: string): Recording | undefined;
+  /** Whether new attempts must stop, because too many results are unrecorded. */
   isFull(): boolean;
   /** Waits until everything is recorded, for two seconds at most; results that are unrecorded then are lost. */
   idle(): Promise<void>;
 }
 
+/** @param isAwaited whether others wait for this delivery to be recorded, before they can start */
 export function createResultRecorder(
   pool: Pool,
   log: Log,
@@ -256,8 +262,10 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Gr
 }
 
 /**
- * Failure policy: if the database fails between a result and its count, the count is lost, not the result. A circuit
- * then opens one failure later, and a lost probe is followed by another. While circuits are locked, nothing is lost.
+ * Counts the results of a group in the circuits of its routes; most groups have nothing to count. Failure policy: if
+ * the database fails between a result and its count, the count is lost, not the result. A circuit then opens one
+ * failure later, and a lost probe is followed by another. While circuits are locked, nothing is lost.
+ * @returns routes whose circuit is not closed now; `late`: those of which that is known later
  */
 async function countInCircuits(
   deps: RecordDeps,

@@ -24,8 +24,12 @@ const SIGNALLED_UP_TO = 3 / 4;
 const COME_BACK_MS = 8000;
 
 export interface RetrySlots {
+  /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
   inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
-  /** @returns the outcome of the same attempt if this process is making it already */
+  /**
+   * Makes an attempt that needs no turn.
+   * @returns the outcome of the same attempt if this process is making it already
+   */
   once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
   isRunning(deliveryId: string): boolean;
 }

@@ -14,7 +14,11 @@ export const ROUTE_NOT_KEPT: DescribedError = openError(
 
 type OfRoute = Pick<AttemptContext, 'organizationId' | 'routeId' | 'routeVersion' | 'currentRouteVersion'>;
 
-/** @returns null when the delivery has no route; undefined when that version is not kept any more */
+/**
+ * Its transform and expected response as they were when the delivery was made; the rest as it is now, of a deleted
+ * route as it was.
+ * @returns null when the delivery has no route; undefined when that version is not kept any more
+ */
 export async function routeOf(
   configs: Pick<ConfigCache, 'route'>,
   { organizationId, routeId, routeVersion, currentRouteVersion }: OfRoute,

@@ -14,6 +14,7 @@ import type { Admitted } from './admission.ts';
 // 15.6; RFC 6585, section 4).
 const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
+/** A point in time, by the wall clock and by the monotonic clock. */
 interface Moment {
   date: Date;
   clockMs: number;
@@ -25,6 +26,7 @@ export interface SentAttempt {
   sent: SendResult;
   startedAt: Date;
   completedAt: Date;
+  /** From its start to its end, ms with fractions. */
   tookMs: number;
 }
 
@@ -53,6 +55,7 @@ function kindOf(sent: SendResult): Outcome {
   return OVERLOADED.has(sent.statusCode) ? 'refused' : 'answered';
 }
 
+/** @returns null when it is not recorded */
 export function startSpan(
   { tracing }: AttemptDeps,
   { attempt: number }: AttemptRequest,

@@ -14,6 +14,8 @@ const ERROR_PAUSE_MS = 1000;
 const MOST_FAILURES = 3;
 
 /**
+ * @param step returns whether it did something
+ * @param until by the monotonic clock, ms
  * @returns true when time ran out before `step` was finished
  * @throws what `step` throws; a transient error of the database when it comes again and again, or when time has run out
  */

@@ -23,6 +23,7 @@ import { organizationIdAttribute } from '../../core/temporal/names.ts';
 const TELL_EVERY = 100_000;
 
 /**
+ * One round of some seconds.
  * @returns true when there is more to do right now; failures are logged and counted before it returns or throws
  * @throws a database error that a retry does not fix, or one that keeps coming, when nothing else is to be done now
  */
@@ -47,6 +48,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   return endRound({ pool, log }, 'deletions', errors, hasMore);
 }
 
+/** @throws the first error when nothing else is to be done now: the caller tells of it */
 async function endRound(
   deps: { pool: Pool; log: Log },
   part: string,
@@ -99,8 +101,8 @@ export interface OrganizationDeletionDeps {
 }
 
 /**
- * It begins with the organizations that have waited longest, so that neither one whose deletion fails nor a very large
- * one holds up the others.
+ * One round of some seconds. It begins with the organizations that have waited longest, so that neither one whose
+ * deletion fails nor a very large one holds up the others.
  * @returns true when there is more to do right now. An organization is looked at once more after a while, before its
  * row goes
  * @throws the first error, when nothing else is to be done now: what failed is tried again later
@@ -144,6 +146,7 @@ async function removeAll({ pool, client, log }: OrganizationDeletionDeps, deleti
   return false;
 }
 
+/** Running or closed, with their histories; a running one is ended by that. @returns false: there was none */
 async function removeWorkflows(client: InstallationClient, organizationId: string): Promise<boolean> {
   const executions = await workflowsOf(client, organizationId);
   await eachOf(executions, CONCURRENT_DELETIONS, (execution) => deleteWorkflow(client, execution));

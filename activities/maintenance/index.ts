@@ -91,6 +91,7 @@ export class HousekeepingError extends Error {
   }
 }
 
+/** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */
 async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean> {
   const { encrypted, failed, more } = await reencrypt(pool, box);
   if (failed.length > 0) {
@@ -180,6 +181,7 @@ async function removeYounger(pool: Pool, day: number): Promise<boolean> {
   return false;
 }
 
+/** @returns whether all of them are gone */
 async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: number): Promise<boolean> {
   const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
   if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');

@@ -13,7 +13,7 @@ import type { ConfigCache } from '../config-cache.ts';
 
 export interface FlushDeps {
   hotPool: Pool;
-  /** A separate pool, so that commands do not queue behind `hotPool`. */
+  /** Runs everything else; a separate pool, so that commands do not queue behind it. */
   pool: Pool;
   secretBox: SecretBox;
   configs: Pick<ConfigCache, 'route' | 'transform'>;
@@ -29,6 +29,7 @@ export type Unusable = { ok: false; ending: 'cancelled' | 'failed' | 'skipped'; 
 
 export type UsableDestination = { ok: true; target: WarehouseTarget } & Pick<StoredDestination, 'fieldMapping'>;
 
+/** @throws DecryptionError when the encryption key is missing or wrong */
 export function openDestination(
   { secretBox }: Pick<FlushDeps, 'secretBox'>,
   stored: StoredDestination | undefined,

@@ -21,7 +21,10 @@ export type Prepared =
   | { deliveryId: string; event: StoredEvent }
   | { deliveryId: string; ending: 'cancelled' | 'failed'; reason: DescribedError };
 
-/** The next one is read while the one before is used. */
+/**
+ * Pages of a file, in the order of its rows. The next one is read while the one before is used.
+ * @throws TooSlowError, or when our own side is away
+ */
 export async function* preparedPages(
   deps: FlushDeps,
   batch: BatchUnderWay,
@@ -173,10 +176,12 @@ class TransformTurns {
   readonly #signal = AbortSignal.any([cancellationSignal(), this.#ended.signal]);
   readonly #mayHalve: boolean;
 
+  /** @param mayHalve whether the batch can be smaller; else it waits as long as it takes */
   constructor(mayHalve: boolean) {
     this.#mayHalve = mayHalve;
   }
 
+  /** Repeats work until it gets its turn. @throws TooSlowError; or an AbortError after the end of the activity */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       this.#signal.throwIfAborted();

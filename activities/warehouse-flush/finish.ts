@@ -20,6 +20,7 @@ import type { FlushDeps } from './deps.ts';
 // Of one statement. It locks the events of its deliveries, for which others wait that record results of the same
 // events.
 const GROUP = 250;
+// What is read before it is dealt to groups.
 const READ = 16 * GROUP;
 const RECORD_MS = 20_000;
 const TRIES = 5;
@@ -28,6 +29,7 @@ const WRITTEN = 200;
 
 type Outcome = 'delivered' | 'failed';
 
+/** @returns false when there is more to record @throws when our own side is away */
 export async function finishBatch(
   deps: FlushDeps,
   { outcome, ...reference }: BatchReference & { outcome: Outcome },

@@ -40,6 +40,7 @@ const TURN_MS = 4000;
 
 const MORE = { state: 'more' } as const;
 
+/** @throws when our own side is away; then it is repeated */
 async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
   const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
   const turn = { isOver: () => performance.now() > until || cancelled.aborted };
@@ -111,6 +112,7 @@ class Recorder {
     this.#running = { batchId, done };
   }
 
+  /** Waits. @returns false when its turn was over before all was recorded */
   async isDone(): Promise<boolean> {
     if (this.#running === null) return true;
     const isDone = await this.#running.done;

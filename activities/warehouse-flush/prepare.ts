@@ -85,7 +85,10 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
   return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
 }
 
-/** @returns whether there were any; one that has ended, or that was resumed meanwhile, is none */
+/**
+ * Holds deliveries whose route or destination is paused.
+ * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
+ */
 async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
   const paused = rows.filter(({ isPaused }) => isPaused).slice(0, HOLD_STEP);
   if (paused.length === 0) return false;
@@ -102,6 +105,7 @@ interface Waiting extends WaitingDelivery {
   source: string;
 }
 
+/** One check, with the time of the database clock, and the batches that were filling before it. */
 interface Look extends Pick<WarehouseConfig, 'partitionBy'> {
   open: Map<string, OpenBatch>;
   nowMs: number;

@@ -31,6 +31,7 @@ import { type Prepared, preparedPages, TooSlowError } from './events.ts';
 const REQUEST_MS = 60_000;
 const END_STEP = 1000;
 
+/** @throws when our own side is away; the upload is retried then */
 export async function uploadBatch(deps: FlushDeps, reference: BatchReference): Promise<UploadOutcome> {
   const destination = await findWarehouse(deps.pool, reference);
   await noteSeen(deps.pool, reference, destination?.version ?? null);
@@ -76,8 +77,10 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
 }
 
 /**
- * Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and excluded from later
- * tries.
+ * Makes the file of a batch, and stores it. Deliveries that cannot be written (the transform fails, the payload is
+ * gone) are ended here and excluded from later tries.
+ * @returns null when nothing is left to write
+ * @throws NotStoredError, FileTooLargeError, TooSlowError, or when our own side is away
  */
 async function writeFile(deps: FlushDeps, batch: BatchUnderWay, writer: ObjectWriter): Promise<WrittenFile | null> {
   const { threads } = deps;
@@ -125,6 +128,7 @@ interface UploadFailure {
   error: DescribedError;
   cause: string;
   retry: 'soon' | 'slowly' | 'never';
+  /** ms */
   latency: number;
 }
 
@@ -154,8 +158,11 @@ async function endMembers(deps: FlushDeps, batch: BatchUnderWay, { ending, reaso
   }
 }
 
+// Splits a batch whose file would be too large: half of it goes to a new batch, until every file fits.
+
 /**
- * Its key stays: if an earlier upload wrote a larger object there, the next one overwrites it.
+ * Keeps the first half of a batch's events in it, in the order of their rows, and gives the others to a new one. Its
+ * key stays: if an earlier upload wrote a larger object there, the next one overwrites it.
  * @returns false when there is only one event, which alone is too large
  */
 async function halve(deps: FlushDeps, batch: BatchUnderWay): Promise<boolean> {
@@ -187,6 +194,7 @@ const MAPPING_TOO_LONG = openError(
   ownWords`The row of the webhook takes too long to build; simplify the fieldMapping of the destination`,
 );
 
+/** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */
 async function addRows(
   deps: FlushDeps,
   batch: BatchUnderWay,

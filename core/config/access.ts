@@ -57,7 +57,10 @@ export function allows(held: readonly string[], needed: SingleScope): boolean {
   return held.includes(needed) || held.includes(groupOf(needed));
 }
 
-/** A group is more than all scopes that it holds today, so only the group itself has it. */
+/**
+ * The first of these scopes that a key with others lacks; undefined when it has them all. A group is more than all
+ * scopes that it holds today, so only the group itself has it.
+ */
 export function lacking(held: readonly string[], wanted: readonly string[]): string | undefined {
   return wanted.find((scope) => !(isSingleScope(scope) ? allows(held, scope) : held.includes(scope)));
 }

@@ -7,7 +7,10 @@ export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
 }
 
-/** Fills a folder that appears under its name only when it is complete; several processes may do so at once. */
+/**
+ * Fills a folder that appears under its name only when it is complete; several processes may do so at once.
+ * @param isComplete whether it is there
+ */
 export async function fillOnce(
   folder: string,
   fill: (unfinished: string) => unknown,

@@ -2,9 +2,12 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+/** Whether this is an installed package, whose code is compiled (release/npm-packages.ts), and not a checkout. */
 export const isPackage = /\.js$/.test(import.meta.filename);
 
 /**
+ * An absolute path.
+ * @param project the folder of the code
  * @param named HOOKYARD_DATA_DIR; without it data is beside the code of a checkout, and an installed package keeps it
  * for its user
  */

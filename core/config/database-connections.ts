@@ -17,6 +17,7 @@ export interface WorkerConnections {
   warehouses: number;
 }
 
+/** Of a process without a setting. */
 const DEFAULT_TOTAL = { api: 36, worker: 26 };
 const OWN = 2;
 // At most; hot paths take what is left.

@@ -44,7 +44,10 @@ export function withSecretFiles(env: Environment): Environment {
   return whole;
 }
 
-/** @throws ConfigError when it is set in both, or its file cannot be read or is empty */
+/**
+ * One secret of an environment; undefined when it is set in neither way.
+ * @throws ConfigError when it is set in both, or its file cannot be read or is empty
+ */
 export function secretOf(env: Environment, name: SecretName): string | undefined {
   const file = env[fileVariable(name)];
   if (!file) return env[name] || undefined;
@@ -55,6 +58,7 @@ export function secretOf(env: Environment, name: SecretName): string | undefined
 /**
  * What a file holds, without the line break that editors and `echo` leave at its end.
  * @param variable names the file in messages, which never show what is in it
+ * @throws ConfigError when it cannot be read or is empty
  */
 function readSecretFile(file: string, variable: string): string {
   let text: string;
@@ -76,10 +80,12 @@ function readSecretFile(file: string, variable: string): string {
 const FRESH_MS = 1000;
 
 /**
- * A secret for each of its uses: one that is in a file is read again, so that it is replaced without a restart. Failure
- * policy: a file that cannot be read then, or holds nothing that can be used, leaves the last one in use.
+ * A secret for each of its uses: one that is in a file is read again, so that it is replaced without a restart.
+ * Failure policy: a file that cannot be read then, or holds nothing that can be used, leaves the last one in use.
  * @param given settings, or an environment with the secrets that are in files (`withSecretFiles`)
  * @param options.isUsable what it may be replaced by; by default anything
+ * @param options.freshMs how long a file counts as read
+ * @returns undefined when there is no such secret
  */
 export function currentSecret<Name extends SecretName>(
   given: { readonly [Key in Name | `${Name}_FILE`]?: string },

@@ -21,6 +21,8 @@ export const DEFAULT_RETRY_POLICY: Readonly<RetryPolicy> = {
 export const MAX_RETRY_AFTER = 3_600_000;
 
 /**
+ * The planned wait before a retry: exponential, limited, with +-10 % jitter so that retries of many deliveries spread.
+ * @param policy the destination's policy
  * @param retryNumber 1 for the first retry
  * @param random01 a number from 0 to 1, chosen by the caller
  * @returns whole ms
@@ -60,14 +62,19 @@ export function parseRetryAfter(headerValue: string | null | undefined, nowMs: n
 }
 
 /**
- * The time that it names is of the server's clock, and so is that of `Date` (RFC 9110, section 6.6.1): the wait between
- * the two is right also when ours is wrong.
+ * The wait that an answer asks for. The time that it names is of the server's clock, and so is that of `Date` (RFC
+ * 9110, section 6.6.1): the wait between the two is right also when ours is wrong.
  * @param headers names in lower case
+ * @returns ms; null when it asks for none
  */
 export function retryAfterOf(headers: Readonly<Record<string, string>>, nowMs: number): number | null {
   return parseRetryAfter(headers['retry-after'], parseTimestamp(headers.date?.trim() ?? '') ?? nowMs);
 }
 
+/**
+ * The wait before the next attempt in ms: `Retry-After` (at most an hour) lengthens the planned wait, never shortens
+ * it.
+ */
 export function waitBeforeRetry(wait: { planned: number; retryAfter: number | null }): number {
   return Math.max(wait.planned, Math.min(wait.retryAfter ?? 0, MAX_RETRY_AFTER));
 }

@@ -43,6 +43,7 @@ export const CLOSED_CIRCUIT: Circuit = {
   probe: null,
 };
 
+/** The circuit after an event; the same object when nothing changed. */
 export function nextCircuit(circuit: Circuit, rule: CircuitRule, event: CircuitEvent): Circuit {
   switch (event.type) {
     case 'succeeded':

@@ -21,8 +21,9 @@ export interface DeliveryAddress {
 }
 
 /**
- * What was received follows what the destination has byte by byte: a URL parser would write it anew, with other
- * escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up (ingest-path.ts).
+ * Where a delivery goes. What was received follows what the destination has byte by byte: a URL parser would write it
+ * anew, with other escapes. It holds no `#`, space or control character (api/http/connections.ts), and no step up
+ * (ingest-path.ts).
  */
 export function deliveryAddress(
   { url, forwardQuery, forwardPath }: TargetAddress,
@@ -41,5 +42,6 @@ export function deliveryAddress(
   return { url: own + target, target };
 }
 
+/** The address as it is shown, and looked at before anything is sent. */
 export const deliveryUrl = (target: TargetAddress, received: ReceivedAddress): string =>
   deliveryAddress(target, received).url;

@@ -32,6 +32,7 @@ export type LaneSetting = (typeof LANE_SETTINGS)[number];
 // Time limits of an attempt, shared by the workflow and the activity: the activity must never exceed its timeout, or
 // the attempt would be made a second time while the first is still running.
 
+/** The longest deadline that a destination can have, ms. */
 export const LONGEST_TIMEOUT_MS = 60_000;
 /** Loading, the transform, the wait for a slot: an attempt that is not sent by then is given up and retried. */
 const PREPARING_MS = 30_000;

@@ -34,6 +34,7 @@ type Slot = { is: 'wanted' | 'held'; at: number };
 interface Entry {
   destinationId: string;
   limit: DestinationLimit;
+  /** Of the destination; null: none of its own. */
   maximum: number | null;
   taken: number;
   /** When each request that is not answered was sent, the oldest first. */
@@ -55,7 +56,10 @@ export class DestinationConcurrency {
   /** Called when a destination begins to wait for a slot, and when one is used after a while without any. */
   onUse: () => void = () => {};
 
-  /** @param ceiling of destinations without a maximum of their own, all workers together */
+  /**
+   * @param ceiling of destinations without a maximum of their own, all workers together
+   * @param now a monotonic clock in ms
+   */
   constructor(ceiling: number, now: () => number = () => performance.now()) {
     this.#ceiling = ceiling;
     this.#now = now;
@@ -85,6 +89,7 @@ export class DestinationConcurrency {
     return entry === undefined || this.#hasRoom(entry);
   }
 
+  /** Destinations without room. */
   full(): string[] {
     return [...this.#active].filter((entry) => !this.#hasRoom(entry)).map(({ destinationId }) => destinationId);
   }
@@ -93,6 +98,7 @@ export class DestinationConcurrency {
     return (this.#entries.get(destinationId)?.taken ?? 0) > this.limitOf(destinationId);
   }
 
+  /** Acquires a permit, whatever the limit: for work that asked before, or is limited elsewhere. */
   acquire(destinationId: string): void {
     const entry = this.#usedEntryOf(destinationId);
     entry.taken += 1;
@@ -111,7 +117,7 @@ export class DestinationConcurrency {
     return false;
   }
 
-  /** To be called once for each. */
+  /** Releases a permit. To be called once for each. */
   release(destinationId: string): void {
     const entry = this.#entries.get(destinationId);
     if (!entry) return;
@@ -145,6 +151,7 @@ export class DestinationConcurrency {
     };
   }
 
+  /** False for a destination that is not known. */
   isQuick(destinationId: string): boolean {
     const latencyMs = this.#entries.get(destinationId)?.latencyMs ?? null;
     return latencyMs !== null && latencyMs < LONG_MS;
@@ -157,6 +164,7 @@ export class DestinationConcurrency {
     return (entry?.latencyMs ?? 0) >= LONG_MS || (oldest !== undefined && this.#now() - oldest > LONG_MS);
   }
 
+  /** The limits of the destinations in use, in ascending order. */
   limits(): number[] {
     const since = this.#now() - FORGOTTEN_MS;
     const used = [...this.#entries.values()].filter((entry) => entry.taken > 0 || entry.usedAt > since);
@@ -170,6 +178,7 @@ export class DestinationConcurrency {
   /** What needs a slot now, and how many slots its destination has. */
   slotsWanted(): { destinationId: string; maximum: number }[] {
     const now = this.#now();
+    // It may need one only since there are more workers.
     for (const entry of this.#active) if (entry.taken > 0) this.#wantSlot(entry);
     const isOver = now - this.#lostAt >= LONGEST_TIMEOUT_MS;
     return [...this.#active].flatMap(({ destinationId, maximum, slot, taken }) =>
@@ -188,6 +197,7 @@ export class DestinationConcurrency {
   }
 
   /**
+   * Gives slots back, and continues with those that nobody else can want.
    * @param confirmedAt when all of them were known to be held, ms of the clock
    * @returns the destinations of those that are to be given back
    */

@@ -10,6 +10,7 @@
 // * Where it hung, or refused the only attempt, the load is not the reason, so the limit returns quickly all the way.
 
 export interface Answer {
+  /** When it was sent, and when its answer came or was given up; ms of one monotonic clock. */
   startedAt: number;
   at: number;
   /** Attempts under way when it was sent or when it was answered, whichever are more; itself included. */
@@ -49,6 +50,7 @@ const WEIGHT_BELOW = 0.3;
 const WEIGHT_ABOVE = 0.001;
 
 export class DestinationLimit {
+  /** With the fraction; null: nothing is known. */
   #limit: number | null = null;
   /** The level at which there were too many refusals; null: not known. */
   #refusedAt: number | null = null;
@@ -91,6 +93,7 @@ export class DestinationLimit {
     else this.#limit = Math.max(limit + STEP / limit, Math.min(limit + 1, SAFE_PART * level));
   }
 
+  /** @returns whether it came about as quickly as usual */
   #learn(latencyMs: number, limit: number): boolean {
     const usual = this.#usualMs ?? latencyMs;
     this.#usualMs = usual + (latencyMs < usual ? WEIGHT_BELOW : WEIGHT_ABOVE / limit) * (latencyMs - usual);

@@ -3,6 +3,7 @@ import type { NoRoom } from '../fairness/backlog-room.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
+/** Of a replay that has not ended. */
 export const OPEN_REPLAY_STATUSES: readonly EventReplayStatus[] = ['pending', 'running'];
 
 /** Events per second. */
@@ -32,6 +33,10 @@ export function pageDeliveries(deliveriesPerSecond: number): number {
   return Math.max(1, Math.min(most, MAX_PAGE_DELIVERIES));
 }
 
+/**
+ * How many events the next page looks at: about as many as lead to its deliveries, by those before. What an event has
+ * been replayed to is read for each of them.
+ */
 export function pageEvents(
   {
     eventsReplayed,
@@ -46,6 +51,10 @@ export function pageEvents(
   return Math.min(pageSize(rates.events), Math.max(1, Math.ceil(pageDeliveries(rates.deliveries) / each)));
 }
 
+/**
+ * How many deliveries the next page may have, by those that were made.
+ * @param rates events and deliveries per second
+ */
 export function expectedDeliveries(
   { pages, deliveriesCreated }: Pick<ReplayProgress, 'pages' | 'deliveriesCreated'>,
   rates: { events: number; deliveries: number },
@@ -63,8 +72,11 @@ export interface ReplayProgress {
   eventsReplayed: number;
   deliveriesCreated: number;
   eventsExpired: number;
+  /** Matching events without a current route. */
   eventsUnroutable: number;
+  /** Events received before this time have been processed, ISO 8601. */
   replayedUntil: string | null;
+  /** The organization is suspended: no page was made. */
   suspended?: boolean;
   /** No page was made: what it waits for. */
   waitsFor?: string;
@@ -72,6 +84,7 @@ export interface ReplayProgress {
   restMs?: number;
 }
 
+/** Why no page of a replay can be made at the moment. */
 export type PageWaits = NoRoom | { full: 'deliveriesPerEvent'; most: number } | { full: 'replayedPerSecond' };
 
 /** For people. Figures that change are left out: it is stored in histories. */
@@ -96,7 +109,11 @@ export function waitsFor(waits: PageWaits): string {
   }
 }
 
-/** @param events replayed since the page was begun; a restarted workflow learns of many pages at once */
+/**
+ * How long to wait after a page so that the rate is kept, in ms.
+ * @param events replayed since the page was begun; a restarted workflow learns of many pages at once
+ * @param tookMs since the page was begun
+ */
 export function pauseAfterPage(events: number, ratePerSecond: number, tookMs: number): number {
   const paced = Math.min(events, pageSize(ratePerSecond));
   return Math.max(0, Math.round((paced * 1000) / ratePerSecond - tookMs));

@@ -41,8 +41,11 @@ interface LaneRuleOptions {
 export class LaneRule {
   readonly #options: LaneRuleOptions;
   readonly #rate: Rate;
+  /** Until when the relay makes the first attempts of an organization of which too many came. */
   readonly #burstsUntil = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+  /** Until when it makes those of all. */
   #allUntil = Number.NEGATIVE_INFINITY;
+  /** Until when it makes those of any organization. */
   #anyUntil = Number.NEGATIVE_INFINITY;
   #pause = { reason: 'behind' as ReasonForRelay, ms: 0, until: Number.NEGATIVE_INFINITY };
 
@@ -51,6 +54,10 @@ export class LaneRule {
     this.#rate = new Rate(options.perSecond);
   }
 
+  /**
+   * Why the relay makes first attempts now, those of all organizations or of one that has too many; null: all may be
+   * workflows.
+   */
   get pressure(): ReasonForRelay | null {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
@@ -70,7 +77,10 @@ export class LaneRule {
     if (this.#rate.isFull) this.#allUntil = this.#anyUntil;
   }
 
-  /** @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none */
+  /**
+   * Of one that was counted.
+   * @returns the slot of its workflow, to be given back when its attempt begins; or why it gets none
+   */
   choose(organizationId: string): Leave | ReasonForRelay {
     const now = this.#options.now();
     if (now < this.#pause.until) return this.#pause.reason;
@@ -82,6 +92,7 @@ export class LaneRule {
     return 'behind';
   }
 
+  /** No workflows for a while. */
   pause(reason: ReasonForRelay): void {
     const now = this.#options.now();
     const { ms, until } = this.#pause;
@@ -94,6 +105,7 @@ export class LaneRule {
 /** What organizations may do in WINDOW_MS together: whatever is counted holds a slot for so long. */
 class Rate {
   readonly #slots: FairQueue;
+  /** In the order of their times. */
   readonly #counted: { organizationId: string; at: number }[] = [];
 
   constructor(perSecond: number) {

@@ -13,6 +13,7 @@ export type Answer =
     }
   | ({ kind: 'error'; retryable: boolean } & DescribedError);
 
+/** Delivered, failed for good, or to be retried after `waitMs`. */
 export type Verdict =
   | { status: 'delivered'; error: null }
   | { status: 'failed'; error: DescribedError }
@@ -21,9 +22,14 @@ export type Verdict =
 // The resource is gone for good (RFC 9110, section 15.5.11), or the request goes round in a loop (RFC 5842, section
 // 7.2), which every retry would feed.
 const USELESS_TO_RETRY = [410, 508];
+// The two statuses whose Retry-After is respected.
 const RETRY_AFTER_STATUSES = [429, 503];
 
-/** @param retryDelay planned wait before the next attempt in ms; null when there is none left */
+/**
+ * Evaluates an attempt.
+ * @param retryDelay planned wait before the next attempt in ms; null when there is none left
+ * @param nowMs end of the attempt, milliseconds since 1970
+ */
 export function judge(
   answer: Answer,
   expected: ExpectedResponse | null,
@@ -64,6 +70,12 @@ export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string }
 
 export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
 
+/**
+ * Whether a destination's response counts as success (`expectedResponse` of its route).
+ * @param expected the route's expectation, or null
+ * @param contains whether the response's body contains the text that is expected
+ * @returns success, or why not in one sentence
+ */
 export function isSuccess(expected: ExpectedResponse | null, statusCode: number, contains: boolean): ResponseCheck {
   const statusCodes = expected?.statusCodes ?? [];
   const statusIsRight =
@@ -87,9 +99,11 @@ export interface FailoverRule {
   failoverAfterAttempts: number;
 }
 
+/** An attempt that did not succeed. */
 export interface FailedAttempt {
   /** Whether its delivery is the first of its event by this route, not one to a failover destination. */
   isPrimary: boolean;
+  /** Its destination, and those of the deliveries before it that were handed over. */
   tried: readonly string[];
   attempt: number;
   /** Whether the delivery would fail now: no retry is left, or the failure is final. */

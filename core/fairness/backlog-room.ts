@@ -44,6 +44,7 @@ export interface Waiting extends Counted {
   destinations: readonly { id: string; organizationId: string; waiting: number }[];
 }
 
+/** Undoes an addition: it was not stored. */
 export type Undo = () => void;
 
 /** Something that organizations share, of which only a count now and then is known. */
@@ -51,6 +52,7 @@ export class Room {
   limit: number;
   readonly #timesFree: number;
   #counted: Counted = { total: 0, own: new Map() };
+  /** Added since the last count began, and before: what a count may not include. */
   #since = new Map<string, number>();
   #before = new Map<string, number>();
   #added = 0;
@@ -73,6 +75,7 @@ export class Room {
     return of(this.#counted.own) + of(this.#since) + of(this.#before);
   }
 
+  /** @param more what it adds besides */
   isFullFor(organizationId: string, more = 0): boolean {
     return !mayHold(this.of(organizationId) + more, 1, this.left - more - 1, this.#timesFree);
   }
@@ -82,7 +85,7 @@ export class Room {
     return () => this.#change(this.#since, organizationId, -amount);
   }
 
-  /** @param read throws when it cannot be read; the last count stays valid then */
+  /** Takes over a count. @param read throws when it cannot be read; the last count stays valid then */
   async count<Result extends Counted>(read: () => Promise<Result>): Promise<Result> {
     for (const [id, amount] of this.#since) this.#before.set(id, (this.#before.get(id) ?? 0) + amount);
     this.#since = new Map();
@@ -101,6 +104,7 @@ export class Room {
 
 export class BacklogRoom {
   readonly backlog: Room;
+  /** In bytes; a count sets its limit. */
   readonly database = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.database);
   readonly #destinations = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.backlog);
   #counted: Waiting['destinations'] = [];
@@ -110,6 +114,7 @@ export class BacklogRoom {
     this.backlog = new Room(limit || Number.POSITIVE_INFINITY, TIMES_FREE.backlog);
   }
 
+  /** Takes over a count of the backlog. @param read as for a room */
   async count(read: () => Promise<Waiting>): Promise<void> {
     let counted: Waiting = { total: 0, own: new Map(), destinations: [] };
     await this.backlog.count(async () => {
@@ -157,6 +162,7 @@ export class BacklogRoom {
     return this.database.isFullFor(organizationId) ? { full: 'share of the database' } : null;
   }
 
+  /** How many of these events, one after the other, have room; and what is full for the next one. */
   fitting(sender: Sender, events: readonly WaitingOf[]): { count: number; noRoom: NoRoom | null } {
     let before = 0;
     for (const [count, event] of events.entries()) {
@@ -167,6 +173,7 @@ export class BacklogRoom {
     return { count: events.length, noRoom: null };
   }
 
+  /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
   add(organizationId: string, waiting: WaitingOf, bytes = 0): Undo {
     const undo = [
       this.backlog.add(organizationId, waiting.length),

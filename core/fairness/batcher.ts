@@ -32,9 +32,11 @@ export interface BatcherOptions<Item, Result> {
 }
 
 interface Linger<Item> {
+  /** Longest wait of an item, ms. */
   ms: number;
   /** As many items do not wait for more. */
   maxItems: number;
+  /** An item that does not wait, nor do those before it. */
   isUrgent: (item: Item) => boolean;
 }
 
@@ -78,6 +80,7 @@ export class Batcher<Item, Result> {
     });
   }
 
+  /** Waits until everything submitted so far has been handled. */
   idle(): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     this.#stopLingering();

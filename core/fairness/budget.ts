@@ -17,11 +17,12 @@ const TOO_MUCH = 'it is more work than the filters and schemas of one webhook ma
 export class Budget {
   #left: number;
 
+  /** @param ms about how long the work may take */
   constructor(ms: number) {
     this.#left = ms * STEPS_PER_MS;
   }
 
-  /** @throws BudgetError when that is more than is left; so does all that follows */
+  /** Announces work of so many steps. @throws BudgetError when that is more than is left; so does all that follows */
   spend(steps: number): void {
     this.takeOff(steps);
     if (this.#left < 0) throw new BudgetError(TOO_MUCH);
@@ -37,6 +38,7 @@ export class Budget {
     return work();
   }
 
+  /** What is left, in ms. */
   get leftMs(): number {
     return Math.max(0, this.#left / STEPS_PER_MS);
   }

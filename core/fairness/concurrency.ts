@@ -6,7 +6,10 @@ export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/** @param maxWaiting what is asked for beyond it rejects with QueueFullError */
+/**
+ * Runs at most `max` things at a time, in the order in which they were asked for.
+ * @param maxWaiting how many may wait; what is asked for then rejects with QueueFullError
+ */
 export function limitConcurrency(max: number, maxWaiting: number = Number.POSITIVE_INFINITY): Limiter {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -26,8 +29,8 @@ export function limitConcurrency(max: number, maxWaiting: number = Number.POSITI
 }
 
 /**
- * A failure stops none of the others, so that one bad item holds up nothing; after as many failures as run at a time
- * nothing more begins: what all of them need is away then.
+ * Runs `work` for each item. A failure stops none of the others, so that one bad item holds up nothing; after as many
+ * failures as run at a time nothing more begins: what all of them need is away then.
  * @throws the first failure, when everything that began has ended
  */
 export async function eachOf<T>(
@@ -47,6 +50,7 @@ export async function eachOf<T>(
   if (failures.length > 0) throw failures[0];
 }
 
+/** @throws the first error, when all have ended */
 export async function settleAll(works: Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(works);
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');

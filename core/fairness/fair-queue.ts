@@ -5,13 +5,19 @@
 
 const TIMES_FREE = 3;
 
-/** One that holds nothing may take whatever is free. */
+/**
+ * The rule. One that holds nothing may take whatever is free.
+ * @param own what the organization holds
+ * @param left what would be free afterwards, of all
+ */
 export const mayHold = (own: number, amount: number, left: number, timesFree: number = TIMES_FREE): boolean =>
   left >= 0 && (own === 0 || own + amount <= timesFree * left);
 
+/** Gives back what was taken. To be called once. */
 export type Leave = () => void;
 
 export interface WaitOptions {
+  /** How much is taken; 1 by default. */
   amount?: number;
   waitMs: number;
 }
@@ -69,7 +75,10 @@ export class FairQueue {
     return Math.max(own === 0 && free >= 1 ? 1 : 0, share);
   }
 
-  /** An amount above the limit is taken when nobody holds anything, so that none waits for ever. */
+  /**
+   * Takes an amount at once, or nothing. An amount above the limit is taken when nobody holds anything, so that none
+   * waits for ever.
+   */
   hold(organizationId: string, amount = 1): boolean {
     const own = this.heldBy(organizationId);
     const left = this.#limit - this.#held - amount;
@@ -92,6 +101,7 @@ export class FairQueue {
     if (this.#waiting.size > 0) this.#admit();
   }
 
+  /** As `hold`. @returns how to give it back; null: the organization has to wait */
   takeNow(organizationId: string): Leave | null {
     return this.hold(organizationId) ? () => this.release(organizationId) : null;
   }
@@ -101,7 +111,10 @@ export class FairQueue {
     for (const waiters of [...this.#waiting.values()]) for (const { refuse } of waiters) refuse();
   }
 
-  /** @returns null: not in time, or the queue is closed */
+  /**
+   * Takes an amount as soon as it is free and the organization's turn has come.
+   * @returns null: not in time, or the queue is closed
+   */
   take(organizationId: string, { amount = 1, waitMs }: WaitOptions): Promise<Leave | null> {
     const leave = () => this.release(organizationId, amount);
     if (this.#waiting.size === 0 && this.hold(organizationId, amount)) return Promise.resolve(leave);
@@ -136,6 +149,7 @@ export class FairQueue {
     for (let next = this.#next(); next; next = this.#next()) {
       const [organizationId, waiter] = next;
       this.#remove(organizationId, waiter);
+      // Its next one comes after the others.
       const rest = this.#waiting.get(organizationId);
       this.#waiting.delete(organizationId);
       if (rest) this.#waiting.set(organizationId, rest);

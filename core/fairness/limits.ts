@@ -49,10 +49,12 @@ export const LIMITS = {
 export type LimitName = keyof typeof LIMITS;
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
 
+/** Number.POSITIVE_INFINITY: no limit. */
 export type Limits = Readonly<Record<LimitName, number>>;
 /** What an operator has set for an organization; null: no limit. Names of another release are ignored. */
 export type LimitOverrides = Readonly<Partial<Record<LimitName, number | null>>>;
 
+/** The limits in force: the override where one is set, else the plan's default. */
 export function limitsOf(plan: Plan, overrides: LimitOverrides): Limits {
   const limits = {} as Record<LimitName, number>;
   for (const name of LIMIT_NAMES) {

@@ -23,6 +23,10 @@ export class TimedBudget extends Budget {
     }
   }
 
+  /**
+   * Takes off what the thread has done since `before`, its processor time then, in ms; when that is more than was left,
+   * nothing is left for what follows.
+   */
   took(before: number): void {
     this.takeOff((threadCpuMs() - before) * STEPS_PER_MS);
   }
@@ -51,6 +55,7 @@ const NEARLY = 0.9;
  * @param limitMs after this much processor time it is interrupted, wherever it is; on the clock after nine times as
  * much at the latest
  * @param work must be repeatable: it may be interrupted and restarted
+ * @throws TimeLimitError, or what the function throws
  */
 export function withinTime<T>(limitMs: number, work: () => T): T {
   let clockMs = limitMs;

@@ -18,6 +18,7 @@ export class TokenBucket {
     return this.#tokens >= 1;
   }
 
+  /** @returns false when none may pass now */
   take(nowMs: number): boolean {
     if (!this.has(nowMs)) return false;
     this.#tokens -= 1;
@@ -28,6 +29,7 @@ export class TokenBucket {
     this.#tokens += 1;
   }
 
+  /** How long until one may pass, ms; Infinity when none ever may. */
   waitMs(nowMs: number): number {
     if (this.has(nowMs)) return 0;
     return ((1 - this.#tokens) / this.#perSecond) * 1000;

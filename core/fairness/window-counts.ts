@@ -5,6 +5,7 @@
 const OTHERS = 'others';
 
 export interface WindowCountsOptions {
+  /** ms */
   windowMs: number;
   /** Names that are counted apart in a window; by default all. To be given where strangers choose them. */
   mostNames?: number;
@@ -21,6 +22,7 @@ export class WindowCounts {
     this.#options = options;
   }
 
+  /** Counts one more. @returns how many there are in this window, with this one */
   add(name: string): number {
     this.#begin();
     const place = this.#placeOf(name);
@@ -34,6 +36,7 @@ export class WindowCounts {
     return this.#counts.get(this.#placeOf(name)) ?? 0;
   }
 
+  /** When the current window ends, ms since 1970. */
   get endsAt(): number {
     return (this.#current + 1) * this.#options.windowMs;
   }

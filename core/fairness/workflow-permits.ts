@@ -22,6 +22,7 @@ const LONGEST_WAIT_MS = 30_000;
 
 interface WorkflowPermitsOptions {
   permits: number;
+  /** Whether there is only one organization: it does not wait. */
   alone: () => boolean;
   /** How long everything but a first attempt holds its slot, ms. */
   heldMs?: number;
@@ -44,6 +45,7 @@ export class WorkflowPermits {
     return this.#queue.waiting;
   }
 
+  /** Whether no organization has a slot left. */
   get isFull(): boolean {
     return this.#queue.isFull;
   }
@@ -54,6 +56,7 @@ export class WorkflowPermits {
     return this.#queue.takeNow(this.#alone() ? `alone ${++this.#taken}` : organizationId);
   }
 
+  /** @returns false when it is not its organization's turn */
   tryAcquire(organizationId: string): boolean {
     if (this.#alone()) return true;
     const leave = this.#queue.takeNow(organizationId);
@@ -61,6 +64,7 @@ export class WorkflowPermits {
     return leave !== null;
   }
 
+  /** Waits for a turn, or until that has taken too long. @returns false when the worker ends */
   async acquire(organizationId: string): Promise<boolean> {
     if (this.#queue.isClosed) return false;
     if (this.tryAcquire(organizationId)) return true;

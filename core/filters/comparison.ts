@@ -27,6 +27,7 @@ import {
 } from '../text/exact-json.ts';
 import { includesText } from '../text/text-search.ts';
 
+/** Whether a value of the webhook meets a condition. @throws BudgetError */
 export type ValueTest = (actual: unknown, budget: Budget) => boolean;
 
 // RFC 8259, section 6. Longer texts are not treated as numbers.
@@ -65,6 +66,7 @@ export function equalsAny(wanted: readonly unknown[]): ValueTest {
   };
 }
 
+/** `undefined`, which is in no condition, for a text that reads as no boolean. */
 function readBoolean(text: string): boolean | undefined {
   if (text === 'true') return true;
   return text === 'false' ? false : undefined;
@@ -91,6 +93,7 @@ export function onText(test: (text: string) => boolean, stepsPerCharacter = 1 / 
   };
 }
 
+/** @param holds whether the sign of actual minus wanted meets the operator */
 export function inOrder(wanted: string | JsonNumber, holds: (sign: number) => boolean): ValueTest {
   const wantedNumber = numberOf(wanted);
   return (actual, budget) => {

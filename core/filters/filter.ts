@@ -12,8 +12,9 @@ export const MAX_CONDITIONS = 50;
 export const MAX_PATTERNS = 10;
 
 export interface CompiledFilter {
-  /** A filter without conditions accepts all. @throws BudgetError */
+  /** Whether the route accepts this webhook. A filter without conditions accepts all. @throws BudgetError */
   takes(request: FilteredRequest, budget?: Budget): boolean;
+  /** Whether each condition is met, in their order. @throws BudgetError */
   explain(request: FilteredRequest, budget?: Budget): boolean[];
 }
 
@@ -38,7 +39,10 @@ export function hasTooManyPatterns(conditions: readonly FilterCondition[]): bool
   return conditions.filter(({ operator }) => isPatternOperator(operator)).length > MAX_PATTERNS;
 }
 
-/** @throws ConditionError for one that cannot be used all the same, BudgetError */
+/**
+ * Compiles conditions that were checked when they were stored.
+ * @throws ConditionError for one that cannot be used all the same, BudgetError
+ */
 export function compileFilter(
   conditions: readonly FilterCondition[],
   logic: FilterLogic,
@@ -63,6 +67,7 @@ export interface FilterCondition {
   value?: unknown;
 }
 
+/** Which member of a condition is wrong, and what it must be. */
 export class ConditionError extends Error {
   override readonly name = 'ConditionError';
   readonly member: keyof FilterCondition;
@@ -122,6 +127,7 @@ const isPatternOperator = (operator: string): boolean => operator === 'matches' 
 const CONDITION_STEPS = 100;
 const ELEMENT_STEPS = 20;
 
+/** @throws ConditionError, BudgetError */
 function compileCondition({ field, operator, value }: FilterCondition, budget: Budget = NO_LIMIT): CompiledCondition {
   budget.spend(CONDITION_STEPS + field.length + (Array.isArray(value) ? value.length * ELEMENT_STEPS : 0));
   if (!OPERATOR_NAMES.includes(operator))
@@ -198,8 +204,13 @@ export interface FilteredRequest {
   payload(): unknown;
 }
 
+/** Reads every value that a field leads to; none when it leads nowhere. @throws BudgetError */
 export type FieldReader = (request: FilteredRequest, budget: Budget) => readonly unknown[];
 
+/**
+ * Finds out how to read a field.
+ * @returns null when the text is no path
+ */
 function fieldReader(field: string): FieldReader | null {
   const steps = parsePath(field);
   if (steps === null) return null;

@@ -37,6 +37,7 @@ export interface GateDefinition<
 }
 
 export interface GatedRequest extends FilteredRequest {
+  /** Size of the payload in bytes. */
   size: number;
 }
 
@@ -59,11 +60,12 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
     this.definition = definition;
   }
 
+  /** @throws BudgetError */
   pass(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage {
     return this.#checked(request, budget, check) ?? this.#filtered(request, budget);
   }
 
-  /** When the budget does not suffice, the deliveries of the route end. */
+  /** Like `pass`; when the budget does not suffice, the deliveries of the route end. */
   passOrFail(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage {
     let kind: 'schema_failed' | 'filter_failed' = 'schema_failed';
     try {
@@ -106,7 +108,12 @@ function compileStored(filter: StoredFilter, budget: Budget): CompiledFilter {
   }
 }
 
-/** Different values have different texts. */
+// The idempotency key that a webhook carries in its payload.
+
+/**
+ * The text of the first value at a path; undefined when there is none. Different values have different texts.
+ * @throws BudgetError
+ */
 export function keyInPayload(payload: unknown, path: string, budget: Budget): string | undefined {
   return keyText(lookupPath(payload, path, budget)[0]);
 }

@@ -4,12 +4,18 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonText, viewPayload, viewText } from '../text/payload.ts';
 import { type Form, formOf, formTypeOf, MAX_FIELDS, readMultipart } from './multipart.ts';
 
+/** The bytes of a webhook, and what they were called. */
 export interface TypedBody {
   body: Buffer;
+  /** As received; undefined: nothing was said. */
   contentType: string | undefined;
 }
 
-/** JSON, the fields of a form, else the text, else base64. */
+/**
+ * JSON, the fields of a form, else the text, else base64.
+ * @param body its bytes, or what they say where that is known to be text
+ * @param contentType as received
+ */
 export function readPayload(body: Buffer | string, contentType: string | undefined): unknown {
   if (typeof body === 'string')
     return isFormType(contentType) ? readPayload(Buffer.from(body), contentType) : viewText(body);
@@ -17,7 +23,7 @@ export function readPayload(body: Buffer | string, contentType: string | undefin
 }
 
 /**
- * JSON stays JSON, whatever it is called: `curl -d` calls it a form.
+ * The fields of a form. JSON stays JSON, whatever it is called: `curl -d` calls it a form.
  * @returns null when the body is no form, is malformed, or has more fields than are read
  */
 export function readForm(body: Buffer, contentType: string | undefined): Form | null {
@@ -29,12 +35,14 @@ export function readForm(body: Buffer, contentType: string | undefined): Form | 
   return isJsonText(withoutMark(body.toString('utf8'))) ? null : readUrlencoded(body);
 }
 
+/** Bytes of a field by which a sender proves itself. */
 const SHORT_BYTES = 4096;
 const BRACKETS: readonly (number | undefined)[] = [0x7b, 0x5b];
 
 /**
  * The short fields of a form of any size, such as those by which its sender proves itself: little is made of what a
  * stranger sends.
+ * @returns null as readForm
  */
 export function readShortFields(body: Buffer, contentType: string | undefined): Form | null {
   const type = formTypeOf(contentType);
@@ -63,6 +71,7 @@ export function sampleContent(payload: unknown, headers: Readonly<Record<string,
 // Forms as they stand in a body: `From=%2B4912&Body=Hello+you` (WHATWG URL, "application/x-www-form-urlencoded
 // parsing"). Stricter than browsers: what is hardly a form stays a text.
 
+/** Null: it is no form, or has too many fields. */
 function readUrlencoded(body: Buffer): Form | null {
   // Some senders end it like a line.
   const text = withSpaces(body).replace(/\r?\n$/, '');
@@ -82,6 +91,10 @@ function readUrlencoded(body: Buffer): Form | null {
   return formOf(fields);
 }
 
+/**
+ * The fields that are short, all together too: of the others nothing is made.
+ * @param most bytes of a field; of all, 64 times as many
+ */
 function readShortUrlencoded(body: Buffer, most: number): Form | null {
   const parts: Buffer[] = [];
   let [at, fields, room] = [0, 0, 64 * most];

@@ -8,7 +8,9 @@ export interface FilePart {
   /** Absent: it has none. */
   filename?: string;
   contentType: string;
+  /** Bytes of its content. */
   size: number;
+  /** The content, when it is not too large: as text, or in base64 when it is none. */
   text?: string;
   base64?: string;
 }
@@ -28,6 +30,7 @@ export function formOf(fields: readonly (readonly [name: string, value: FormValu
     if (known) known.push(value);
     else values.set(name, [value]);
   }
+  // Own members only, also of a field called `__proto__`.
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? (all[0] ?? '') : all]));
 }
 
@@ -87,6 +90,7 @@ function afterPadding(body: Buffer, from: number): number {
   return at;
 }
 
+/** @param at the line end behind a delimiter */
 function headAt(body: Buffer, at: number): (Head & { end: number }) | null {
   const length = body.subarray(at, at + MAX_HEAD_BYTES).indexOf(END_OF_HEAD);
   if (length === -1 || !body.subarray(at, at + CRLF.length).equals(CRLF)) return null;
@@ -188,6 +192,7 @@ function firstOf(values: string): string {
   return values;
 }
 
+/** The parameters behind a value of a header, names in lower case; of a repeated one the first counts. */
 function parametersOf(value: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of value.matchAll(PARAMETER)) {

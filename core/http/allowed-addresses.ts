@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type AddressRange, parseRange } from './address-ranges.ts';
 
+/** A range or a single address in its one form (`10.0.0.0/8`, `192.0.2.7/32`); null for any other text. */
 export function normalRange(text: string): string | null {
   const range = parseRange(text.trim());
   if (!range) return null;
@@ -9,12 +10,13 @@ export function normalRange(text: string): string | null {
   return `${family.networkAddressFromCIDR(`${address.toString()}/${bits}`).toString()}/${bits}`;
 }
 
-/** An IPv4-mapped IPv6 address counts as the IPv4 address. */
+/** Whether an address is in one of the ranges. An IPv4-mapped IPv6 address counts as the IPv4 address. */
 export function isInRanges(address: string, ranges: readonly string[]): boolean {
   const own = parseRange(address);
   return own !== null && ranges.some((range) => covers(parseRange(range), own));
 }
 
+/** The first of these ranges that is in none of the others; undefined when all are. */
 export function rangeBeyond(wanted: readonly string[], held: readonly string[]): string | undefined {
   return wanted.find((text) => {
     const inner = parseRange(text);

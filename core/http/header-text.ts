@@ -8,12 +8,14 @@ export type HeaderBytes = Record<string, string>;
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
+/** The text of a value. @param bytes one character for each */
 export function valueText(bytes: string): string {
   if (!BEYOND_ASCII.test(bytes)) return bytes;
   const buffer = Buffer.from(bytes, 'latin1');
   return isUtf8(buffer) ? buffer.toString('utf8') : bytes;
 }
 
+/** The UTF-8 of a text, as one character for each byte. */
 export function valueBytes(text: string): string {
   return BEYOND_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }

@@ -6,6 +6,7 @@ export interface HostAndPort {
   port: number;
 }
 
+/** Null when the text is nothing like it, or the port is none. */
 export function hostAndPort(text: string): HostAndPort | null {
   const [, host, digits] = /^(\[[0-9a-f:.%]+\]|[^\s:/@[\]]+):(\d{1,5})$/i.exec(text) ?? [];
   const port = Number(digits);

@@ -2,6 +2,7 @@
 
 export const MAX_URL_LENGTH = 2048;
 
+/** Why a text is no address that requests can be sent to, or null. */
 export function urlProblem(text: string): string | null {
   const example = 'for example https://example.com/hooks';
   if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
@@ -13,4 +14,5 @@ export function urlProblem(text: string): string | null {
   return null;
 }
 
+/** Scheme, host and port of an address; null for a text that is none. */
 export const originOf = (text: string): string | null => URL.parse(text)?.origin ?? null;

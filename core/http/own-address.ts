@@ -1,8 +1,10 @@
 // Whether an address leads back to this installation, so that what is delivered there comes in again as a webhook.
 
 /**
- * All names and addresses of loopback are one host. The scheme does not matter between http and https on their own
- * ports: one server has both.
+ * Looks for addresses under a base address: the same host and port, and a path below that of the base. All names and
+ * addresses of loopback are one host. The scheme does not matter between http and https on their own ports: one server
+ * has both.
+ * @param base `HOOKYARD_PUBLIC_URL`
  */
 export function addressesUnder(base: string): (address: string) => boolean {
   const own = URL.parse(base);

@@ -26,6 +26,7 @@ type Settled = Pick<
 /**
  * Everything the settings name: the API, the ports for metrics, PostgreSQL, Temporal, its UI, the mail server, and what
  * HOOKYARD_DELIVERY_ALLOW denies.
+ * @param temporalAddress `host:port`, as the SDK reads it
  */
 export function ownServices(settings: Settled, temporalAddress: string): HostAndPort[] {
   return [
@@ -50,6 +51,7 @@ export function apiService({ HOOKYARD_HOST: host }: Pick<Settings, 'HOOKYARD_HOS
   return port === 0 ? [] : [THIS_MACHINE, host].map((name) => ({ host: name, port }));
 }
 
+/** A port of 127.0.0.1; 0 is none. */
 export function onThisMachine(port: number): HostAndPort[] {
   return port === 0 ? [] : [{ host: THIS_MACHINE, port }];
 }

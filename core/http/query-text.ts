@@ -1,5 +1,6 @@
 // The text of a query, taken apart without being written again: what is left of it is what was received, byte by byte.
 
+/** A query without some of its parts between ampersands; empty when nothing but ampersands is left. */
 function without(query: string, isLeftOut: (part: string) => boolean): string {
   const kept = query.split('&').filter((part) => !isLeftOut(part));
   return kept.some((part) => part !== '') ? kept.join('&') : '';
@@ -12,6 +13,7 @@ function namesIn(part: string): string[] {
   ]);
 }
 
+/** A query without a parameter. @param name decoded, exactly as it is compared */
 export function withoutParameter(query: string, name: string): string {
   const isIt = (part: string) => new URLSearchParams(part).has(name);
   return query.split('&').some(isIt) ? without(query, isIt) : query;

@@ -76,10 +76,12 @@ function isMember(member: string): boolean {
 
 type Headers = Readonly<Record<string, string>>;
 
+/** The trace that a webhook came with. @param received its headers, names in lower case; null: they are gone */
 export function receivedTrace(received: Headers | null): TraceContext | null {
   return parseTraceparent(received?.traceparent);
 }
 
+/** What its vendors keep beside it; null: nothing that can be handed on. */
 export function receivedState(received: Headers | null): string | null {
   const state = received?.tracestate;
   return state !== undefined && isTracestate(state) ? state : null;

@@ -90,6 +90,7 @@ function kindOf(name: string): Kind {
   return kind;
 }
 
+/** Whether a header of this name is never forwarded, whatever a destination says. */
 export function isNeverForwarded(name: string): boolean {
   return classify(name) === 'never';
 }

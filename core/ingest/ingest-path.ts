@@ -4,7 +4,10 @@
 
 export const MAX_PATH_LENGTH = 1024;
 
-/** @param path as received, with its first slash; empty: none */
+/**
+ * What is wrong with a path, as the end of a sentence; null when nothing is.
+ * @param path as received, with its first slash; empty: none
+ */
 export function pathProblem(path: string): string | null {
   if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters long`;
   const segments = path.split('/').slice(1);
@@ -20,6 +23,7 @@ export function pathProblem(path: string): string | null {
     : 'must have ?, # and everything that is not visible ASCII escaped';
 }
 
+/** Whether a text can be part of the address of a request as it is (RFC 9112, section 3.2, and what Node takes). */
 export const isReceivable = (text: string): boolean => /^[\x21\x22\x24-\x7e]*$/.test(text);
 
 const NO_ESCAPE = 'must not have a % that is not an escape of UTF-8';

@@ -40,6 +40,7 @@ export interface IngestTokens {
   previous: { token: string; untilMs: number } | null;
 }
 
+/** Whether an address is that of the source. @param given the token of the address; null without one */
 export function isIngestAddress(tokens: IngestTokens, given: string | null, nowMs: number): boolean {
   if (given === null) return tokens.rule !== 'required';
   if (tokens.rule === 'none') return false;

@@ -16,6 +16,7 @@ const SAMPLES_TIMES_FREE = { organization: 1, source: 1 / 4 };
 
 interface OfSource {
   owner: RefusalOwner;
+  /** By hour, cause and limit. */
   counts: Map<string, RefusalCount>;
   samples: RefusedWebhook[];
 }
@@ -37,7 +38,10 @@ export class PendingRefusals {
     return this.counts().reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** @param describe gives what is kept of it; called only when there is room for a sample */
+  /**
+   * Counts a refusal.
+   * @param describe gives what is kept of it; called only when there is room for a sample
+   */
   add(
     { organizationId, sourceId }: RefusalOwner,
     { cause, limit }: Refusal,
@@ -49,6 +53,7 @@ export class PendingRefusals {
     if (ofSource !== null && this.#holdSample(ofSource.owner)) ofSource.samples.push(describe());
   }
 
+  /** Takes over what others hold, as far as there is room. @param only of these sources; by default all */
   absorb(others: PendingRefusals, only?: ReadonlySet<string>): void {
     for (const [sourceId, { owner, counts, samples }] of others.#sources) {
       if (only?.has(sourceId) === false) continue;
@@ -60,6 +65,7 @@ export class PendingRefusals {
     this.#uncounted += others.takeUncounted();
   }
 
+  /** How many found no place since the last call. */
   takeUncounted(): number {
     const uncounted = this.#uncounted;
     this.#uncounted = 0;
@@ -74,6 +80,7 @@ export class PendingRefusals {
     return Array.from(this.#sources.values(), ({ samples }) => samples).flat();
   }
 
+  /** @returns null when there is no place for it */
   #count(added: RefusalCount): OfSource | null {
     const ofSource = this.#sources.get(added.sourceId) ?? this.#enter(added);
     const key = `${added.hour} ${added.cause} ${added.limit}`;

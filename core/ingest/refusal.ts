@@ -20,6 +20,7 @@ export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 export const KEPT_REFUSALS = 100;
 /** Of the payload of a refused webhook, in bytes. */
 export const KEPT_PAYLOAD_BYTES = 1024;
+/** How many days refusals are kept at most; payloads may be kept shorter, and they with them. */
 export const REFUSAL_DAYS = 30;
 
 export interface Refusal {
@@ -47,8 +48,11 @@ export interface RefusedWebhook extends Refusal, RefusalOwner {
   payloadStart: Buffer | null;
 }
 
+/** How many of a source were refused in an hour, for one cause. */
 export interface RefusalCount extends RefusalOwner, Pick<Refusal, 'cause' | 'limit'> {
+  /** ms since 1970 */
   hour: number;
   count: number;
+  /** ms since 1970 */
   lastAt: number;
 }

@@ -46,6 +46,7 @@ export interface IssueNews {
 export interface AnnouncedChange {
   issueId: string;
   change: Change;
+  /** What the channel had been notified of before. */
   before: Change | null;
   exhausted: boolean;
 }
@@ -82,6 +83,7 @@ export function decideChange(channel: ChannelState, news: IssueNews, now: Date):
   }
 }
 
+/** The messages of one channel, and the issues that it does not know any more. */
 export function announce(
   channel: ChannelState,
   news: IssueNews[],
@@ -122,6 +124,7 @@ function roomOf({ failingSince, lastSentAt }: ChannelState): number {
   return lastSentAt === null ? MAX_UNTIL_ARRIVED : MAX_UNDER_WAY;
 }
 
+/** What one round makes of the messages of several channels: the first of each comes before the second of any. */
 export function inTurn(perChannel: Announcement[][]): Announcement[] {
   const longest = Math.max(0, ...perChannel.map(({ length }) => length));
   const taken: Announcement[] = [];
@@ -160,6 +163,7 @@ export interface OtherChannel {
 /**
  * Which of the channels is notified that another one fails: one that may be notified now, and is read as a message,
  * before one that makes an incident that nobody ends.
+ * @param others those that work and were not tried, the oldest first
  */
 export function chooseOther(others: OtherChannel[], now: Date): OtherChannel | undefined {
   const rank = ({ quietHours, type }: OtherChannel) =>

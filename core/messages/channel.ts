@@ -88,6 +88,7 @@ export const INCIDENT_TYPES: readonly ChannelType[] = ['pagerduty'];
 
 /** When a channel is told nothing, every day. */
 export interface QuietHours {
+  /** `22:00` */
   from: string;
   to: string;
   timeZone: string;
@@ -104,7 +105,10 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** A time zone that Node does not know is no reason to notify nobody. */
+/**
+ * Whether a time is within the quiet hours of a channel. A time zone that Node does not know is no reason to notify
+ * nobody.
+ */
 export function isQuiet(hours: QuietHours | null, at: Date): boolean {
   if (hours === null) return false;
   const { from, to, timeZone } = hours;

@@ -18,6 +18,7 @@ const MAX_TOGETHER = 1000;
 export interface CauseCount {
   cause: string;
   count: number;
+  /** ms since 1970 */
   firstAt: number;
   lastAt: number;
   isFinal: boolean;
@@ -28,6 +29,7 @@ export interface CauseCount {
 export interface SubjectCount {
   subject: IssueSubject;
   streak: number;
+  /** Whether it has worked, before the streak. */
   worked: boolean;
   /** None: it has only worked. */
   causes: Map<string, CauseCount>;
@@ -68,10 +70,12 @@ export class IssueCounts implements IssueSink {
       this.#working.set(key, subject);
   }
 
+  /** Those with failures, and those that have only worked. */
   subjects(): { failing: SubjectCount[]; working: IssueSubject[] } {
     return { failing: [...this.#failing.values()], working: [...this.#working.values()] };
   }
 
+  /** Puts what was counted before this before it, as far as there is room. */
   precede(earlier: IssueCounts): void {
     for (const { subject, streak, worked, causes } of earlier.#failing.values()) {
       const counted = this.#failingOf(subject);
@@ -91,6 +95,7 @@ export class IssueCounts implements IssueSink {
     this.#uncounted += earlier.takeUncounted();
   }
 
+  /** How many failures found no place since the last call. */
   takeUncounted(): number {
     const uncounted = this.#uncounted;
     this.#uncounted = 0;
@@ -109,6 +114,7 @@ export class IssueCounts implements IssueSink {
     return counted;
   }
 
+  /** What finds no place of its own. */
   #togetherOf({ organizationId, kind }: IssueSubject): SubjectCount | null {
     const subject = togetherSubject(organizationId, kind);
     const key = keyOf(subject);
@@ -126,6 +132,7 @@ export class IssueCounts implements IssueSink {
   }
 }
 
+/** What is counted together because there is too much. */
 function togetherSubject(organizationId: string, kind: IssueKind): IssueSubject {
   return { organizationId, kind, sourceId: null, routeId: null, destinationId: null };
 }

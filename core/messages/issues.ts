@@ -42,6 +42,7 @@ export interface Issue extends IssueSubject {
   firstSeenAt: Date;
   lastSeenAt: Date;
   count: number;
+  /** Of a late failure; null where failures of the kind have none. */
   sampleEventId: string | null;
   sampleDeliveryId: string | null;
   openedAt: Date;
@@ -55,6 +56,7 @@ export const OTHER_CAUSE = 'OTHER';
 export interface IssueFailure {
   /** A constant or what a limit is called, never a text of a tenant. */
   cause: string;
+  /** ms since 1970 */
   at: number;
   /** It will not be tried again, or would fail again: it opens an issue at once, whatever the kind. */
   isFinal?: boolean;
@@ -62,7 +64,7 @@ export interface IssueFailure {
   deliveryId?: string | null;
 }
 
-/** Both cost memory only, and little. */
+/** Where failures and successes are told. Both cost memory only, and little. */
 export interface IssueSink {
   failed(subject: IssueSubject, failure: IssueFailure): void;
   worked(subject: IssueSubject): void;
@@ -113,4 +115,5 @@ export const MAX_ISSUES = 1000;
  * incident.
  */
 export const REOPENS_WITHIN_MINUTES = 60;
+/** How many days an issue is kept after it was resolved. */
 export const ISSUE_DAYS = 90;

@@ -9,8 +9,10 @@ import type { MailKind, RouteMail } from './route-mails.ts';
 export interface MailFacts extends RouteMail {
   kind: MailKind;
   routeName: string;
+  /** Null when the record was deleted. */
   sourceName: string | null;
   destinationName: string | null;
+  /** Of the workflow of the latest delivery; null when unknown. */
   temporalUrl: string | null;
   deliveryUrl: string;
 }
@@ -32,11 +34,16 @@ export function renderMail(facts: MailFacts): MailText {
   return writeMail(`[Hookyard] ${oneLine(facts.routeName)}: ${what}`, intro, rows, links);
 }
 
-/** @param subject, intro, rows hold foreign text only as `oneLine` has made it */
+/**
+ * A mail of a sentence, a table and links, in both forms.
+ * @param subject, intro, rows hold foreign text only as `oneLine` has made it
+ * @param links by their names
+ */
 function writeMail(subject: string, intro: string, rows: [string, string][], links: [string, string][]): MailText {
   return { subject, text: plainText(intro, rows, links), html: html(intro, rows, links) };
 }
 
+/** @param link of the page that ends such mails to this recipient */
 export function withStopLink({ subject, text, html: page }: MailText, link: string): MailText {
   const end = `<p><a href="${escapeHtml(link)}">Stop these emails</a></p>\n</body>`;
   return { subject, text: `${text}\nStop these emails: ${link}\n`, html: page.replace('</body>', () => end) };

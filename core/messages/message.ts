@@ -4,6 +4,7 @@ import type { Change, ChannelType } from './channel.ts';
 import type { IssueKind, IssueState } from './issues.ts';
 
 export interface PeopleLinks {
+  /** Base of the API's addresses; empty when it is not known. */
   apiBase: string;
   hasConsole: boolean;
 }
@@ -122,6 +123,7 @@ const PREFIX: Record<Change, string> = {
   ignored: 'Ignored: ',
 };
 
+/** What a change is about, without the names. */
 const whatOf = (change: IssueChange): string =>
   `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed for good' : (WORDS[change.issue.kind] ?? change.issue.kind)}`;
 
@@ -203,6 +205,7 @@ function linesOfIssue(issue: AlertIssue): [string, string][] {
   ];
 }
 
+/** Where people see the issue of a message; null when there is none, or the address of the API is not known. */
 export function linkOf(message: AlertMessage): string | null {
   const { content, apiBase } = message;
   return content.kind === 'change' && apiBase !== ''
@@ -217,6 +220,7 @@ const MAX_LINES = 40;
 /** Changes of a digest: what every form can show, beside the lines about a channel that fails and the organization. */
 export const MAX_DIGEST_CHANGES = MAX_LINES - 5;
 
+/** The title of a message on one line, without anything that programs make a link of. */
 export const safeTitle = (message: AlertMessage, length = MAX_TITLE): string => oneLine(titleOf(message), length);
 
 export function safeLines(message: AlertMessage, most = MAX_LINES): [string, string][] {

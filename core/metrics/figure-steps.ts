@@ -5,6 +5,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
+/** The finest step, and the largest, in seconds. */
 export const MIN_STEP = 300;
 export const MAX_STEP = 86_400;
 /** From so long ago on, figures may be kept in hours only. */
@@ -13,6 +14,7 @@ export const HOURS_AFTER_MS = 25 * HOUR_MS;
 const CLOCKS_MS = 5 * MINUTE_MS;
 export const MOST_DAYS = 31;
 
+/** The time of a question, cut into steps that begin at multiples of the step since 1970 (UTC). */
 export interface Steps {
   from: Date;
   to: Date;
@@ -24,7 +26,10 @@ interface StepProblem {
   message: string;
 }
 
-/** @param time `from` is rounded down, `to` up. By default `to` is now, and `from` a day before it */
+/**
+ * @param time `from` is rounded down, `to` up. By default `to` is now, and `from` a day before it
+ * @param step s, a multiple of MIN_STEP up to MAX_STEP
+ */
 export function stepsOf(time: { from?: Date; to?: Date }, step: number, nowMs: number): Steps | StepProblem {
   const to = time.to?.getTime() ?? nowMs;
   const from = time.from?.getTime() ?? to - DAY_MS;

@@ -17,6 +17,7 @@ export type LabelsOf<L extends Labels> = {
 };
 
 export interface Definition<L extends Labels> {
+  /** As Prometheus has it: seconds, bytes, `_total`. */
   name: string;
   /** One sentence, for operators. */
   help: string;
@@ -61,6 +62,7 @@ class SeriesMap<Value> {
     this.#first = first;
   }
 
+  /** Makes the series of all combinations, unless they are many. */
   begin(): this {
     for (const combination of this.#fewCombinations()) this.of(combination);
     return this;
@@ -117,6 +119,7 @@ abstract class Instrument<L extends Labels> {
   }
 }
 
+/** Only grows. */
 export class Counter<const L extends Labels = Record<never, never>> extends Instrument<L> {
   readonly kind = 'counter';
   readonly #series: SeriesMap<number>;
@@ -137,6 +140,7 @@ export class Counter<const L extends Labels = Record<never, never>> extends Inst
 
 export class Histogram<const L extends Labels = Record<never, never>> extends Instrument<L> {
   readonly kind = 'histogram';
+  /** Upper bounds of its buckets, in ascending order. */
   readonly bounds: readonly number[];
   readonly #series: SeriesMap<Distribution>;
 
@@ -181,6 +185,7 @@ export class Gauge<const L extends Labels = Record<never, never>> extends Instru
     this.kind = isTotal ? 'counter' : 'gauge';
   }
 
+  /** @returns ends it */
   readFrom(read: () => Reading<L>): () => void {
     this.#read = read;
     return () => {

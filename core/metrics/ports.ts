@@ -6,6 +6,7 @@ const DEFAULT_PORTS: Readonly<Record<Role, number>> = { api: 9464, worker: 9465 
 
 type Port = Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT'>;
 
+/** @returns 0 for none */
 export function metricsPort({ OTEL_EXPORTER_PROMETHEUS_PORT: port }: Port, role: Role): number {
   return port ?? DEFAULT_PORTS[role];
 }

@@ -7,10 +7,12 @@ import { Gauge } from './instruments.ts';
 export interface Figures {
   waiting?: number;
   due?: number;
+  /** Seconds; 0 when nothing is due. */
   oldestDueAge?: number;
   retrying?: number;
   held?: number;
   circuits?: { open: number; half_open: number };
+  /** Open and acknowledged ones; a kind without one is missing. */
   issues?: Partial<Record<IssueKind, number>>;
   replays?: number;
   databaseBytes?: number;

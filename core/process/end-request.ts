@@ -5,7 +5,10 @@ import { flushCompileCache } from 'node:module';
 // One Ctrl-C or one `kill` may arrive twice: from the terminal and from the process above.
 const SAME_REQUEST_MS = 500;
 
-/** @param end gets the reason and how many requests there have been, this one included */
+/**
+ * Calls `end` once for each request to end.
+ * @param end gets the reason and how many requests there have been, this one included
+ */
 export function onEndRequest(end: (reason: string, count: number) => void): void {
   let count = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -24,6 +27,7 @@ export function onEndRequest(end: (reason: string, count: number) => void): void
 /**
  * Ends the process at once when the one that started it is gone: for the time in which it starts and cannot end in
  * order yet. Signals end it by themselves then.
+ * @returns to be called when it can end in order
  */
 export function endWithParent(): () => void {
   let isStarting = true;
@@ -44,7 +48,10 @@ function onLostParent(then: () => void): void {
   process.channel?.unref();
 }
 
-/** @param url where it serves, if it listens */
+/**
+ * Says that this process serves, to the one that started it if that listens (local/role.ts).
+ * @param url where it serves, if it listens
+ */
 export function sayReady(url?: string): void {
   // What it has compiled, for the next start: now, because a process that is killed writes nothing at its end.
   flushCompileCache();

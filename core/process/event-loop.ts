@@ -16,6 +16,7 @@ export async function othersFirst(bytes: number): Promise<void> {
   if (bytes >= LARGE_BYTES) await ownTurn();
 }
 
+/** Waits for a turn of the loop in which nobody else goes on who waits here. */
 export function ownTurn(): Promise<void> {
   last = last.then(() => turn());
   return last;

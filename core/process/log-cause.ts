@@ -3,6 +3,7 @@
 // words that may quote a value are left out.
 
 export interface Cause {
+  /** Missing where the error does not tell. */
   system?: 'temporal' | 'postgresql';
   /** The name of a gRPC status (`UNAVAILABLE`), an SQLSTATE (`57P03`) or a code of Node (`ECONNREFUSED`). */
   code?: string;
@@ -63,6 +64,7 @@ export function causeOf(error: unknown): Cause {
   return { details: short(error.message), ...(error.stack !== undefined && { stack: error.stack }) };
 }
 
+/** The name of a gRPC status; its number when it is none that we know. */
 function grpcCode(status: number): string {
   return GRPC_CODES[status] ?? String(status);
 }
@@ -90,6 +92,7 @@ function refusedValue(code: string, error: Error): Cause {
   return { system: 'postgresql', code, details: 'a value was refused', ...where, ...framesOf(error) };
 }
 
+/** The stack without the message, with which it begins. */
 function framesOf({ stack = '' }: Error): { stack?: string } {
   const frames = stack.split('\n').filter((line) => /^ +at /.test(line));
   return frames.length > 0 ? { stack: frames.join('\n') } : {};

@@ -17,6 +17,10 @@ const REDACTED_PATHS = [
   '*.headers["x-api-key"]',
 ];
 
+/**
+ * Makes the logger of a process.
+ * @param role the process: `api` or `worker`, in every line
+ */
 export function createLog(settings: LogSettings, role: string): Log {
   const options = { level: settings.LOG_LEVEL, base: { role }, redact: REDACTED_PATHS };
   if (settings.HOOKYARD_LOG_FORMAT === 'text') {
@@ -61,7 +65,9 @@ const MOST_KINDS = 100;
  */
 export interface ThrottledLog {
   warn(facts: object, message: string, kind?: string): void;
+  /** @param kind lines of one kind are repeats; by default the message and the code of its cause */
   error(facts: object, message: string, kind?: string): void;
+  /** Writes what was counted until now. */
   flush(): void;
 }
 
@@ -116,10 +122,12 @@ function codeOf(facts: { cause?: { code?: string } }): string {
 }
 
 export interface RepeatsOptions<Item> {
+  /** How long repeats of a kind are only counted, ms. */
   everyMs: number;
   mostKinds: number;
   /** @param repeated how many came since this kind was last written; 0 for the first one */
   write: (item: Item, repeated: number) => void;
+  /** By default the monotonic clock, ms. */
   now?: () => number;
 }
 
@@ -146,7 +154,7 @@ export class Repeats<Item> {
     return this.#kinds.size === 0;
   }
 
-  /** @param kind not empty */
+  /** Writes the first of a kind, and counts the others. @param kind not empty */
   take(kind: string, item: Item): void {
     const place = this.#kinds.has(kind) || this.#kinds.size < this.#options.mostKinds ? kind : OTHERS;
     const known = this.#kinds.get(place);
@@ -169,6 +177,7 @@ export class Repeats<Item> {
     }
   }
 
+  /** Writes what was counted until now. */
   flush(): void {
     const now = this.#now();
     for (const counted of this.#kinds.values()) if (counted.repeated > 0) this.#write(counted, now);

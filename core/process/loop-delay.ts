@@ -5,6 +5,7 @@ import { eventLoopDelay } from '../metrics/process.ts';
 
 const LOOK_EVERY_MS = 50;
 const WARN_MS = 200;
+/** Work that is shorter is not told. */
 const NOTED_MS = 10;
 const MAX_NOTED = 10;
 const WARN_EVERY_MS = 1000;
@@ -33,6 +34,7 @@ export function onLoop<Result>(kind: string, organizationId: string | null, work
   }
 }
 
+/** Watches the loop of this process. @returns ends it */
 export function watchLoop(log: Pick<Log, 'warn'>): () => void {
   let expectedAt = performance.now() + LOOK_EVERY_MS;
   let lastWarning = Number.NEGATIVE_INFINITY;

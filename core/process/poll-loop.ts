@@ -1,6 +1,8 @@
 // Polling: a loop of rounds with pauses in between that can be woken and stopped, and a probe that caches its result.
 
+/** How long a loop pauses after a round. */
 export interface Pause {
+  /** ms; with 0 the next round follows at once. */
   ms: number;
   /** How soon after the round waking it brings the next one, ms. Without it, that does not shorten this pause. */
   wokenMs?: number;
@@ -17,6 +19,7 @@ export class PollLoop {
   readonly #ended: Promise<void>;
   #stopped = false;
   #isWoken = false;
+  /** Undefined during a round. */
   #pausing: { since: number; wokenMs: number | undefined; endIn: (ms: number) => void } | undefined;
 
   /** The first round begins right after the current turn of the event loop, so that its owner is fully constructed. */
@@ -44,6 +47,7 @@ export class PollLoop {
     this.#pausing?.endIn(0);
   }
 
+  /** Starts no further round. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.endPause();
@@ -64,6 +68,7 @@ export class PollLoop {
     const since = performance.now();
     const over = Promise.withResolvers<void>();
     let endsAt = since + ms;
+    // The loop does not keep its process alive.
     let timer = setTimeout(over.resolve, ms).unref();
     const endIn = (sooner: number) => {
       if (sooner <= 0) return over.resolve();
@@ -82,6 +87,7 @@ export class PollLoop {
 
 /** How long a result is valid, ms: less than the usual probe interval of load balancers. */
 const KEPT_MS = 500;
+/** What is wrong with a server that could not be asked. */
 export const UNREACHABLE = 'cannot be reached';
 
 /** One check at a time for all callers; its result is cached for a moment. */
@@ -98,10 +104,12 @@ export class CachedProbe {
     this.#ask = ask;
   }
 
+  /** Result of the last completed check; undefined before the first. */
   get last(): string | null | undefined {
     return this.#found?.problem;
   }
 
+  /** @returns what is wrong, null when nothing is, undefined without an answer within `waitMs` */
   async within(waitMs: number): Promise<string | null | undefined> {
     if (this.#found && performance.now() - this.#found.at < KEPT_MS) return this.#found.problem;
     this.#underWay ??= this.#look();
@@ -140,4 +148,5 @@ export function adaptivePoll(look: () => Promise<void>, idleMs: () => number = (
   });
 }
 
+/** ms. @param tookMs duration of the poll */
 const restAfter = (tookMs: number): number => Math.min(Math.max(EVERY_MS, tookMs * REST), LONGEST_REST_MS);

@@ -21,6 +21,7 @@ export function letOthersGoFirst(): void {
   }
 }
 
+/** Processor time that this thread has used so far, in ms. */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -15,7 +15,9 @@ export interface TracedWebhook {
   organizationId: string;
   sourceId: string;
   method: string;
+  /** As received, names in lower case. */
   headers: Readonly<Record<string, string>>;
+  /** bytes */
   size: number;
   receivedAt: Date;
 }
@@ -23,14 +25,18 @@ export interface TracedWebhook {
 export interface WebhookSpan {
   /** Kept with the event: attempts are children of this span. */
   traceparent: string;
+  /** Measures how long it takes to store the event, with others and until the commit. */
   storing<T>(store: () => Promise<T>): Promise<T>;
+  /** @param status of the answer */
   accepted(status: number, event: { id: string; isDuplicate: boolean }): void;
+  /** It is refused, and not for what its sender did. @param status of the answer */
   failed(status: number, code: string): void;
 }
 
 export interface TracedAttempt {
   /** Of the webhook's span, or of the trace that was made for it; null: the trace is the sender's, in the headers. */
   traceparent: string | null;
+  /** Of the webhook, names in lower case. */
   headers: Readonly<Record<string, string>>;
   organizationId: string;
   eventId: string;
@@ -38,6 +44,7 @@ export interface TracedAttempt {
   destinationId: string;
   deliveryId: string;
   replayOf: string | null;
+  /** 1 for the first. */
   number: number;
   lane: Lane;
   method: string;
@@ -51,6 +58,7 @@ export interface AttemptSpan {
 }
 
 export interface EndedAttempt {
+  /** From its start to the end of the answer, ms. */
   tookMs: number;
   outcome: 'delivered' | 'retrying' | 'failed';
   statusCode: number | null;

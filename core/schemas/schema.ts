@@ -9,6 +9,7 @@ import { type Dialect, dialectOf, evaluationCost, metaSchemaProblem, newValidato
 
 export type JsonSchema = Record<string, unknown> | boolean;
 
+/** The longest schema, in bytes of its JSON. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 
 // In a thread, where it holds up nobody but the organization's own tasks.
@@ -26,13 +27,14 @@ export class InvalidSchemaError extends Error {
   override readonly name = 'InvalidSchemaError';
 }
 
+/** What a validation costs at most, in the steps of a budget. */
 export const validationSteps = ({ cost }: Pick<CompiledSchema, 'cost'>, bytes: number): number =>
   100 + (cost * Math.max(bytes, 1)) / 2;
 
 export interface CompiledSchema {
   readonly cost: number;
   /**
-   * It may take a quarter of a second: on the event loop `validationSteps` has to be asked first.
+   * Validates a payload. It may take a quarter of a second: on the event loop `validationSteps` has to be asked first.
    * @param bytes its size
    * @param limitMs when it has less time than usual
    * @returns the first errors; none when it matches
@@ -40,7 +42,10 @@ export interface CompiledSchema {
   validate(payload: unknown, bytes: number, limitMs?: number): SchemaError[];
 }
 
-/** @throws InvalidSchemaError */
+/**
+ * Checks a schema that is to be stored: its size, dialect, meta-schema, patterns and references.
+ * @throws InvalidSchemaError
+ */
 export function checkSchema(schema: JsonSchema): void {
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES)
     throw new InvalidSchemaError(`must be at most ${MAX_SCHEMA_BYTES} bytes of JSON`);
@@ -58,6 +63,7 @@ export function checkSchema(schema: JsonSchema): void {
   }
 }
 
+/** Compiles a schema that was checked when it was stored. @throws InvalidSchemaError */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = requireDialect(schema);
   const cost = evaluationCost(schema);
@@ -95,6 +101,7 @@ function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
   };
 }
 
+/** Slower, and only the first error. */
 function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
   const ajv = newValidator(dialect, false);
   const run = addExactKeywords(ajv);
@@ -140,6 +147,9 @@ function compileProblem(error: unknown): string {
   return `cannot be compiled: ${error.message}`;
 }
 
+// What is wrong with a payload, in words.
+
+/** One mismatch; `path` is a JSON pointer into the payload (RFC 6901), empty for the payload itself. */
 export interface SchemaError {
   path: string;
   message: string;
@@ -147,6 +157,7 @@ export interface SchemaError {
 
 const MAX_ERRORS = 10;
 const MAX_ERROR_LENGTH = 300;
+/** Longest text about all of them, in bytes. */
 const MAX_TEXT_BYTES = 2048;
 
 function readErrors(errors: readonly ErrorObject[]): SchemaError[] {

@@ -41,8 +41,9 @@ const OPTIONS: Options = {
 const MAX_FORMATTED = 2048;
 
 /**
- * A validator for one schema: its own, so that ids inside a schema never meet those of another one. It loads nothing: a
- * reference to anything outside the schema cannot be resolved.
+ * A validator for one schema: its own, so that ids inside a schema never meet those of another one. It loads nothing:
+ * a reference to anything outside the schema cannot be resolved.
+ * @param allErrors collect every error instead of the first
  */
 export function newValidator(dialect: Dialect, allErrors: boolean): Ajv {
   const options = { ...OPTIONS, allErrors };
@@ -63,6 +64,7 @@ function testOf(format: Ajv['formats'][string]): ((text: string) => boolean) | n
 
 const metaValidators = new Map<Dialect, Ajv>();
 
+/** Checks a schema against the meta-schema of its dialect. @returns what is wrong, or null */
 export function metaSchemaProblem(dialect: Dialect, schema: object | boolean): string | null {
   const ajv = metaValidators.get(dialect) ?? newMetaValidator(dialect);
   metaValidators.set(dialect, ajv);

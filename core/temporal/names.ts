@@ -14,9 +14,11 @@ export const TASK_QUEUE = 'hookyard';
 // In no prefix, and in no name without one: so names of two installations are never the same.
 const AFTER_PREFIX = '.';
 
+/** A name as Temporal knows it. @param prefix of the installation; empty: it has none */
 export const withPrefix = (prefix: string, name: string): string =>
   prefix === '' ? name : `${prefix}${AFTER_PREFIX}${name}`;
 
+/** The name behind the prefix; null: it belongs to another installation. */
 export function withoutPrefix(prefix: string, name: string): string | null {
   if (prefix === '') return name.includes(AFTER_PREFIX) ? null : name;
   const before = `${prefix}${AFTER_PREFIX}`;
@@ -41,6 +43,7 @@ export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-repl
 
 export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
 
+/** All task queues of an installation. @param taskQueue of its workflows */
 export const taskQueuesOf = (taskQueue: string): string[] => [
   taskQueue,
   messageTaskQueue(taskQueue, 'mail'),
@@ -67,6 +70,7 @@ export const destinationIdAttribute = keyword('DestinationId');
 export const eventIdAttribute = keyword('EventId');
 export const deliveryStatusAttribute = keyword('DeliveryStatus');
 
+/** Search attributes that a namespace must have, all of type Keyword. */
 export const searchAttributeNames = [
   organizationIdAttribute,
   sourceIdAttribute,

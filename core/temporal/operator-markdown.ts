@@ -8,6 +8,7 @@ const MISLEADING = /[<[]/g;
 // In bytes at most 400, by the default of Temporal's `limit.userMetadataSummarySize`; a character has up to three.
 const LONGEST_SUMMARY = 120;
 
+/** Escapes external text, such as an error, so that it is shown literally. */
 export function plain(text: string): string {
   return text.replaceAll(SPECIAL, '\\$&');
 }
@@ -28,7 +29,10 @@ export function workflowReference(workflowId: string, text = workflowId): string
   return `[${text}](${WORKFLOWS}/${encodeURIComponent(workflowId)})`;
 }
 
-/** @param query https://docs.temporal.io/list-filter; of names and ids only */
+/**
+ * A link to the workflows that a query finds.
+ * @param query https://docs.temporal.io/list-filter; of names and ids only
+ */
 export function listReference(text: string, query: string): string {
   return `[${text}](${WORKFLOWS}?query=${encodeURIComponent(query)})`;
 }

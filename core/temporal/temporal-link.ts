@@ -4,6 +4,7 @@ import { withPrefix } from './names.ts';
 
 export interface ShownWorkflow {
   workflowId: string;
+  /** Null when the URL of the UI is unknown. */
   temporalUrl: string | null;
 }
 

@@ -3,13 +3,16 @@
 // long is cut.
 
 const REPLACEMENT = '\ufffd';
+/** Longest stored or displayed error, in UTF-16 code units. */
 export const MAX_ERROR_LENGTH = 4000;
 
+/** The text with U+FFFD for each NUL and each half of a surrogate pair; the same text when it has none. */
 export function cleanText(text: string): string {
   const clean = text.includes('\0') ? text.replaceAll('\0', REPLACEMENT) : text;
   return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
+/** An error for storage and display: sanitized, and cut after 4,000 characters. */
 export function errorText(text: string): string {
   // Cut first, because the cut may go through a pair.
   return cleanText(text.length <= MAX_ERROR_LENGTH ? text : `${text.slice(0, MAX_ERROR_LENGTH - 1)}…`);
@@ -20,6 +23,9 @@ export function errorText(text: string): string {
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)/g;
 const UNSTORABLE = /^\\u(?:0000|d[89a-f])/;
 
+/**
+ * What JSON.stringify made, with U+FFFD for each NUL and each half of a surrogate pair; the same text when it has none.
+ */
 export function cleanJson(json: string): string {
   if (!json.includes('\\u')) return json;
   return json.replace(ESCAPES, (match) => (UNSTORABLE.test(match) ? REPLACEMENT : match));

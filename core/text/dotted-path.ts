@@ -9,7 +9,10 @@ const MAX_PATH_LENGTH = 1024;
 // A dot and a name, or brackets around an index, a star or a quoted name.
 const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(\*)|'([^']*)'|"([^"]*)")\]/y;
 
-/** @returns its steps, none for the root itself, or null when the text is not a path */
+/**
+ * Reads a path; a leading `$` (the root) is optional.
+ * @returns its steps, none for the root itself, or null when the text is not a path
+ */
 export function parsePath(path: string): PathStep[] | null {
   if (path === '' || path.length > MAX_PATH_LENGTH) return null;
   const rest = withLeadingDot(path);
@@ -24,13 +27,14 @@ export function parsePath(path: string): PathStep[] | null {
   return steps;
 }
 
+/** The path without its root sign, every name with the dot before it. */
 function withLeadingDot(path: string): string {
   if (/^\$(?:$|[.[])/.test(path)) return path.slice(1);
   return path.startsWith('[') ? path : `.${path}`;
 }
 
 /**
- * A member that is null is a match.
+ * The values at a path, in order; an empty list when there is none. A member that is null is a match.
  * @param most how many are wanted: one more is returned when there are more
  * @throws BudgetError
  */

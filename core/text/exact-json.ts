@@ -21,6 +21,7 @@ export class ExactNumber {
     this.#text = text;
   }
 
+  /** `decimalKey` of it, found once: numbers are compared in pairs. */
   get key(): string | null {
     if (this.#key === undefined) this.#key = decimalKey(this.#text);
     return this.#key;
@@ -40,6 +41,7 @@ export type JsonNumber = number | ExactNumber;
 export const isJsonNumber = (value: unknown): value is JsonNumber =>
   typeof value === 'number' || value instanceof ExactNumber;
 
+/** The number that a text is as JSON. @param text a JSON number */
 export function jsonNumber(text: string): JsonNumber {
   const double = Number(text);
   return isPrintedBy(double, text) ? double : new ExactNumber(text);
@@ -69,8 +71,8 @@ const PLAIN = /^-?\d+$/;
 const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
 /**
- * Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and up to ten
- * times as much for one that is made of nothing else.
+ * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact,
+ * and up to ten times as much for one that is made of nothing else.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
@@ -184,9 +186,13 @@ function replaceMembers(container: object, replacementOf: (value: unknown) => un
   }
 }
 
+// JSON numbers by their value as decimals, of any length, without rounding.
+
 /** A number as sign, digits and a power of ten; null when the text is no JSON number (RFC 8259, section 6). */
 interface Decimal {
+  /** 0 for zero. */
   sign: -1 | 0 | 1;
+  /** Without zeros at either end; empty for zero. */
   digits: string;
   /** The power of ten of the first digit: 3 for 1200. */
   magnitude: number;
@@ -224,6 +230,7 @@ export function decimalKey(text: string): string | null {
   return decimal && `${decimal.sign}:${decimal.digits}:${decimal.magnitude}`;
 }
 
+/** The sign of a minus b, by value. @throws RangeError when one is no number */
 export function compareDecimals(a: string, b: string): number {
   const [left, right] = [readDecimal(a), readDecimal(b)];
   if (left === null || right === null) throw new RangeError('not a number');
@@ -234,6 +241,7 @@ export function compareDecimals(a: string, b: string): number {
   return left.digits > right.digits ? left.sign : -left.sign;
 }
 
+/** Whether a number is whole: `10e-1` is, `1.5` is not. */
 export function isWhole(text: string): boolean {
   const decimal = readDecimal(text);
   return decimal !== null && decimal.digits.length - 1 <= Math.max(decimal.magnitude, -1);

@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'alm'
   | 'iss';
 
+/** The digits of ids, in their order. */
 export const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TEXT_LENGTH = 26;
 const TIME_LENGTH = 10;
@@ -51,6 +52,7 @@ function timeText(ms: number): string {
 const pool = new Uint8Array(4096);
 let poolUsed = pool.length;
 
+/** A random whole number of 24 bits. */
 function random24(): number {
   if (poolUsed + 3 > pool.length) {
     crypto.getRandomValues(pool);
@@ -67,6 +69,12 @@ let lastMs = -1;
 let lastTimeText = '';
 let counter = 0;
 
+/**
+ * A new id; ids made by one process for the same millisecond sort in the order they were made.
+ * @param prefix the kind of record
+ * @param nowMs milliseconds since 1970
+ * @throws RangeError when `nowMs` does not fit 48 bits
+ */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
   if (nowMs === lastMs) {
     counter += 1;
@@ -87,7 +95,10 @@ export function idFloor(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timeText(ms)}${'0'.repeat(TEXT_LENGTH - TIME_LENGTH)}`;
 }
 
-/** @throws TypeError when the text does not end in 26 characters of an id */
+/**
+ * The time an id was made, in milliseconds since 1970.
+ * @throws TypeError when the text does not end in 26 characters of an id
+ */
 export function idTime(id: string): number {
   const text = id.slice(-TEXT_LENGTH);
   if (!ID_TEXT.test(text)) throw new TypeError(`Not an id: ${id}`);
@@ -96,8 +107,10 @@ export function idTime(id: string): number {
   return ms;
 }
 
+/** An upper bound, not part of it, of the range of ids that ends with this id. */
 export const idAfter = (id: string): string => `${id}!`;
 
+/** The time of an id, or of such a bound, ms; null for a bound that stands before every id. */
 export function boundTime(bound: string): number | null {
   const id = bound.replace(/!$/, '');
   return ID_TEXT.test(id.slice(-TEXT_LENGTH)) ? idTime(id) : null;
@@ -108,6 +121,7 @@ export function shardOf(id: string): number {
   return ((randomBitsOf(id, 2) & 1) << 5) | randomBitsOf(id, 1);
 }
 
+/** The five bits of a character of an id. @param fromEnd 1 is the last one; up to 8 they are random */
 function randomBitsOf(id: string, fromEnd: number): number {
   return VALUES.get(id.charAt(id.length - fromEnd)) ?? 0;
 }

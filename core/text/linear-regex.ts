@@ -13,6 +13,7 @@ const STEPS_PER_INSTRUCTION = 2;
 export const patternSteps = (pattern: string): number => 2000 + 200 * pattern.length;
 
 export interface LinearPattern {
+  /** What a search costs at most, in the steps of a budget. */
   readonly stepsPerCharacter: number;
   test(text: string): boolean;
 }
@@ -21,7 +22,10 @@ export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** Compiles a pattern in RE2 syntax; escapes that only JavaScript has (`\u00e9`, `\/`) are understood as well. */
+/**
+ * Compiles a pattern in RE2 syntax; escapes that only JavaScript has (`\u00e9`, `\/`) are understood as well.
+ * @throws PatternError
+ */
 export function compilePattern(pattern: string): LinearPattern {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new PatternError(`must be at most ${MAX_PATTERN_LENGTH} characters long`);

@@ -6,6 +6,7 @@ import { unwrapped } from './unknown-members.ts';
 /** How deep names go: `retryPolicy.maxRetries`. */
 const DEPTH = 2;
 
+/** The known names in a value, dotted, in the order of the value. */
 export function memberNames(schema: z.core.$ZodType, value: unknown): string[] {
   return [...new Set(namesIn(schema, value, DEPTH))];
 }

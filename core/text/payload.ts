@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { parseExact } from './exact-json.ts';
 
+/** An event's `payload`; `payloadEncoding` is present only when the bytes are not text. */
 export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
 
 /**
@@ -11,7 +12,10 @@ export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
  */
 export const MAX_NESTING = 500;
 
-/** Numbers have the digits they came with; what is not UTF-8 is shown in base64. */
+/**
+ * Shows a body as the JSON it parses to, numbers with the digits they came with, else as its text, else (not UTF-8) in
+ * base64.
+ */
 export function viewPayload(bytes: Buffer): PayloadView {
   if (!isUtf8(bytes)) return { payload: bytes.toString('base64'), payloadEncoding: 'base64' };
   return { payload: viewText(bytes.toString('utf8')) };
@@ -37,6 +41,9 @@ export function isJsonText(text: string): boolean {
   }
 }
 
+/**
+ * Whether a text has more opening brackets than levels are allowed, a cheap test, so that most texts need no full scan.
+ */
 function hasManyLevels(text: string): boolean {
   const brackets = /[[{]/g;
   for (let count = 0; brackets.test(text); count += 1) if (count >= MAX_NESTING) return true;
@@ -56,6 +63,7 @@ function nested(values: unknown[]): object[] {
   return values.filter((value) => typeof value === 'object' && value !== null);
 }
 
+/** An event's `payloadHash`: `sha256:` and the hex digest of the bytes. */
 export function hashPayload(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -20,6 +20,7 @@ type Kept = { ok: true; value: string } | { ok: false };
 
 /**
  * Decides what an update stores for a secret: a redacted value sent back keeps the stored one, any other replaces it.
+ * @param stored the stored value in clear, absent when there is none
  */
 export function keepRedacted(incoming: string, stored: string | null | undefined): Kept {
   if (!isRedacted(incoming)) return { ok: true, value: incoming };
@@ -28,6 +29,7 @@ export function keepRedacted(incoming: string, stored: string | null | undefined
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** A config as the API shows it: each of these members reads `••••` and its last 4 characters. */
 export function redactMembers<Value>(
   config: Readonly<Record<string, Value>>,
   secrets: readonly string[],
@@ -42,6 +44,7 @@ export function redactMembers<Value>(
 
 /**
  * Puts the stored secrets back into a config whose secrets came back redacted; call it before the schema.
+ * @param stored the stored config of the same type, or null when there is none
  * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller
  * refuses it)
  */
@@ -61,6 +64,7 @@ export function keepRedactedMembers(
   return { ok: true, config };
 }
 
+/** The field of each `authConfig` that is a secret; null when there is none. */
 export const AUTH_SECRET_FIELD: Readonly<Record<AuthType, string | null>> = {
   none: null,
   basic: 'password',

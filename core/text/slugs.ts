@@ -6,12 +6,15 @@ export const MAX_SLUG_LENGTH = 63;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const HASH_LENGTH = 10;
 
+/** Whether a text is a slug: lowercase letters and digits with single hyphens between, at most 63 characters. */
 export function isSlug(text: string): boolean {
   return text.length <= MAX_SLUG_LENGTH && SLUG.test(text);
 }
 
 /**
- * Names can share a slug (`Café`, `Cafe`), so a slug that was made of a name does not identify a record.
+ * Makes a slug of a name in any script: it is written in Latin letters, and everything else that is no letter or digit
+ * becomes a hyphen. Names can share a slug (`Café`, `Cafe`), so a slug that was made of a name does not identify a
+ * record.
  * @param kind the start of the slug of a name without any letter or digit; a hash of the name follows
  */
 export function slugify(name: string, kind: string): string {
@@ -24,6 +27,7 @@ export function slugify(name: string, kind: string): string {
   return `${kind}-${createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)}`;
 }
 
+/** The slug itself when it is free, else the first free one with a numeric suffix: `orders`, `orders-2`, `orders-3`. */
 export function nextFreeSlug(base: string, isTaken: (slug: string) => boolean): string {
   if (!isTaken(base)) return base;
   for (let number = 2; ; number += 1) {

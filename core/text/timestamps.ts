@@ -51,7 +51,7 @@ const DOT_NET = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
 const MAX_LENGTH = 140;
 
 /**
- * Without a zone it is UTC, a date alone its midnight.
+ * Reads a time of ISO 8601. Without a zone it is UTC, a date alone its midnight.
  * @returns ms since 1970, without what is finer; null for anything else, as a day that the calendar does not have
  */
 export const parseIsoTime = (text: string): number | null => parseIn(ISO, text);
@@ -66,6 +66,7 @@ const FIRST_MILLISECONDS = 1e11;
 const FIRST_MICROSECONDS = 1e14;
 const FIRST_NANOSECONDS = 1e17;
 
+/** Milliseconds of a number that counts seconds, milliseconds, microseconds or nanoseconds since 1970. */
 export function epochMs(number: number): number {
   const size = Math.abs(number);
   if (size < FIRST_MILLISECONDS) return number * 1000;

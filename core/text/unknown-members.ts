@@ -8,6 +8,10 @@ export interface UnknownMember {
   isRefused: boolean;
 }
 
+/**
+ * Finds the members that parsing drops or refuses.
+ * @param value as it was sent, valid or not
+ */
 export function unknownMembers(
   schema: z.core.$ZodType,
   value: unknown,
@@ -45,6 +49,7 @@ function ofUnion(options: readonly z.core.$ZodType[], value: object, path: Unkno
   return found.reduce((least, one) => (one.length < least.length ? one : least), found[0] ?? []);
 }
 
+/** The schema without what is put around it: optional, nullable, default, what comes after or before it. */
 export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return unwrapped(schema.def.innerType);

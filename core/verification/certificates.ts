@@ -65,6 +65,7 @@ function hostOf(topic: string): string {
   return `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
+/** An address of a message, where it is one of the host of the topic; else null. */
 function addressOf(text: unknown, topic: string): URL | null {
   if (typeof text !== 'string' || text.length > 2048) return null;
   const url = URL.parse(text);
@@ -108,6 +109,7 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
   needsPublishedKeys: () => true,
 };
 
+/** The texts of a message by their names; of what is none, an empty one. */
 function textOf(message: unknown): (name: string) => string {
   return (name) => {
     const value = memberOf(message, name);
@@ -115,6 +117,7 @@ function textOf(message: unknown): (name: string) => string {
   };
 }
 
+/** Null: it lacks what is signed. */
 function signedOf(message: unknown): Buffer | null {
   const type = textOf(message)('Type');
   const names = Object.hasOwn(SIGNED, type) ? SIGNED[type] : undefined;

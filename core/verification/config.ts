@@ -21,6 +21,7 @@ const claimText = z.string().min(1, 'must not be empty').max(2048, 'must be at m
 
 const jwt = z.object({
   type: z.literal('jwt'),
+  // With HS256.
   secret: secretSchema.optional(),
   header: headerName('carries the token').default('Authorization'),
   algorithm: z.enum(['RS256', 'ES256', 'HS256']).default('RS256'),
@@ -179,6 +180,7 @@ export function publicVerificationConfig(config: VerificationConfig): WithoutSec
 export const confirmsSubscriptions = (verification: PublicVerificationConfig): boolean =>
   'confirmSubscriptions' in verification && verification.confirmSubscriptions === true;
 
+/** The provider of a source; null without one. */
 export const providerOf = (source: { provider?: string | null }): string | null => source.provider ?? null;
 
 const sealedSchema = z.object({ secret: z.string(), verifyToken: z.string().optional() });
@@ -188,6 +190,10 @@ export function sealedCredentials({ secret, verifyToken }: Credentials): string 
   return JSON.stringify({ secret, ...(verifyToken !== undefined && { verifyToken }) });
 }
 
+/**
+ * @param text in clear; null: there is no secret, or the provider has not given it yet
+ * @throws when it is something else; the message has nothing of the text
+ */
 export function openCredentials(text: string | null): Credentials {
   if (text === null) return { secret: '' };
   const parsed = sealedSchema.safeParse(jsonOf(Buffer.from(text)));

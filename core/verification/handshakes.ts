@@ -40,6 +40,7 @@ interface HandshakeKind<Asked> {
    * not yet.
    */
   isVerified: boolean;
+  /** Null: the request is no such handshake. */
   answer(asked: Asked, credentials: Credentials, request: RawRequest): Answer;
 }
 type Answers<Asked> = HandshakeKind<Asked>['answer'];
@@ -115,6 +116,7 @@ export type Handshake = {
   [Kind in keyof typeof kinds]: { kind: Kind } & AskedOf<(typeof kinds)[Kind]>;
 }[keyof typeof kinds];
 
+/** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 // Of what is sent back: the longest token of a provider is some hundred characters long.
@@ -122,6 +124,7 @@ const MAX_ECHO = 4096;
 const MAX_BODY = 64 * 1024;
 
 /**
+ * The answer to a handshake; null when the request is none.
  * @param isVerified whether the request was verified: handshakes that a sender signs are answered then, the others
  * before
  */
@@ -201,6 +204,7 @@ interface QueryHmac {
   parameter: string;
   algorithm: SignatureAlgorithm;
   encoding: SignatureEncoding;
+  /** Before the HMAC. */
   prefix: string;
   member?: string;
   echoMember?: string;
@@ -226,6 +230,7 @@ export const isSignable = (body: Buffer): boolean =>
 // the address so.
 function sslCheck(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (request.method === 'GET') return request.query().get('ssl_check') === '1' ? {} : null;
+  // Ordinary webhooks are not parsed for this.
   if (request.body.length > MAX_ECHO || !request.body.includes('ssl_check=1')) return null;
   return readShortFields(request.body, header(request, 'content-type'))?.ssl_check === '1' ? {} : null;
 }
@@ -238,6 +243,7 @@ interface Challenge {
 
 function challenge(asked: Challenge, _credentials: Credentials, request: RawRequest): Answer {
   const { when, is, as } = asked;
+  // Ordinary events are not parsed for this.
   if ('header' in when ? header(request, when.header.toLowerCase()) !== is : !request.body.includes(is)) return null;
   const body = untrustedJson(request, MAX_BODY);
   if ('member' in when && memberOf(body, when.member) !== is) return null;
@@ -254,6 +260,7 @@ function plainToken(_asked: unknown, { secret }: Credentials, request: RawReques
   return jsonOf({ plainToken: token, encryptedToken: hmac('sha256', secret, token).toString('hex') });
 }
 
+/** The member of a short object that has no other one. */
 function onlyMember(request: RawRequest, name: string): unknown {
   if (request.body.length > 2 * MAX_ECHO || !request.body.includes(name)) return undefined;
   const body = untrustedJson(request, MAX_BODY);

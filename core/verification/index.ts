@@ -41,8 +41,10 @@ export type Scheme = SchemeOf<(typeof kinds)[keyof typeof kinds]>;
 const kindOf = ({ kind }: Scheme) => kinds[kind] as SchemeKind<Scheme>;
 
 /**
- * A promise only where keys or threads are needed.
+ * Verifies that a request comes from the sender; comparisons take constant time. A promise only where keys or threads
+ * are needed.
  * @param credentials of the source, in clear
+ * @throws KeysAwayError when a key of the sender is needed, and cannot be had now
  */
 export const verify = (
   scheme: Scheme,
@@ -63,11 +65,13 @@ export const needsPublishedKeys = (scheme: Scheme): boolean => kindOf(scheme).ne
 /** Whether the source shares something with the sender; else what the sender publishes is enough. */
 export const needsSecret = (scheme: Scheme): boolean => kindOf(scheme).needsSecret?.(scheme) ?? true;
 
+/** What is wrong with the form of a secret that the owner enters; null when nothing is. */
 export const secretProblem = (scheme: Scheme, secret: string): string | null =>
   kindOf(scheme).secretProblem?.(scheme, secret) ?? null;
 
 export const isSigned = (scheme: Scheme): boolean => kindOf(scheme).isSigned?.(scheme) ?? true;
 
+/** The headers whose values are not shown, in lower case. */
 export const secretHeaders = (scheme: Scheme): string[] =>
   (kindOf(scheme).secretHeaders?.(scheme) ?? []).map((name) => name.toLowerCase());
 
@@ -76,6 +80,10 @@ interface StoredParts {
   queryText: string;
 }
 
+/**
+ * What is left of the headers and the query when the token in them is taken out, so that it is neither stored nor
+ * forwarded.
+ */
 export function withoutToken(scheme: Scheme, { headers, queryText }: StoredParts): StoredParts {
   const token = kindOf(scheme).token?.(scheme) ?? null;
   if (token === null) return { headers, queryText };

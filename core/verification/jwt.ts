@@ -32,6 +32,7 @@ interface JwtScheme {
   issuers?: readonly string[];
   /** Whether `aud` must be the address of the source, or has to be where there is one; or what it must hold. */
   audience?: 'required' | 'optional' | { is: string };
+  /** Texts that claims must be. */
   claims?: Readonly<Record<string, string>>;
   /** The claim that is the secret of the source: who sends. */
   sender?: 'email';
@@ -125,7 +126,7 @@ function isSender(claims: JWTPayload, name: string, secret: string): boolean {
   return typeof sender === 'string' && isVerified === true && isSameSecret(sender, secret);
 }
 
-/** @throws KeysAwayError */
+/** Whether the token is the provider's, and has not expired. @throws KeysAwayError */
 async function tokenProblem(
   token: string,
   scheme: JwtScheme,

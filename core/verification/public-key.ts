@@ -51,6 +51,7 @@ const FORMS: Readonly<Record<KeyAlgorithm, string>> = {
 const RAW_HEX = /^[0-9a-f]{64}$/i;
 const RAW_BASE64 = /^[A-Za-z0-9+/]{43}=?$/;
 
+/** Null: it is none for this algorithm. */
 function publicKeyOf(algorithm: KeyAlgorithm, text: string): KeyObject | null {
   if (algorithm === 'ed25519' && RAW_HEX.test(text)) return ed25519Key(Buffer.from(text, 'hex'));
   if (algorithm === 'ed25519' && RAW_BASE64.test(text)) return ed25519Key(Buffer.from(text, 'base64'));
@@ -75,6 +76,7 @@ function readPublicKey(text: string): KeyObject | null {
 // The key in DER: this header and its 32 bytes (RFC 8410, section 4).
 const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex');
 
+/** @param bytes of the raw public key */
 export function ed25519Key(bytes: Buffer | null): KeyObject | null {
   if (bytes?.length !== 32) return null;
   return createPublicKey({ key: Buffer.concat([ED25519_DER, bytes]), format: 'der', type: 'spki' });
@@ -122,6 +124,7 @@ const isSignedHere: IsSigned = (algorithm, signed, key, signature) =>
 const isSignedInThread: IsSigned = async (algorithm, signed, key, signature) =>
   hasLength(algorithm, signature) && verifyInThread(hashOf(algorithm), signed, keyFor(key, signature), signature);
 
+// The two numbers of P-256, 32 bytes each. In DER they have never so few bytes, or once in 2^50.
 const PLAIN_BYTES = 64;
 
 const hasLength = (algorithm: KeyAlgorithm, signature: Buffer): boolean =>

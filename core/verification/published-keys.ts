@@ -5,6 +5,7 @@ import { jsonOf, memberOf } from './scheme.ts';
 
 export interface PublishedKey {
   key: KeyObject;
+  /** Of a certificate, ms since 1970. */
   valid?: { fromMs: number; toMs: number };
 }
 
@@ -16,13 +17,17 @@ export interface KeyDocument {
   post?: object;
   /** Whether a part of the address, or of what is posted, comes with the webhook: then strangers choose it. */
   isNamedByWebhook: boolean;
+  /** Null: it is no such document. */
   read: (text: string) => KeySet | null;
   /** Whether an answer other than 2xx says that there is no document of this name. */
   isNone: (status: number, text: string) => boolean;
 }
 
 export interface PublishedKeys {
-  /** @throws KeysAwayError when that cannot be told now */
+  /**
+   * @returns null when the provider has no such key
+   * @throws KeysAwayError when that cannot be told now
+   */
   key(document: KeyDocument, id: string): Promise<PublishedKey | null>;
 }
 
@@ -46,6 +51,7 @@ export function readKeySet(text: string): KeySet | null {
   return new Map((keys as unknown[]).slice(0, MAX_KEYS).flatMap((jwk) => readKey(jwk) ?? []));
 }
 
+/** One JSON Web Key with its id; null when it is none, or of a kind that no provider here signs with. */
 function readKey(jwk: unknown): [[string, PublishedKey]] | null {
   const id = memberOf(jwk, 'kid');
   if (typeof id !== 'string') return null;
@@ -63,6 +69,7 @@ export const MAX_RSA_BITS = 4096;
 // 65537 is what everybody has; a few have 3 or 17.
 const MAX_EXPONENT = 2n ** 17n;
 
+/** Whether it is an RSA key, and one of at most as many bits as are in use. */
 export function isShortRsa({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   if (asymmetricKeyType !== 'rsa') return false;
   const { modulusLength = Number.POSITIVE_INFINITY, publicExponent = MAX_EXPONENT } = asymmetricKeyDetails ?? {};
@@ -80,6 +87,7 @@ export const isP256 = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): 
 // https://plaid.com/docs/api/webhooks/webhook-verification/
 const PLAID_FORM = /^(sandbox|production):([^:]{1,256}):(.{1,1024})$/;
 
+/** What is wrong with what the owner enters; null when nothing is. */
 export const plaidProblem = (secret: string): string | null =>
   PLAID_FORM.test(secret) ? null : 'must be sandbox or production, a colon, the client_id, a colon and the secret';
 

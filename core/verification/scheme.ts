@@ -9,7 +9,9 @@ import type { PublishedKeys } from './published-keys.ts';
 export interface RawRequest {
   method: string;
   headers: Readonly<HeaderBytes>;
+  /** The exact bytes. */
   body: Buffer;
+  /** When it came, ms since 1970. */
   nowMs: number;
   /** The whole address as the sender was given it: scheme, host, path and query. */
   url(): string;
@@ -39,6 +41,7 @@ export type Refused = { valid: false; reason: string; hashed?: true };
 export const GENUINE: Verification = { valid: true, mac: null };
 export const refused = (reason: string): Refused => ({ valid: false, reason });
 
+/** A webhook before its sender signs it. */
 export interface Unsigned {
   url: string;
   body: Buffer;
@@ -54,7 +57,10 @@ export interface Signed {
 }
 
 export interface SchemeKind<Scheme> {
-  /** @throws KeysAwayError when a key of the sender is needed, and cannot be had now */
+  /**
+   * Verifies a request; comparisons take constant time.
+   * @throws KeysAwayError when a key of the sender is needed, and cannot be had now
+   */
   verify(
     scheme: Scheme,
     credentials: Credentials,
@@ -65,6 +71,7 @@ export interface SchemeKind<Scheme> {
   sign?(scheme: Scheme, secret: string, unsigned: Unsigned): Partial<Signed> | null;
   /** What is wrong with the form of a secret that an owner enters, as the end of a sentence; null when nothing is. */
   secretProblem?(scheme: Scheme, secret: string): string | null;
+  /** The headers whose values are not shown. */
   secretHeaders?(scheme: Scheme): readonly string[];
   /** Where a secret stands that is good for any body, so that it is neither stored nor forwarded. */
   token?(scheme: Scheme): { header: string } | { parameter: string } | null;
@@ -89,6 +96,7 @@ export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 export type SignatureEncoding = (typeof SIGNATURE_ENCODINGS)[number];
 
+/** The HMAC over the parts in order. */
 export function hmac(
   algorithm: SignatureAlgorithm,
   secret: string | Buffer,
@@ -109,6 +117,7 @@ export function compared(received: readonly string[], encoding: SignatureEncodin
   return received.some((text) => macEquals(text, encoding, mac)) ? { valid: true, mac } : MISMATCH;
 }
 
+/** Of a scheme that hashes something else than the body. */
 export const withoutBody = (outcome: Verification): Verification => (outcome.valid ? outcome : refused(outcome.reason));
 
 export function isSameSecret(one: string, other: string): boolean {
@@ -128,15 +137,18 @@ const ENCODED: Readonly<Record<SignatureEncoding, RegExp>> = {
   base64url: /^[A-Za-z0-9_-]+={0,2}$/,
 };
 
+/** The bytes of a received signature; null when it is not written so. */
 export function signatureBytes(received: string, encoding: SignatureEncoding): Buffer | null {
   return ENCODED[encoding].test(received) ? Buffer.from(received, encoding) : null;
 }
 
+/** The text of a header by its lowercase name; undefined when it is missing or empty. */
 export function header(request: Pick<RawRequest, 'headers'>, name: string): string | undefined {
   const bytes = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined;
   return bytes ? valueText(bytes) : undefined;
 }
 
+/** The bytes of a header by its lowercase name, for a signature over its value; empty when it is missing. */
 export function signedHeader(request: RawRequest, name: string): Buffer {
   return Buffer.from((Object.hasOwn(request.headers, name) && request.headers[name]) || '', 'latin1');
 }
@@ -144,6 +156,7 @@ export function signedHeader(request: RawRequest, name: string): Buffer {
 /** Between the values of a repeated header (core/http/header-text.ts); no provider sends them in a signature. */
 export const JOINED = ', ';
 
+/** A header that must be there, once. @param name as the sender writes it */
 export function headerOf(request: RawRequest, name: string): string | Refused {
   const value = header(request, name.toLowerCase());
   if (value === undefined) return refused(`The header ${name} is missing`);
@@ -181,6 +194,7 @@ function millisecondsOf(text: string, unit: TimeUnit): number {
   return unit === 'ms' ? Number(text) : (parseIsoTime(text) ?? Number.NaN);
 }
 
+/** The time in this form. @param ms since 1970 */
 export function timeText(ms: number, unit: TimeUnit): string {
   if (unit === 's') return String(Math.floor(ms / 1000));
   return unit === 'ms' ? String(Math.floor(ms)) : new Date(ms).toISOString();
@@ -191,11 +205,13 @@ export const FORM = 'application/x-www-form-urlencoded';
 /**
  * The JSON of a body that nobody has vouched for yet; undefined when it is none, or too large to be parsed for a
  * stranger: nothing else happens in this process meanwhile.
+ * @param maxBytes as many as the sender sends
  */
 export function untrustedJson(request: RawRequest, maxBytes: number): unknown {
   return request.body.length > maxBytes ? undefined : request.parsed(jsonOf);
 }
 
+/** The JSON of a body; undefined when it is none. */
 export function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

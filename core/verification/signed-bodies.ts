@@ -59,6 +59,7 @@ export const adyenKind: SchemeKind<{ kind: 'adyen' }> = {
     /^(?:[0-9a-f]{2}){16,128}$/i.test(secret) ? null : 'must be the HMAC key: 32 or more hex digits',
 };
 
+/** Null: a value is neither text nor a number. */
 function adyenMac(secret: string, item: unknown): Buffer | null {
   const amount = memberOf(item, 'amount');
   const of = (name: string) => memberOf(item, name);

@@ -58,6 +58,7 @@ export const twilioKind: SchemeKind<TwilioScheme> = {
   secretHeaders: ({ header: name = TWILIO_HEADER }) => [name],
 };
 
+// Before anything is parsed.
 function isTooMuch(form: Buffer, maxBytes: number): boolean {
   if (form.length > maxBytes) return true;
   let fields = 1;
@@ -109,6 +110,7 @@ export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSec
   secretHeaders: (scheme) => [scheme.header],
 };
 
+/** As the header of the signature has it. @param headers that are signed, by their names in lower case */
 export function hook0Signature(
   secret: string,
   { time, headers, body }: { time: string; headers: Record<string, string>; body: Buffer },
@@ -122,6 +124,7 @@ function hook0Mac(secret: string, time: string, names: string, values: (string |
   return hmac('sha256', secret, ...signed, body);
 }
 
+/** Of a part that comes twice none counts. */
 function partsOf(value: string): Map<string, string> {
   const parts = new Map<string, string>();
   for (const item of value.split(',')) {

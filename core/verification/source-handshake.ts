@@ -33,6 +33,7 @@ export type SentHandshake = z.output<typeof sourceHandshakeSchema>;
 const storedSchema = z.discriminatedUnion('type', [z.object(echo), ...others]);
 export type SourceHandshake = z.output<typeof storedSchema>;
 
+/** @param verifyToken in clear; null: it has none */
 export function handshakesOf(own: SourceHandshake | null, verifyToken: string | null): Handshake[] {
   switch (own?.type) {
     case undefined:

@@ -56,7 +56,10 @@ export const standardKind: SchemeKind<StandardScheme> = {
 const MIN_KEY_BYTES = 24;
 const MAX_KEY_BYTES = 64;
 
-/** The key is 24 to 64 bytes ("Signature scheme" of the specification). */
+/**
+ * What is wrong with the secret of a destination, or null. The key is 24 to 64 bytes ("Signature scheme" of the
+ * specification).
+ */
 export function signingSecretProblem(secret: string): string | null {
   const bytes = bytesAfter(SHARED, secret);
   if (bytes === null) return `must be ${SHARED} followed by base64`;
@@ -69,6 +72,7 @@ export function signingSecretProblem(secret: string): string | null {
  * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat. `secrets`:
  * with each of them there is a signature, the first one first ("Multiple signatures" of the specification, for
  * rotations)
+ * @returns the three headers of the specification
  * @throws TypeError when a secret is not `whsec_` and base64
  */
 export function signStandardWebhook(message: {

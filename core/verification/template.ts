@@ -26,6 +26,7 @@ export type SignedPart = 'timestamp' | 'id' | 'method' | 'url' | 'body' | { text
 export interface SignatureTemplate {
   encoding: SignatureEncoding;
   header: string;
+  /** What stands before each signature. */
   prefix?: string;
   /** Between several signatures in the header, one of which has to be right. */
   listSeparator?: string;
@@ -38,6 +39,7 @@ export interface SignatureTemplate {
   decodesUrl?: true;
   /** A header that comes more than once counts as one with its values joined, instead of being refused. */
   joinsRepeats?: true;
+  /** In this order. */
   signed: readonly SignedPart[];
 }
 
@@ -139,6 +141,7 @@ function readNamed(
   return { signatures, timestamp: timestamps[0] };
 }
 
+/** The signed time; empty when none is signed. */
 function signedTime(
   { timestamp, joinsRepeats }: SignatureTemplate,
   read: SignatureHeader,
@@ -151,6 +154,7 @@ function signedTime(
   return repeated ?? timeProblem(text, timestamp, request.nowMs) ?? text;
 }
 
+/** What is signed. @param parts what the request, and the sender beside it, says of the parts */
 function signedParts(
   { signed, decodesUrl }: Pick<SignatureTemplate, 'signed' | 'decodesUrl'>,
   parts: { timestamp: string; id: string | Buffer; request: Pick<RawRequest, 'method' | 'url' | 'body'> },

@@ -116,6 +116,7 @@ export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string 
   isSigned,
 };
 
+/** The body with the token at a path: as a field of a form, else as a member of JSON. */
 function withToken(path: string, secret: string, { body, contentType }: Unsigned): Buffer {
   const names = (parsePath(path) ?? []).flatMap((step) => ('key' in step ? [step.key] : []));
   if (contentType.startsWith(FORM)) {

@@ -1,6 +1,7 @@
 // Which of the deliveries that wait for a warehouse become the next file: at so many events, so many bytes or after so
 // long a time, whichever is first, and never of two partitions.
 
+/** The statuses of a batch that is frozen and whose file has not been uploaded. */
 export const TO_UPLOAD_STATUSES: readonly string[] = ['frozen', 'uploading'];
 
 // With many partitions, none of which is full, this many files' worth may wait; then the fullest one is written. This
@@ -12,7 +13,9 @@ export interface WaitingDelivery {
   deliveryId: string;
   partition: string;
   bytes: number;
+  /** When the event was received, ms since 1970. */
   receivedAt: number;
+  /** Since when it waits, ms since 1970. */
   since: number;
 }
 
@@ -34,7 +37,9 @@ export type BatchPlan<Delivery extends WaitingDelivery = WaitingDelivery> =
   /** Nothing is full before so much has come, or so much time has passed. */
   | { kind: 'filling'; batches: FillingBatch[]; waitMs: number; neededEvents: number; neededBytes: number };
 
+/** How many of the oldest deliveries are checked; enough while only one partition waits. */
 export const quickLook = ({ batchSize }: BatchRule): number => batchSize;
+/** How many deliveries are checked when that is not enough. */
 export const fullLook = ({ batchSize }: BatchRule): number =>
   Math.max(Math.min(FILES_THAT_WAIT * batchSize, MOST_LOOKED_AT), 2 * batchSize);
 
@@ -76,6 +81,7 @@ function fullest<Group extends { members: unknown[] }>(groups: Group[]): Group |
   return groups.toSorted((a, b) => b.members.length - a.members.length)[0];
 }
 
+/** As many as fit in a file, at least one. */
 function firstOf<Delivery extends WaitingDelivery>(
   members: Delivery[],
   { batchSize, batchBytes }: BatchRule,

@@ -18,7 +18,11 @@ const MAX_NUMBER_LENGTH = 1000;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
-/** @param value anything JSON can hold; null stays null, whatever the type */
+/**
+ * Converts a JSON value.
+ * @param value anything JSON can hold; null stays null, whatever the type
+ * @param form of a decimal
+ */
 export function convert(value: unknown, type: ColumnType, form?: DecimalForm): Converted {
   if (value === null) return done(null);
   switch (type) {
@@ -47,6 +51,7 @@ function toNumber(value: unknown): Converted {
   return isJsonNumber(number) && Number.isFinite(Number(number)) ? done(number) : CANNOT;
 }
 
+/** With all its digits, which the form must have. */
 function toDecimal(value: unknown, form: DecimalForm | undefined): Converted {
   const number = numberIn(value);
   return isJsonNumber(number) && form && unscaled(String(number), form) !== null ? done(number) : CANNOT;

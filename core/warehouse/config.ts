@@ -53,9 +53,11 @@ const common = {
     .meta({ description: 'How file names sort: by the time of writing, or by the time of the first event.' })
     .default('written'),
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
+  /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
     .meta({ description: 'Maximum bytes of payloads per file.' })
     .prefault(5 * MIB),
+  /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),
 };
 
@@ -151,7 +153,7 @@ function sasProblem(token: string): string | null {
 
 const string = () => z.string('must be a string');
 
-/** @param mayLackSecret as in an import without credentials */
+/** Adds what does not fit together. @param mayLackSecret as in an import without credentials */
 function whole<Shape extends z.ZodObject>(type: WarehouseType, shape: Shape, mayLackSecret = false): Shape {
   return shape.superRefine((config, context) => {
     for (const { kind, member, message } of credentialProblems(type, config)) {

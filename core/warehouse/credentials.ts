@@ -89,6 +89,7 @@ export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
   azure_blob: 'accountKey',
 };
 
+/** The member of this config that is its secret; null: it has none. */
 export function secretFieldOf(type: WarehouseType, config: Config): string | null {
   const mode = modeOf(config);
   if (mode === 'identity') return null;
@@ -98,6 +99,10 @@ export function secretFieldOf(type: WarehouseType, config: Config): string | nul
 export const secretFieldsOf = (type: WarehouseType): readonly string[] =>
   type === 'azure_blob' ? ['accountKey', 'sasToken'] : [WAREHOUSE_SECRET_FIELD[type]];
 
+/**
+ * Whether a stored secret would go to another host, without having been sent once more.
+ * @param sent the members that came, `config` what they and the stored ones become
+ */
 export function leadsSecretElsewhere(type: WarehouseType, stored: Config, sent: Config, config: Config): boolean {
   const field = secretFieldOf(type, config);
   if (field === null || config[field] === undefined || config[field] !== stored[field]) return false;
@@ -130,7 +135,10 @@ const serviceAccount = z.object({
   universe_domain: z.literal('googleapis.com').optional(),
 });
 
-/** @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key */
+/**
+ * Reads a service account key for use.
+ * @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key
+ */
 export function readServiceAccountKey(json: string): ServiceAccount {
   const account = parseServiceAccountKey(json);
   if (!isRsaKey(account.privateKey))
@@ -172,6 +180,7 @@ function isRsaKey(pem: string): boolean {
   }
 }
 
+/** What is wrong with a key, as the end of a sentence that starts with its name; null when nothing is. */
 export function serviceAccountProblem(json: string): string | null {
   try {
     parseServiceAccountKey(json);

@@ -46,6 +46,7 @@ const rule = z
     }
   });
 
+/** The schema of `fieldMapping`; issues name the rule by its index and say what its member must be. */
 export const fieldMappingSchema = z
   .array(rule, 'must be an array of rules')
   .max(MAX_MAPPING_RULES, `must have at most ${MAX_MAPPING_RULES} rules`)
@@ -65,6 +66,7 @@ export const fieldMappingSchema = z
 export type FieldMappingRule = z.output<typeof rule>;
 type TypeOfRule = Pick<FieldMappingRule, 'type' | 'precision' | 'scale'>;
 
+/** What is wrong with the form of a decimal, or null. */
 function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; message: string } | null {
   if (type !== 'decimal') {
     const member = precision === undefined ? 'scale' : 'precision';
@@ -75,6 +77,7 @@ function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; me
   return scale === undefined || scale > precision ? { path: ['scale'], message: SCALE } : null;
 }
 
+/** The form of a decimal column of checked rules; undefined of others. */
 function decimalForm({ type, precision, scale }: TypeOfRule): DecimalForm | undefined {
   return type === 'decimal' && precision !== undefined && scale !== undefined ? { precision, scale } : undefined;
 }
@@ -83,11 +86,14 @@ function decimalForm({ type, precision, scale }: TypeOfRule): DecimalForm | unde
 const columnKey = (name: string): string => name.toLowerCase();
 
 export interface FieldMapping {
+  /** Makes the row of an event. @throws FileTooLargeError */
   map(event: WarehouseEvent): MappedRow;
 }
 
 export type MappedRow = {
+  /** The columns as one JSON object: those of the ids, then in the order of the rules. */
   json: string;
+  /** The columns whose value could not become their type and was replaced by the default or null. */
   misfits: string[];
 };
 
@@ -109,11 +115,13 @@ const ID_COLUMNS: IdColumn[] = [
   { name: 'delivery_id', of: ({ deliveryId }) => deliveryId },
 ];
 
+/** Those that no rule names. */
 function idColumns(rules: readonly FieldMappingRule[]): IdColumn[] {
   const named = new Set(rules.map(({ target }) => columnKey(target)));
   return ID_COLUMNS.filter(({ name }) => !named.has(name));
 }
 
+/** The names of the columns of the ids that rows have before the mapped ones. */
 const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => idColumns(rules).map(({ name }) => name);
 
 /**
@@ -175,6 +183,7 @@ function rootOf(event: WarehouseEvent): Record<(typeof ROOT_MEMBERS)[number], un
   };
 }
 
+/** The value of a column as JSON text, its default when nothing is found, null when what is found does not fit. */
 function readColumn({ path, type, form, fallback }: Column, root: unknown): string | null {
   try {
     const found = path.find(root);
@@ -205,8 +214,10 @@ function readDefault(text: string, column: TypeOfRule): ReturnType<typeof conver
 // JSON on one line (rows.ts), with a member for each column.
 
 export type ParquetType = 'string' | 'double' | 'boolean' | 'timestamp';
+/** Any of them may be null. */
 export type ParquetColumn = { name: string; type: ParquetType | DecimalForm };
 
+/** Of a row without a mapping. */
 const ENVELOPE: readonly ParquetColumn[] = [
   { name: 'event_id', type: 'string' },
   { name: 'delivery_id', type: 'string' },
@@ -230,6 +241,7 @@ const TYPES: Readonly<Record<Exclude<ColumnType, 'decimal'>, ParquetType>> = {
   json: 'string',
 };
 
+/** In the order of the members of a row. @param fieldMapping null: rows are whole events */
 export function parquetColumns(fieldMapping: readonly FieldMappingRule[] | null): readonly ParquetColumn[] {
   if (fieldMapping === null) return ENVELOPE;
   return [

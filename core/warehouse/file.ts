@@ -2,12 +2,14 @@
 // same bytes, so that an upload can be repeated.
 import { type Conversion, Conversions, type WarehouseEvent } from './rows.ts';
 
+/** Where the bytes of a file go, in their order; each call after the end of the one before. */
 export interface FileSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
 export interface FileContent {
   count: number;
+  /** Values that did not fit their column's type; none without a mapping. */
   conversions: Conversion[];
 }
 
@@ -44,12 +46,17 @@ export class TextFile {
   #bytes = 0;
   #count = 0;
 
+  /**
+   * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
+   * @param limit of its bytes
+   */
   constructor(fileFormat: TextFormat, limit: number, sink: FileSink) {
     this.#frame = FRAMES[fileFormat];
     this.#limit = limit;
     this.#sink = sink;
   }
 
+  /** Rows stand in the order in which they are added. @throws FileTooLargeError */
   async add({ bytes, rows, conversions }: FileRows): Promise<void> {
     if (rows === 0) return;
     const { begin, between, end } = this.#frame;
@@ -97,7 +104,10 @@ export const isTextCompression = (compression: Compression): compression is Text
 /** By which engines tell that a whole file is compressed, and how. */
 const SUFFIXES: Readonly<Record<Compression, string>> = { none: '', snappy: '', gzip: '.gz', zstd: '.zst' };
 
-/** All events of a batch must have the same. */
+/**
+ * The partition of an event, in UTC of the time it was received: `date=2026-11-21`, `date=2026-11-21/hour=15` or
+ * `source=orders/date=2026-11-21`. All events of a batch must have the same.
+ */
 export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>, partitionBy: PartitionBy): string {
   const time = event.receivedAt.toISOString();
   const date = `date=${time.slice(0, 10)}`;
@@ -106,6 +116,8 @@ export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>
 }
 
 /**
+ * The key of a batch's object.
+ * @param batch.events its events in any order
  * @returns for example `hooks/date=2026-11-21/20261121T154510123Z-<batch id>.jsonl.gz`
  * @throws RangeError when there is no event, or when events belong to different partitions
  */
@@ -131,7 +143,10 @@ export function objectKey(batch: {
   return `${prefix}${prefix === '' ? '' : '/'}${partition}/${name}`;
 }
 
-/** @param half.at the time in its name; null: that of the other batch */
+/**
+ * The key of a batch that takes deliveries of another one: in the same folder, with a name of its own.
+ * @param half.at the time in its name; null: that of the other batch
+ */
 export function keyOfHalf(key: string, { id, at }: { id: string; at: Date | null }): string {
   const [folder, name] = [key.slice(0, key.lastIndexOf('/') + 1), key.slice(key.lastIndexOf('/') + 1)];
   const time = at === null ? name.slice(0, name.indexOf('-')) : timeIn(at);
@@ -148,9 +163,11 @@ const TEST_FOLDER = '_test';
 
 export const testPrefix = (prefix: string): string => normalPrefix(`${TEST_FOLDER}/${normalPrefix(prefix)}`);
 
+/** Where the file of a test would lie among the data; null: it is no file of a test. */
 export const dataKeyOf = (key: string): string | null =>
   key.startsWith(`${TEST_FOLDER}/`) ? key.slice(TEST_FOLDER.length + 1) : null;
 
+/** A prefix without slashes at its ends. */
 export function normalPrefix(prefix: string): string {
   return prefix.replace(/^\/+|\/+$/g, '');
 }
@@ -158,6 +175,7 @@ export function normalPrefix(prefix: string): string {
 // The key has to fit in 1,024 bytes (S3, R2, GCS) or characters (Azure), and a partition and a file name need 200.
 const MAX_PREFIX_BYTES = 512;
 
+/** What is wrong with a prefix, as the end of a sentence that starts with its name; null when nothing is. */
 export function prefixProblem(prefix: string): string | null {
   // First: what it takes to cut slashes grows with the square of their number.
   if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) return `must be at most ${MAX_PREFIX_BYTES} bytes long`;
@@ -177,6 +195,7 @@ const MIB = 1024 * 1024;
 /** A larger row is not written: it has to fit in memory with others. */
 export const MAX_ROW_BYTES = 64 * MIB;
 
+/** Of a file before it is compressed. @param payloadBytes of its events */
 export const fileLimit = (payloadBytes: number): number => Math.max(MAX_ROW_BYTES, 2 * payloadBytes);
 
 export class FileTooLargeError extends Error {

@@ -19,11 +19,18 @@ export class JsonPathError extends Error {
 export interface JsonPath {
   /** Whether it can find one value at most (RFC 9535, section 2.3.5.1). */
   readonly singular: boolean;
-  /** @throws JsonPathError when the value is nested too deeply for `..` */
+  /**
+   * The values it finds, in the order of the document.
+   * @throws JsonPathError when the value is nested too deeply for `..`
+   */
   find(value: unknown): unknown[];
 }
 
-/** @param members the members the root has; an expression that starts with another one could never find anything */
+/**
+ * Compiles an expression.
+ * @param members the members the root has; an expression that starts with another one could never find anything
+ * @throws JsonPathError
+ */
 export function compileJsonPath(text: string, members: readonly string[]): JsonPath {
   if (text.length > MAX_PATH_LENGTH) throw new JsonPathError(`must be at most ${MAX_PATH_LENGTH} characters long`);
   const query = parse(text);
@@ -191,6 +198,7 @@ const HOLDS: Readonly<Record<string, (sign: number) => boolean>> = {
   '>=': (sign) => sign >= 0,
 };
 
+/** Whether both are JSON values, and one at least can hold numbers. */
 function areValues(left: unknown, right: unknown): boolean {
   const isValue = (side: unknown) => side !== Nothing && !(side instanceof JSONPathNodeList);
   const isObject = (side: unknown) => typeof side === 'object' && side !== null;

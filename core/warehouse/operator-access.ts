@@ -15,6 +15,7 @@ export interface Grant {
   organization: string;
   /** Of Azure: `<account>/<container>`. */
   bucket: string;
+  /** Without slashes at its ends; empty for the whole bucket. */
   prefix: string;
 }
 
@@ -69,6 +70,7 @@ export function parseGrant(entry: string): Grant | null {
 
 type Target = { [Type in WarehouseType]: { type: Type; config: WarehouseConfig<Type> } }[WarehouseType];
 
+/** The bucket, as grants name it, that a target writes to with access of the operator; null when it has its own. */
 export function operatorsBucket({ type, config }: Target, r2: OperatorR2): string | null {
   if (!(type === 'r2' ? usesOperatorsKeys(config, r2) : usesIdentity(config))) return null;
   return type === 'azure_blob' ? `${config.accountName}/${config.containerName}` : config.bucket;

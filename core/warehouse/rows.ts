@@ -4,11 +4,14 @@ import type { FieldMapping } from './field-mapping.ts';
 
 export type MadeRowText = {
   text: string;
+  /** The columns whose value did not fit their type; none without a mapping. */
   misfits: string[];
 };
 
+/** What rows look like: the columns of a mapping, or without one those of whole events. */
 export type RowForm = { mapping: FieldMapping | null; payloadColumn: PayloadColumn };
 
+/** @throws FileTooLargeError */
 export function rowText(event: WarehouseEvent, { mapping, payloadColumn }: RowForm): MadeRowText {
   if (mapping === null) return { text: payloadColumn === 'text' ? envelope(event) : wholeEvent(event), misfits: [] };
   const { json, misfits } = mapping.map(event);
@@ -60,6 +63,7 @@ export type WarehouseEvent = {
   deliveryId: string;
   source: string;
   routeId: string | null;
+  /** The delivery that this one replays; null for none. */
   replayOf: string | null;
   receivedAt: Date;
   /** When it was fixed what the file holds, so that every upload of the file says the same. */
@@ -87,11 +91,12 @@ const isBytes = (body: WarehouseEvent['body']): body is Buffer => typeof body !=
 /** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
 const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
+/** A payload as JSON in a file: without line breaks; `encoding` is there only when the bytes are no text. */
 export type PayloadText = { json: string; encoding?: 'base64' };
 
 /**
- * A body that is JSON stays as it was written: large numbers keep their digits and members their order. Any other text
- * becomes a JSON string, and bytes that are no UTF-8 a string in base64.
+ * A body as JSON text on one line. A body that is JSON stays as it was written: large numbers keep their digits and
+ * members their order. Any other text becomes a JSON string, and bytes that are no UTF-8 a string in base64.
  */
 export function payloadText(body: WarehouseEvent['body']): PayloadText {
   if (isBytes(body)) return { json: JSON.stringify(body.toString('base64')), encoding: 'base64' };
@@ -118,9 +123,12 @@ export function wellFormed(json: string): string {
   return json.replace(ESCAPE, (whole, half?: string) => (half === undefined ? whole : '\ufffd'));
 }
 
+/** Headers in the order of their names, so that the way they were stored does not show. */
 export function sortedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
+
+// Values that did not fit their column and gave way to its default or null, counted for each column.
 
 export type Conversion = {
   target: string;

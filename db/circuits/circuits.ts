@@ -19,9 +19,11 @@ import type { Queryable } from '../connections/pool.ts';
 export interface StoredCircuit {
   routeId: string;
   organizationId: string;
+  /** Where the route leads, without its failover destinations. */
   destinationIds: string[];
   rule: CircuitRule;
   circuit: Circuit;
+  /** Whether its route is paused: nothing is attempted then, whatever the state is (pauses.ts). */
   isPaused: boolean;
   version: number;
   /** When it was read by the clock of the database, by which all its times are; milliseconds since 1970. */
@@ -43,6 +45,7 @@ select r.id as "routeId", r.organization_id as "organizationId", r.destination_i
 from routes r left join circuits c on c.route_id = r.id
 where r.id = any($1::text[])`;
 
+/** The circuits of routes; a route that does not exist (any more) is missing. */
 export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<Map<string, StoredCircuit>> {
   const { rows } = await db.query<StoredCircuit>({ name: 'load-circuits', text: LOAD, values: [routeIds] });
   return new Map(rows.map((row) => [row.routeId, row]));
@@ -201,7 +204,10 @@ export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): 
   return new Set(blocking.map(({ routeId }) => routeId));
 }
 
-/** Makes a delivery the probe of its route, if the circuit is half-open and has none, and the route is not paused. */
+/**
+ * Makes a delivery the probe of its route, if the circuit is half-open and has none, and the route is not paused.
+ * @returns the circuit afterwards
+ */
 export async function electProbe(
   db: Queryable,
   routeId: string,
@@ -215,7 +221,10 @@ export async function electProbe(
   return circuits.get(routeId);
 }
 
-/** Closes the circuit of a route; what it holds is released by its workflow. */
+/**
+ * Closes the circuit of a route; what it holds is released by its workflow.
+ * @returns the circuit afterwards
+ */
 export async function resetCircuit(db: Queryable, routeId: string): Promise<StoredCircuit | undefined> {
   const circuits = await changeCircuits(db, [routeId], ({ circuit }) =>
     circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],

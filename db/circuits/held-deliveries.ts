@@ -29,6 +29,7 @@ export interface BlockedDelivery {
   deliveryId: string;
   routeId: string | null;
   destinationId: string;
+  /** Whether the state of its route's circuit counts for it: not for a failover, nor for a delivery to a warehouse. */
   inCircuit: boolean;
   /** Whether its workflow runs and waits for the signal `release`. */
   hasWorkflow: boolean;
@@ -45,7 +46,9 @@ const REASON = "The circuit of the delivery's route is open";
 // transaction that closes it waits, and then finds the held delivery. A delivery changes only while it is open, as
 // everywhere; one that went to a failover destination stops counting in its event and its successor counts instead. No
 // attempt was made, so nothing is added to the statistics of destinations; in the figures of the organization it ended.
-// A pause hands nothing over, and holds what the state of the circuit does not concern, too.
+// A pause hands nothing over, and holds what the state of the circuit does not concern, too. So it comes before the
+// circuit; and what waits for a paused destination is not in the way of the circuit's other destinations, nor is it its
+// probe any longer.
 const DIVERT = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, at_destination text, in_circuit bool,
@@ -99,7 +102,10 @@ select id, holder, is_paused as "isPaused", unprobed, case when target is not nu
          then ${WAKE_CIRCUITS} end
 from changed`;
 
-/** @returns the outcome of each; a missing one may be attempted, or has ended */
+/**
+ * Holds blocked deliveries, or hands them to a failover destination.
+ * @returns the outcome of each; a missing one may be attempted, or has ended
+ */
 export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): Promise<Map<string, Diversion>> {
   const rows = blocked.map(({ deliveryId, routeId, destinationId, inCircuit, hasWorkflow }) => {
     const nextId = newId('dlv');
@@ -166,7 +172,11 @@ export interface HeldDelivery {
 const HELD = `delivery_id as "deliveryId", destination_id as "destinationId", not outside_circuit as "inCircuit",
   has_workflow as "hasWorkflow", version`;
 
-/** @param routeId or the id of a destination that is or was paused, here and below */
+/**
+ * The deliveries that wait the longest, in order of receipt.
+ * @param routeId or the id of a destination that is or was paused, here and below
+ * @param destinationIds only deliveries to these
+ */
 export async function oldestHeld(
   db: Queryable,
   routeId: string,
@@ -181,6 +191,7 @@ export async function oldestHeld(
   return rows;
 }
 
+/** Deliveries for which the state of the circuit does not count, in order of receipt. */
 export async function heldOutsideCircuit(db: Queryable, routeId: string, limit: number): Promise<HeldDelivery[]> {
   const { rows } = await db.query<HeldDelivery>(
     `select ${HELD} from held_deliveries where route_id = $1 and outside_circuit order by delivery_id limit $2`,
@@ -226,7 +237,10 @@ with gone as (
 )
 select count(*), ${WAKE_RELAYS} from freed`;
 
-/** @param released `queue`: goes (back) to the outbox; the others were signalled */
+/**
+ * Ends the hold of deliveries.
+ * @param released `queue`: goes (back) to the outbox; the others were signalled
+ */
 export async function endHold(
   db: Queryable,
   routeId: string,
@@ -263,6 +277,7 @@ interface ReleaseState {
   onTheWay: number;
 }
 
+/** @param usual how many are released per second unless an operator has said otherwise */
 export async function releaseState(db: Queryable, routeId: string, usual: number): Promise<ReleaseState> {
   const { rows } = await db.query<ReleaseState>(RELEASE_STATE, [routeId, usual]);
   return rows[0] ?? { stopped: false, perSecond: usual, onTheWay: 0 };

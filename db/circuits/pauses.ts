@@ -7,6 +7,7 @@ import type { BlockedDelivery } from './held-deliveries.ts';
 
 export interface Pause {
   since: Date;
+  /** When it ends by itself; null: it does not. */
   until: Date | null;
   reason: string | null;
 }
@@ -29,7 +30,10 @@ with record as materialized (
 )
 select since, until, reason, ${WAKE_CIRCUITS} from paused`;
 
-/** @returns undefined: there is none with this id */
+/**
+ * Pauses a route or destination, or changes when its pause ends and why it is.
+ * @returns undefined: there is none with this id
+ */
 export async function pause(
   db: Queryable,
   table: Pausable,
@@ -39,7 +43,10 @@ export async function pause(
   return firstRow<Pause>(db, pauseIn(table), [organizationId, id, until, reason]);
 }
 
-/** @param perSecond the rate of what is released now, also without a pause; null: the usual one */
+/**
+ * Ends a pause, if there is one.
+ * @param perSecond the rate of what is released now, also without a pause; null: the usual one
+ */
 export async function resume(
   db: Queryable,
   { organizationId, id }: { organizationId: string; id: string },
@@ -83,7 +90,10 @@ with over as (
 select paused_until as until, version, ${NOW_MS} as "readAt" from circuits c
 where route_id = $1 and ${pauseBlocks('c')} and not exists (select from over)`;
 
-/** @returns the pause that lasts; undefined: there is none */
+/**
+ * Ends the pause of a route or destination if its time is over.
+ * @returns the pause that lasts; undefined: there is none
+ */
 export async function outlastPause(db: Queryable, id: string): Promise<LastingPause | undefined> {
   return firstRow<LastingPause>(db, OUTLAST, [id]);
 }

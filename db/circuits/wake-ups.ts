@@ -30,14 +30,18 @@ export async function claimDueCircuits(db: Queryable, limit: number): Promise<Du
 }
 
 /**
- * Has no effect if the circuit changed since `version`.
+ * Sets the next wake-up of the workflow, unless a signal comes first; it has no effect if the circuit changed since
+ * `version`.
  * @param wakeAt null: only an event wakes it
  */
 export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {
   await db.query('update circuits set wake_at = $3 where route_id = $1 and version = $2', [routeId, version, wakeAt]);
 }
 
-/** Nothing is held any more. No effect if the circuit changed since `version`. */
+/**
+ * Nothing is held any more: it is not woken, and the next release has the usual rate; no effect if it changed since
+ * `version`.
+ */
 export async function endRelease(db: Queryable, routeId: string, version: number): Promise<void> {
   await db.query('update circuits set wake_at = null, release_per_second = null where route_id = $1 and version = $2', [
     routeId,

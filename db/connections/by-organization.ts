@@ -12,6 +12,7 @@ export function actingFor<T>(organizationId: string, work: () => T): T {
   return acting.run(organizationId, work);
 }
 
+/** The organization whose work is under way; undefined: the service's own. */
 function actingOrganization(): string | undefined {
   return acting.getStore();
 }
@@ -26,6 +27,7 @@ export class NoTurnError extends Error {}
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: pg.PoolClient['release']) => void;
 
+/** A `connect` that first takes a turn, which ends when the client is released. @param take null: none in time */
 const connectInTurn = (
   connect: () => Promise<pg.PoolClient>,
   take: () => Promise<(() => void) | null>,
@@ -42,7 +44,11 @@ const connectInTurn = (
     }
   });
 
-/** Statements outside of `actingFor` are the service's own, and do not wait for others' turns. */
+/**
+ * Shares the connections of a pool. Statements outside of `actingFor` are the service's own, and do not wait for
+ * others' turns.
+ * @param limit connections that organizations may hold together, 1 or more
+ */
 export function shareConnections(pool: pg.Pool, limit: number): void {
   const queue = new FairQueue(limit);
   async function take(): Promise<(() => void) | null> {
@@ -61,6 +67,7 @@ const HELD_BY_SLOW = 'timeout exceeded when waiting for a connection: slow state
  * The same pool for statements that may be slow, such as counts of all that waits: together they hold half of its
  * connections at most, and wait for each other. So quick ones on the pool itself, such as look-ups of keys, find one,
  * however few there are (two).
+ * @param max connections of the pool, at least 2
  */
 export function slowSide(pool: pg.Pool, max: number): pg.Pool {
   const queue = new FairQueue(Math.floor(max / 2), Number.MAX_SAFE_INTEGER);
@@ -97,7 +104,10 @@ function leaving(client: pg.PoolClient, leave: () => void): pg.PoolClient {
   return client;
 }
 
-/** Without it, or when it is empty, there are no rows. */
+/**
+ * The setting of a connection that names the organization it works for; without it, or when it is empty, there are no
+ * rows.
+ */
 export const ORGANIZATION_SETTING = 'hookyard.organization_id';
 
 const SET = `select set_config('${ORGANIZATION_SETTING}', $1, false), current_user::text as role`;
@@ -108,6 +118,8 @@ type Bind = (client: pg.PoolClient, organizationId: string) => Promise<void>;
  * Binds the connections of a pool for tenants: each acts as the role of the tenants, and is set to the organization it
  * is taken for before it is handed out, whose rows are the only ones it sees. Work of no organization sees nothing on
  * them.
+ * @param role as which its connections act, by their settings
+ * @param transactionPooler whether a pooler in transaction mode stands between
  */
 export function bindToOrganizations(pool: pg.Pool, role: string, transactionPooler = false): void {
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
@@ -127,7 +139,10 @@ export function bindToOrganizations(pool: pg.Pool, role: string, transactionPool
   pool.connect = eitherWay(() => connectBound(actingOrganization() ?? ''));
 }
 
-/** Failure policy: a connection that does not act as the role is not handed out, because no policy would bind it. */
+/**
+ * What a session was set to is remembered, so that only a change costs a round trip.
+ * Failure policy: a connection that does not act as the role is not handed out, because no policy would bind it.
+ */
 function bindSessions(role: string): Bind {
   const bound = new WeakMap<pg.PoolClient, string>();
   return async (client, organizationId) => {

@@ -14,8 +14,8 @@ const PROTOCOL = /^postgres(?:ql)?:\/\//;
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /**
- * If its URL is in a file, every new connection reads it, so that a password (or a role) is replaced without a restart.
- * A file that holds no URL then leaves the last one in use.
+ * A database of the settings. If its URL is in a file, every new connection reads it, so that a password (or a role) is
+ * replaced without a restart. A file that holds no URL then leaves the last one in use.
  */
 export function databaseUrl(
   settings: Partial<Settings>,
@@ -38,6 +38,7 @@ export function clientOf(url: DatabaseUrl): typeof pg.Client {
 
 /**
  * Whether the driver can use what the URL says of TLS. Else it would fail at each connection.
+ * @param variable names the URL in messages
  * @throws ConfigError for a file that cannot be read
  */
 export function checkTls(url: string, variable: string): void {
@@ -56,6 +57,7 @@ export function checkTls(url: string, variable: string): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
+/** Hookyard's database (docs/operate/postgresql.md). */
 export interface Database {
   url: DatabaseUrl;
   /** For LISTEN, migrations and locks of sessions. */
@@ -71,6 +73,7 @@ const NO_TLS = /does not support SSL connections/;
 const CERTIFICATE_REFUSED = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|ERR_TLS_CERT_)/;
 
 /**
+ * Finds the database, and connects to it once by each URL.
  * @param url DATABASE_URL
  * @throws ConfigError when the settings of TLS cannot be used, or a pooler refuses a start parameter; a database error
  * when PostgreSQL cannot be reached
@@ -82,6 +85,7 @@ export async function findDatabase(settings: Partial<Settings>, url: DatabaseUrl
   return { url, directUrl: directUrl ?? url, transactionPooler: directUrl !== undefined };
 }
 
+/** @param variable names the URL in messages */
 async function reach(url: DatabaseUrl, variable: string): Promise<void> {
   checkTls(currentUrl(url), variable);
   const PgClient = clientOf(url);
@@ -123,6 +127,7 @@ export const INHERITANCE_BY_GRANT = 16;
 /** The first with a right to vacuum a table: `maintain`. */
 export const RIGHT_TO_VACUUM = 17;
 
+/** Its major version: 18. */
 export async function serverVersion(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ version: number }>(
     `select current_setting('server_version_num')::int / 10000 as version`,
@@ -130,6 +135,10 @@ export async function serverVersion(db: Queryable): Promise<number> {
   return rows[0]?.version ?? 0;
 }
 
+/**
+ * Refuses a server or a database that Hookyard does not run on.
+ * @throws ConfigError
+ */
 export async function requireServer(db: Queryable): Promise<void> {
   const version = await serverVersion(db);
   if (version < OLDEST)

@@ -45,6 +45,7 @@ const NOT_CONNECTED_CODES = [
 const LOST_MESSAGES = /terminated|Connection ended|server closed|Query read timeout/i;
 const TRANSIENT_MESSAGES = /timeout|not queryable/i;
 
+/** The error's own code, or that of the error it stands for; empty when it has none. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('code' in error && error.code !== undefined) return String(error.code);
@@ -54,7 +55,10 @@ function codeOf(error: unknown): string {
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
-/** Whether the database is unreachable, saturated or read-only: the same statement may succeed later. */
+/**
+ * Whether the database is unreachable, saturated or read-only, and not the statement or its values wrong: the same
+ * statement may succeed later.
+ */
 export function isTransientDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
@@ -64,13 +68,17 @@ export function isTransientDatabaseError(error: unknown): boolean {
   return TRANSIENT_MESSAGES.test(messageOf(error)) || LOST_MESSAGES.test(messageOf(error));
 }
 
+/** Whether a connection was refused because of its password. */
 export const isPasswordRefused = (error: unknown): boolean => codeOf(error) === PASSWORD_REFUSED;
 
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether an error comes from rows of a statement and not from the database. */
+/**
+ * Whether an error comes from rows of a statement, which others may lock or PostgreSQL refuse to change, and not from
+ * the database.
+ */
 export const isOfRows = (error: unknown): boolean =>
   isStatementTimeout(error) || isWriteConflict(error) || !isTransientDatabaseError(error);
 
@@ -82,6 +90,7 @@ export function isConnectionLost(error: unknown): boolean {
   return code === '' && LOST_MESSAGES.test(messageOf(error));
 }
 
+/** Whether the server accepts no writes at the moment: a standby, or one that was set read-only. */
 export const isReadOnlyServer = (error: unknown): boolean => codeOf(error) === READ_ONLY_SERVER;
 
 /** Whether the statement was rolled back because of another one (deadlock, for example): it may be repeated at once. */

@@ -24,7 +24,7 @@ export class KeptConnection {
     return this.#client !== null;
   }
 
-  /** @throws when the database does not answer */
+  /** The session, made anew if there is none. @throws when the database does not answer */
   async session(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const { timeoutMs, setUp, onNotification } = this.#options;
@@ -50,7 +50,9 @@ export class KeptConnection {
     return client;
   }
 
-  /** Nothing happens when there is another one already. */
+  /**
+   * Ends a session that does not answer, or whose state is unknown. Nothing happens when there is another one already.
+   */
   drop(client: pg.Client): void {
     if (this.#client !== client) return;
     this.#client = null;

@@ -4,14 +4,20 @@
 import type pg from 'pg';
 import { cleanJson, cleanText } from '../../core/text/clean-text.ts';
 
-/** No other JSON may be given to a statement: in a text, an escape is just text. */
+/**
+ * A value as a parameter of type json or jsonb. No other JSON may be given to a statement: in a text, an escape is just
+ * text.
+ */
 export function jsonParameter(value: unknown): string {
   return cleanJson(JSON.stringify(value));
 }
 
 const BYTEA_OID = 17;
 
-/** As PostgreSQL sends and receives arrays (array_recv): the client would write hexadecimal text, twice as long. */
+/**
+ * Byte strings as a parameter of type bytea[], as PostgreSQL sends and receives arrays (array_recv in its source): the
+ * client would write them as hexadecimal text, twice as long, which the server has to read again.
+ */
 export function bytesParameter(values: readonly Buffer[]): Buffer {
   // One dimension, no nulls, the type of the elements; as many elements, counted from 1.
   const parts: Buffer[] = [int32s(1, 0, BYTEA_OID, values.length, 1)];
@@ -41,6 +47,7 @@ function cleanArgument(argument: unknown): unknown {
 
 function cleanParameter(value: unknown): unknown {
   if (typeof value === 'string') return hasNul(value) ? cleanText(value) : value;
+  // An array of bytes or of texts: most need no cleaning and are not copied.
   if (Array.isArray(value)) return value.some(hasNul) ? value.map(cleanParameter) : value;
   return value;
 }

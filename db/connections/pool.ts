@@ -41,11 +41,19 @@ export async function idsOf(db: Queryable, statement: string, values?: unknown[]
 }
 
 /**
- * Connections are made on demand and replaced when they break.
+ * Opens a pool; connections are made on demand and replaced when they break.
+ * @param options.name the `application_name` of its connections: `hookyard-` and the role of the process. Every pool of
+ * the service has one; an `application_name` in the URL counts instead
+ * @param options.max most connections
+ * @param options.statementTimeoutMs deadline of every statement, ms
+ * @param options.lockTimeoutMs how long a statement waits for a lock; as long as its deadline by default
+ * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
  * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection, because planning
- * for every call costs three times as much as running. A plan may be made while a table is empty, so rows are found by
- * plain index scans, whatever the statistics say (test/db/claim.test.ts); statements whose best plan depends on their
- * filters must not run on such a pool
+ *   them for every call, as PostgreSQL prefers for arrays, costs three times as much as running them. So statements
+ *   whose best plan depends on their filters must not run on such a pool; and since a plan may be made while a table is
+ *   empty and be used when much waits in it, rows are found by plain index scans, whatever the statistics say
+ *   (test/db/claim.test.ts)
+ * @param options.tenantRole the role its connections act as, each for the organization it is taken for
  * @param options.transactionPooler whether a pooler in transaction mode stands between (settings.ts)
  */
 export function createPool(
@@ -125,8 +133,9 @@ function dropReadOnlyConnections(pool: pg.Pool): void {
 }
 
 /**
- * Locks no row, so nobody waits for it; a read-only server refuses it, and then the pool drops the connection.
- * `query_timeout` ends the query on the client side, so that a network that drops packets does not keep the connection.
+ * Whether the server accepts writes. Locks no row, so nobody waits for it; a read-only server refuses it, and then the
+ * pool drops the connection. `query_timeout` ends the query on the client side, so that a network that drops packets
+ * does not keep the connection.
  * @throws when the server cannot be reached within the deadline, ms
  */
 export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boolean> {
@@ -140,6 +149,10 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
   }
 }
 
+/**
+ * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that
+ * records what it does, the record is its last statement (transactions.ts).
+ */
 export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const hook = commitHook();
   if (!hook) return transact(pool, 'begin', work);
@@ -152,6 +165,7 @@ export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => 
   return result;
 }
 
+/** Runs statements that only read and that all see the database as it is at the first of them. */
 export function inSnapshot<T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> {
   return transact(pool, 'begin isolation level repeatable read read only', work);
 }

@@ -2,13 +2,18 @@
 // they have no session of their own. Not by start parameters, because poolers refuse those they do not know.
 import pg from 'pg';
 
+// A new connection that gets no answer in that time is given up.
 const SETTING_TIMEOUT_MS = 3000;
 // Whatever the server, the database or the role is set to: times are read as they are written here, and plans are not
 // compiled. They are short; and before PostgreSQL 18 a plan that cannot do without a scan that is switched off
 // (pool.ts) looks as if it were endless.
 const EVERYWHERE: ConnectionSettings = { timezone: 'UTC', datestyle: 'ISO, MDY', jit: 'off' };
 
-/** Failure policy: a connection that does not get them is not handed out. */
+/**
+ * Gives every connection of a pool its settings before it is handed out.
+ * Failure policy: a connection that does not get them is not handed out.
+ * @param transactionPooler whether a pooler in transaction mode stands between
+ */
 export function keepSettings(pool: pg.Pool, own: ConnectionSettings, transactionPooler: boolean): void {
   const settings = { ...EVERYWHERE, ...own };
   if (transactionPooler) pool.on('connect', (client) => setInTransactions(client, settings));
@@ -22,6 +27,7 @@ async function setOnce(client: pg.ClientBase, settings: ConnectionSettings): Pro
 
 export type ConnectionSettings = Readonly<Record<string, string>>;
 
+/** One statement for all of them. @param isLocal for the transaction only */
 function settingStatement(settings: ConnectionSettings, isLocal: boolean): string {
   const calls = Object.entries(settings).map(
     ([name, value]) => `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, ${isLocal})`,
@@ -41,6 +47,7 @@ const BEGIN = /^\s*(?:begin|start transaction)\b[^;]*$/i;
 type Statement = pg.QueryConfig & { query_timeout?: number };
 type Callback = (error: unknown, result?: unknown) => void;
 
+/** A connection before its `query` was replaced. */
 interface Connection {
   client: pg.Client;
   send(statement: Statement): Promise<unknown>;
@@ -48,7 +55,10 @@ interface Connection {
 
 const settingsOf = new WeakMap<pg.ClientBase, ConnectionSettings>();
 
-/** Its statements run in turn. They are never prepared by a name, which another session would not know. */
+/**
+ * Sets something in every transaction of a connection, also in those of one statement. Its statements run in turn. They
+ * are never prepared by a name, which another session would not know.
+ */
 function setInTransactions(client: pg.Client, settings: ConnectionSettings): void {
   settingsOf.set(client, settings);
   const connection = { client, send: client.query.bind(client) as Connection['send'] };
@@ -69,7 +79,7 @@ function setInTransactions(client: pg.Client, settings: ConnectionSettings): voi
   client.query = query as typeof client.query;
 }
 
-/** @throws Error where they have no settings */
+/** Sets more in the transactions of a connection from now on. @throws Error where they have no settings */
 export function alsoInTransactions(client: pg.ClientBase, settings: ConnectionSettings): void {
   const others = settingsOf.get(client);
   if (!others) throw new Error('The transactions of this connection have no settings');

@@ -5,11 +5,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Queryable } from './pool.ts';
 
+/**
+ * Runs a statement that has one parameter; its text is made with what stands for the parameter.
+ * @returns how many rows it wrote
+ */
 export type Execute = (statement: (parameter: string) => string, value: string) => Promise<number>;
 
 export interface CommitHook {
-  /** What it throws rolls the transaction back. */
+  /** Called before each commit. What it throws rolls the transaction back. */
   run(execute: Execute): Promise<void>;
+  /** Called after it. */
   committed(): void;
 }
 
@@ -23,10 +28,12 @@ export function commitHook(): CommitHook | undefined {
   return hooks.getStore();
 }
 
+// Of each connection that is inside of a transaction: what is to be done after its commit.
 const waiting = new WeakMap<Queryable, (() => void)[]>();
 
 /**
- * At once outside of a transaction, and never when it is rolled back.
+ * Does something when what was written on `db` is committed: at once outside of a transaction, and never when it is
+ * rolled back.
  * @param then must not throw: the change is committed by then
  */
 export function afterCommit(db: Queryable, then: () => void): void {
@@ -35,7 +42,10 @@ export function afterCommit(db: Queryable, then: () => void): void {
   else then();
 }
 
-/** @returns to be called when it has ended; `committed` does what waits for the commit */
+/**
+ * A transaction begins on a connection.
+ * @returns to be called when it has ended; `committed` does what waits for the commit
+ */
 export function transactionOf(db: Queryable): { committed(): void; ended(): void } {
   const toDo: (() => void)[] = [];
   waiting.set(db, toDo);

@@ -15,7 +15,10 @@ select from gone`;
 const CANCELLED_AT_ONCE = 1000;
 const REMOVED_AT_ONCE = 5000;
 
-/** @returns the deliveries whose workflow may be open; null when the organization has no such event */
+/**
+ * Deletes an event with its payload, deliveries and attempts.
+ * @returns the deliveries whose workflow may be open; null when the organization has no such event
+ */
 export async function deleteEvent(
   pool: Pool,
   organizationId: string,
@@ -38,7 +41,10 @@ export async function deleteEvent(
   });
 }
 
-/** In steps: after many replays an event may have a very large number of deliveries. */
+/**
+ * Removes the deliveries of an event in steps, ordered by id: after many replays an event may have a very large number
+ * of them.
+ */
 async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
   const withWorkflow: string[] = [];
   for (let from = firstDeliveryOf(eventId); ; ) {
@@ -104,9 +110,9 @@ async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<voi
 }
 
 /**
- * Its events and deliveries are invisible from then on: every read joins the source. An open delivery ends when its
- * next attempt finds no source. The rows are removed in the background (db/operations/source-purges.ts), so the time
- * does not depend on the number of events.
+ * Deletes a source with its routes. Its events and deliveries are invisible from then on: every read joins the source.
+ * An open delivery ends when its next attempt finds no source. The rows are removed in the background
+ * (db/operations/source-purges.ts), so the time does not depend on the number of events.
  * @param note called with the version that was deleted and the ids of its routes, before the commit; what it throws
  * undoes the deletion
  */
@@ -140,6 +146,7 @@ export function deleteSource(
  * deliveries in a file that is being written end with it.
  * @param note called with those that existed and the ids of the routes that led to them, before the commit; what it
  * throws undoes the deletion
+ * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
   pool: Pool,
@@ -236,6 +243,7 @@ with recursive ${queuedDestinations('destination')}, gone as (
 select ${WAITING_COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id
   and w.destination_id = g.id limit $1`;
 
+// Held deliveries have no index by destination.
 const HELD = `
 select ${WAITING_COLUMNS} from held_deliveries w
 where ctid >= $2::tid and ctid < $3::tid and destination_id <> all($4::text[])
@@ -261,6 +269,7 @@ export interface Cancelled {
 /**
  * @param failed destinations that are left out; those whose deliveries cannot be cancelled now are added, with the
  * error
+ * @returns null when there is none
  * @throws a database error that does not come from the deliveries: the database is down, for example
  */
 export async function cancelOfDeletedDestination(

@@ -59,10 +59,15 @@ select id, (select written from noted) as notifications,
        case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from ended`;
 
+/** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
   return endDeliveries(db, 'cancelled', selection);
 }
 
+/**
+ * Ends open deliveries without an attempt.
+ * @returns the ids that were open and have the new status now
+ */
 export async function endDeliveries(
   db: Queryable,
   status: 'cancelled' | 'failed' | 'skipped',
@@ -99,7 +104,7 @@ insert into retrying_deliveries (delivery_id, organization_id, destination_id)
 select id, organization_id, destination_id from left_alone on conflict do nothing`;
 
 /**
- * Stores the time of the next attempt of an open delivery, for display only.
+ * Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn.
  * @param isLeftToWorkflow whether it leaves the outbox too, because its workflow makes the next attempt: else the relay
  * would start it again and again
  */
@@ -139,12 +144,16 @@ export interface OpenDelivery {
 /** Those in a file that is being written, and those of a deleted source, are excluded. */
 interface OpenFilter {
   destinationIds?: string[];
+  /** Only of events with smaller ids. */
   eventsBefore?: string;
 }
 
 /**
  * Finds open deliveries, in no order, and hands them over in groups, none of them empty. One that moves between the
  * tables meanwhile may be missed, or come twice.
+ * @param most of one group
+ * @param end ends them; returns whether to go on
+ * @returns whether all were gone through
  */
 export async function endOpen(
   db: Queryable,
@@ -159,6 +168,7 @@ export async function endOpen(
       return (await db.query<OpenDelivery>(OPEN_IN(table), values)).rows;
     };
     const take = async (pages: Pages) => {
+      // What was not ended is found again.
       for (let known = new Set<string>(); mayGoOn; ) {
         const open = await look(pages);
         const rows = open.filter(({ id }) => !known.has(id));
@@ -184,6 +194,7 @@ select delivery_id as id from (
         where b.organization_id = $1 and b.status in ${UNDER_WAY}
 ) open limit $2`;
 
+/** What may be open of an organization, those in files of a warehouse included; in no order. */
 export async function openOf(db: Queryable, organizationId: string, most: number): Promise<string[]> {
   return idsOf(db, OPEN_OF, [organizationId, most]);
 }
@@ -196,6 +207,7 @@ select ((select count(*) from outbox o where organization_id = $1
       + (select count(*) from held_deliveries where organization_id = $1)
       + (select count(*) from retrying_deliveries where organization_id = $1))::float8 as open`;
 
+/** Counts the open deliveries of an organization that are in no file of a warehouse. */
 export async function countOpen(db: Queryable, organizationId: string): Promise<number> {
   return (await firstRow<{ open: number }>(db, COUNT, [organizationId]))?.open ?? 0;
 }

@@ -24,11 +24,15 @@ export async function maximaOf(db: Queryable, ids: string[]): Promise<{ id: stri
   return rows;
 }
 
+/** The slots that a worker has, in a session of its own from the first slot until it is closed. */
 export class DestinationSlots {
   readonly #connection: KeptConnection;
   #held = new Map<string, number>();
 
-  /** @param lostAfterMs without an exchange */
+  /**
+   * @param onLost called when the session ends, and with it the slots
+   * @param lostAfterMs without an exchange
+   */
   constructor(url: DatabaseUrl, onLost: () => void, lostAfterMs = LOST_AFTER_MS) {
     this.#connection = new KeptConnection(url, {
       timeoutMs: TIMEOUT_MS,
@@ -42,6 +46,8 @@ export class DestinationSlots {
 
   /**
    * Gives slots back and takes those that are free.
+   * @param left destination ids
+   * @returns the destinations of which a slot was taken
    * @throws when the database does not answer; then all slots are given back
    */
   async exchange(left: string[], wanted: { destinationId: string; maximum: number }[]): Promise<string[]> {

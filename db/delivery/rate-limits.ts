@@ -19,15 +19,23 @@ returning greatest(0, extract(epoch from s.at - clock_timestamp()) * 1000)::floa
           ceil(extract(epoch from s.at) * 1000)::float8 as at`;
 
 export interface Slot {
+  /** From now, ms; negative when it has passed. */
   inMs: number;
   /** By the clock of the database, milliseconds since 1970. */
   at: number;
 }
 
+/** The time between two slots of a destination, ms. */
 export function slotInterval(perMinute: number): number {
   return MINUTE_MS / perMinute;
 }
 
+/**
+ * Reserves the next slot of a destination.
+ * @param perMinute the destination's limit
+ * @param withinMs no slot later than this from now
+ * @returns null when none is free within that time
+ */
 export async function reserveSlot(
   db: Queryable,
   destinationId: string,
@@ -64,8 +72,9 @@ with waiting as (
 select ${WAKE_RELAYS} from queued`;
 
 /**
- * A relay signals the workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So
- * waiting is free, the order is kept, a new limit applies at once, and a cancelled delivery takes no slot.
+ * Puts a delivery, whose workflow waits, into the outbox, among the new deliveries of its destination. A relay signals
+ * the workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So waiting is free, the
+ * order is kept, a new limit applies at once, and a cancelled delivery takes no slot.
  * @returns false when the delivery has ended
  */
 export async function queueForTurn(db: Queryable, deliveryId: string): Promise<boolean> {
@@ -73,11 +82,15 @@ export async function queueForTurn(db: Queryable, deliveryId: string): Promise<b
   return rowCount === 1;
 }
 
+/** Time until a slot that was reserved before, maybe by another process. @param at as it was reserved */
 export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
   return { at, inMs: at - (await databaseTime(db)) };
 }
 
-/** A destination without a reservation is missing: its slot is now. */
+/**
+ * The next slot of each destination that nobody has reserved; a destination without a reservation is missing: its slot
+ * is now.
+ */
 export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, Slot>> {
   const { rows } = await db.query<Slot & { id: string }>(
     `select destination_id as id, extract(epoch from next_at - clock_timestamp())::float8 * 1000 as "inMs",

@@ -54,12 +54,15 @@ where case when d.next_attempt_at is null then d.id < $3 or d.id > $5
 
 export interface Overdue {
   overdue: OverdueDelivery[];
+  /** Where the next look continues; null: there is nothing more. */
   next: string | null;
 }
 
 /**
  * Open deliveries that only wait for their workflow, and for too long; in order of their ids. The age of a delivery
  * from a process whose clock is ahead is unknown, so it counts as overdue: an extra check is harmless.
+ * @param after skips ids up to this one
+ * @param most how many deliveries are looked at
  */
 export async function overdueDeliveries(db: Queryable, after: string, most: number): Promise<Overdue> {
   const now = await databaseTime(db);
@@ -98,6 +101,7 @@ with input as (
 )
 select id, ${WAKE_RELAYS} from open`;
 
+/** Puts open deliveries back into the outbox. @returns the ids of those that are open */
 export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): Promise<Set<string>> {
   if (deliveries.length === 0) return new Set();
   const { ids, low, high } = bounds(deliveries.map(({ deliveryId }) => deliveryId));
@@ -110,7 +114,7 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
   return new Set(rows.map((row) => row.id));
 }
 
-/** One that is not open is missing. */
+/** Where deliveries continue; one that is not open is missing. */
 export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumedDelivery>> {
   if (deliveryIds.length === 0) return new Map();
   const { ids, low, high } = bounds(deliveryIds);
@@ -159,7 +163,10 @@ where d.id is null or s.id is null or r.id is not null
        -- one that has failed waits for a replay, when it knows
        and (d.status <> 'failed' or w.shows is distinct from 'failed'))`;
 
-/** Deliveries whose workflow runs although it should not, or does not know how its delivery has ended. */
+/**
+ * Deliveries whose workflow runs although it should not, or does not know how its delivery has ended.
+ * @param running with the status that the workflow shows
+ */
 export async function noticesFor(
   db: Queryable,
   running: { deliveryId: string; shows: string | null }[],
@@ -192,7 +199,7 @@ export async function countRepairs(db: Queryable, repairs: Record<string, number
 
 // Rows whose wake-up time was lost. Normally a lease wakes each (docs/internals/path-of-a-webhook.md).
 
-/** In order of their ids. */
+/** Circuits that are not closed, and pauses, that only their workflow can continue; in order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select route_id as id from circuits c
@@ -202,7 +209,10 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
   return rows.map((row) => row.id);
 }
 
-/** Makes a worker start the workflows of circuits, even when one is about to sleep. */
+/**
+ * Makes a worker start the workflows of circuits, even when one is about to sleep.
+ * @returns those without a wake-up time
+ */
 export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
   if (routeIds.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
@@ -229,10 +239,12 @@ on conflict (route_id) do update set version = c.version + 1, wake_at = now() wh
   and c.wake_at is null
 returning route_id as id, ${WAKE_CIRCUITS}`;
 
+/** Starts the release of deliveries that are held by a closed or deleted circuit. @returns the routes */
 export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
   return idsOf(db, FORGOTTEN_HOLDS);
 }
 
+/** Schedules warehouses that have an unfinished batch but no wake-up. @returns the destinations */
 export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `insert into warehouse_flushes (destination_id, organization_id, due_at)

@@ -10,15 +10,20 @@ import { type Queryable, inTransaction, type Pool } from '../connections/pool.ts
 const KEY_BYTES = 32;
 const KEY_PAIR = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;
 
+/** The file that keeps the generated keys when HOOKYARD_ENCRYPTION_KEYS is not set. */
 function encryptionKeyFile(settings: Settings): string {
   return join(settings.HOOKYARD_DATA_DIR, 'keys', 'encryption-keys');
 }
 
+/** The keys that seal stored secrets. @throws ConfigError as `loadEncryptionKeys` does */
 export function loadSecretBox(settings: Settings): SecretBox {
   return new SecretBox(loadEncryptionKeys(settings));
 }
 
-/** @throws ConfigError when a pair is not `id:base64` of 32 bytes, or two have the same id */
+/**
+ * Loads the keys, the one that encrypts first; generates the file (mode 0600) on the first start of one machine.
+ * @throws ConfigError when a pair is not `id:base64` of 32 bytes, or two have the same id
+ */
 export function loadEncryptionKeys(settings: Settings): EncryptionKey[] {
   if (settings.HOOKYARD_ENCRYPTION_KEYS) {
     return parseKeys(settings.HOOKYARD_ENCRYPTION_KEYS, 'HOOKYARD_ENCRYPTION_KEYS');
@@ -66,7 +71,10 @@ function readOrGenerate(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** @throws ConfigError naming the key that is missing or wrong, and what needs it */
+/**
+ * Refuses to start when the keys cannot decrypt the data: tries one record of every key in use.
+ * @throws ConfigError naming the key that is missing or wrong, and what needs it
+ */
 export async function checkKeysOpenData(db: Queryable, box: SecretBox): Promise<void> {
   const needed = new Map<string, KeyUse[]>();
   const reasons = new Map<string, string>();
@@ -136,6 +144,10 @@ export interface KeyUse {
 
 const EXAMPLES = 3;
 
+/**
+ * Which keys are in use, read from all cipher texts.
+ * @param vitalOnly skips columns that the service does not need to start
+ */
 export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[]> {
   const used: KeyUse[] = [];
   for (const { what, table, column, recordId, vital } of SEALED_COLUMNS) {
@@ -162,15 +174,17 @@ const PAGE = 200;
 const MAX_PAGES = 10;
 
 export interface Rotated {
+  /** Cipher texts that now need the first key only. */
   encrypted: number;
   /** Ids of records that could not be opened: they were encrypted with other keys of the same names. */
   failed: string[];
+  /** Whether this call ended before it had read everything. */
   more: boolean;
 }
 
 /**
- * Record versions do not change, because the content stays the same. Rows locked by another transaction are left to the
- * next call.
+ * Re-encrypts with the first key values that were encrypted with another available key. Record versions do not change,
+ * because the content stays the same. Rows locked by another transaction are left to the next call.
  */
 export async function reencrypt(pool: Pool, box: SecretBox): Promise<Rotated> {
   const rotated: Rotated = { encrypted: 0, failed: [], more: false };
@@ -185,6 +199,7 @@ export async function reencrypt(pool: Pool, box: SecretBox): Promise<Rotated> {
   return rotated;
 }
 
+/** @returns the record id after which to continue; null at the end */
 async function rotatePage(
   pool: Pool,
   box: SecretBox,

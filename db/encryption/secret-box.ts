@@ -7,6 +7,7 @@ const VERSION = 'v1';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** One 256-bit key with the name that cipher texts carry. */
 export interface EncryptionKey {
   id: string;
   key: Buffer;
@@ -22,6 +23,7 @@ export class DecryptionError extends Error {
 export class SecretBox {
   readonly #keys: Map<string, Buffer>;
   readonly #current: EncryptionKey;
+  /** Of the keys that only decrypt. */
   readonly olderKeyIds: readonly string[];
 
   /** @param keys the first one encrypts, all of them decrypt (rotation) */
@@ -33,6 +35,7 @@ export class SecretBox {
     this.olderKeyIds = keys.slice(1).map(({ id }) => id);
   }
 
+  /** @returns `v1.<key id>.<base64url of iv, cipher text and tag>` */
   encrypt(plainText: string, recordId: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#current.key, iv).setAAD(Buffer.from(recordId));
@@ -85,6 +88,7 @@ export const sealStop = (box: SecretBox, given: Stop): string => box.encrypt(JSO
 export const openConfirmation = (box: SecretBox, token: string): Confirmation | null =>
   open(box, token, TO_CONFIRM, confirmation);
 
+/** Null for a text that this service has not made. */
 export const openStop = (box: SecretBox, token: string): Stop | null => open(box, token, TO_STOP, recipient);
 
 function open<Schema extends z.ZodType>(

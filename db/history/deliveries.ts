@@ -16,12 +16,15 @@ export interface DeliveryRecord {
   sourceId: string;
   sourceName: string;
   routeId: string | null;
+  /** Null when the route has been deleted since. */
   routeName: string | null;
   destinationId: string;
+  /** Null when the destination has been deleted since. */
   destinationName: string | null;
   status: string;
   attemptCount: number;
   statusCode: number | null;
+  /** Of the latest attempt, ms. */
   latency: number | null;
   error: string | null;
   nextAttemptAt: Date | null;
@@ -29,6 +32,7 @@ export interface DeliveryRecord {
   finishedAt: Date | null;
   failoverOf: string | null;
   replayOf: string | null;
+  /** In which lane the first attempt was made; null before that. */
   lane: Lane | null;
   /** The file it is in, or will be in; null for an HTTP destination, and while it waits for a file. */
   batchId: string | null;
@@ -46,7 +50,10 @@ from deliveries d join sources s on s.id = d.source_id left join destinations t 
 left join routes w on w.id = d.route_id
 where d.organization_id = $1`;
 
-/** @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError */
+/**
+ * A part of an organization's deliveries, newest first.
+ * @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError
+ */
 export async function listDeliveries(
   pool: Pool,
   organizationId: string,
@@ -177,6 +184,7 @@ export interface AttemptRecord extends ShortAttempt {
 const SHORT_ATTEMPT = `attempt_number as "attemptNumber", status, status_code as "statusCode", latency,
   started_at as "startedAt", completed_at as "completedAt"`;
 
+/** The attempts of a delivery that the caller was allowed to read, in order. */
 export async function attemptsOf(db: Queryable, deliveryId: string): Promise<AttemptRecord[]> {
   const { rows } = await db.query<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>(
     `select ${SHORT_ATTEMPT}, error, request_headers as "requestHeaders", response_headers as "responseHeaders",
@@ -187,7 +195,7 @@ export async function attemptsOf(db: Queryable, deliveryId: string): Promise<Att
   return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
 }
 
-/** Without what was sent and answered: that is most of an attempt, and stays unread. */
+/** Those of deliveries, without what was sent and answered: that is most of an attempt, and stays unread. */
 async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Map<string, ShortAttempt[]>> {
   const { low, high } = bounds(deliveryIds);
   const { rows } = await db.query<ShortAttempt & { deliveryId: string }>(
@@ -215,7 +223,9 @@ export interface DeliveryFilter {
   /** A LIKE pattern that the error of the latest attempt must match; letter case is ignored. */
   errorPattern?: string;
   lane?: Lane;
+  /** Created at or after. */
   from?: Date;
+  /** Created at or before. */
   to?: Date;
 }
 
@@ -259,6 +269,7 @@ export interface RecordVersion {
   updatedAt: Date;
 }
 
+/** Null: it was deleted. */
 export async function destinationVersion(
   db: Queryable,
   organizationId: string,

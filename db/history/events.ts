@@ -21,6 +21,7 @@ export interface EventRecord {
   query: string;
   headers: HeaderBytes;
   clientAddress: string;
+  /** Of the span that recorded it; null: none did. */
   traceparent: string | null;
   payloadSize: number;
   payloadHash: string;
@@ -43,9 +44,14 @@ export interface EventFilter {
   sourceId?: string;
   status?: string;
   routed?: boolean;
+  /** Received at or after. */
   from?: Date;
+  /** Received at or before. */
   to?: Date;
-  /** A LIKE pattern that the payload's text must match, as received or without JSON escapes. */
+  /**
+   * A LIKE pattern that the payload's text must match, as it was received or without JSON escapes; letter case is
+   * ignored.
+   */
   payloadPattern?: string;
 }
 
@@ -71,7 +77,10 @@ const payloadMatches = (pattern: string): string =>
 export const isEventSearch = ({ payloadPattern, routeId, destinationId }: EventListFilter): boolean =>
   [payloadPattern, routeId, destinationId].some((value) => value !== undefined);
 
-/** @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError */
+/**
+ * A part of an organization's events, newest first.
+ * @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError
+ */
 export async function listEvents(pool: Pool, organizationId: string, filter: EventListFilter, part: Part) {
   const { payloadPattern } = filter;
   return inSnapshot(pool, async (db) => {
@@ -128,6 +137,7 @@ export async function existingEventIds(db: Queryable, organizationId: string, id
   return rows.map((row) => row.id);
 }
 
+/** The exact bytes of an event of this organization, with its content type. */
 export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
   const { rows } = await db.query<{ body: Buffer; contentType: string | null }>(
     `select p.body, e.headers ->> 'content-type' as "contentType"

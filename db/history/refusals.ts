@@ -13,6 +13,7 @@ export type RefusalRecord = Omit<RefusedWebhook, 'organizationId' | 'sourceId'>;
 
 export interface RefusalQuery {
   cause?: RefusalCause | undefined;
+  /** Whether `payloadStart` is wanted; it is null otherwise. */
   withPayload: boolean;
 }
 
@@ -61,7 +62,9 @@ async function listLast(
   return { refusals: rows, total: counted[0]?.total ?? 0 };
 }
 
+/** How many were refused in an hour or a day, for one cause. */
 export interface RefusalCountRecord {
+  /** When the hour or day begins. */
   start: Date;
   cause: RefusalCause;
   limit: LimitName | null;

@@ -42,6 +42,7 @@ const GROWTH = 8;
 /** Open deliveries that are looked up one by one. */
 const MOST_OPEN = 20_000;
 
+/** Thrown when a page is not found in time. */
 export class SearchTooBroadError extends Error {
   override readonly name = 'SearchTooBroadError';
   readonly searchedFrom: Date;
@@ -69,6 +70,8 @@ export interface Step {
 /**
  * Counts the rows of a selection, and finds the ids of one page, newest first.
  * @param db one snapshot
+ * @param forMs starts no further step for the page after this time
+ * @throws SearchTooBroadError, PageTooDeepError
  */
 export async function searchPage(
   db: Queryable,
@@ -106,6 +109,7 @@ const place = (n: number): number => Math.min(Math.max(0, n), 2 ** 30);
 
 /**
  * Finds the newest ids of a selection.
+ * @param forMs starts no further step after this time
  * @returns `searchedFrom`: the time was over; everything from then on was searched, ms
  */
 async function searchNewest(
@@ -131,6 +135,7 @@ function stepsOf(db: Queryable, selection: Selection, rows: number): AsyncGenera
   return isOpen(selection) ? amongOpen(db, selection, rows) : throughRows(db, selection, rows);
 }
 
+/** Whether it has only open deliveries: mostly few among millions that have ended. */
 const isOpen = ({ where: { status } }: Selection): boolean =>
   status !== undefined && [status].flat().every(isOpenStatus);
 
@@ -219,6 +224,10 @@ const deliveriesOf = ({ organizationId, where, delivered, from, to }: Selection)
   where: { ...delivered, source_id: where.source_id },
 });
 
+/**
+ * Goes through the events of a selection with `delivered`, newest first.
+ * @param rows how many deliveries one step reads
+ */
 async function* eventsByDeliveries(db: Queryable, selection: Selection, rows: number): AsyncGenerator<Step> {
   const deliveries = deliveriesOf(selection);
   const { from: first, to: last } = rangeOfSelection(selection);
@@ -270,6 +279,7 @@ async function eventsTogether(db: Queryable, deliveries: Selection, range: Range
 
 // Rows are looked up one by one: `offset 0` keeps the inner query as it is, which PostgreSQL would else join by reading
 // the range.
+/** A step that finds what matches among some ids. @param range in which they were made */
 function stepAmong(db: Queryable, selection: Selection, range: RowRange, candidates: string[]): Step {
   const matching = async (limit: number) => {
     if (candidates.length === 0) return [];
@@ -296,7 +306,9 @@ function stepAmong(db: Queryable, selection: Selection, range: RowRange, candida
 
 /**
  * Finds a part of a list.
+ * @param db one snapshot
  * @param forMs how long what follows a cursor may be searched for
+ * @throws SearchTooBroadError where a page cannot be found in time; PageTooDeepError
  */
 export async function findPart(db: Queryable, selection: Selection, part: Part, forMs: number): Promise<Found> {
   const { isOwn, isIndexed } = await prepare(db, selection);

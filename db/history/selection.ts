@@ -16,6 +16,7 @@ export interface Selection {
   organizationId: string;
   from?: Date;
   to?: Date;
+  /** Only rows with ids below this text. */
   before?: string;
   /** Columns of the row; of several values any one. */
   where: {
@@ -27,6 +28,7 @@ export interface Selection {
   };
   /** Another condition, on a row `r` that was made in the range. */
   also?: (query: Parameters, range: Range) => string;
+  /** Only events of which there is a delivery with these columns; both in the same one. */
   delivered?: { route_id?: string; destination_id?: string };
 }
 
@@ -48,6 +50,7 @@ function undeliveredStatuses({ kind, where: { status } }: Selection): string[] |
   return statuses.length > 0 && statuses.every(isUndelivered) ? statuses : null;
 }
 
+/** Whether it has only events that were not routed, which have an index. */
 const isNotRouted = ({ kind, where: { routed } }: Selection): boolean => kind === 'event' && routed === false;
 
 /** Rows of a deleted source are invisible. */
@@ -55,6 +58,7 @@ export function rowsOf({ kind }: Selection): string {
   return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
 }
 
+/** The range of a selection, ms. */
 export function rangeOfSelection({ from, to, before }: Selection): Range {
   const end = to ? to.getTime() + 1 : Infinity;
   return {
@@ -89,6 +93,7 @@ export function rowMatches(query: Parameters, selection: Selection, range: Range
   return conditions.join(' and ');
 }
 
+/** The same without the time. */
 export function matches(
   query: Parameters,
   { organizationId, where }: Pick<Selection, 'organizationId' | 'where'>,
@@ -106,6 +111,7 @@ export function matches(
  */
 export class Parameters {
   readonly values: unknown[] = [];
+  /** @returns the `$n` that stands for it */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
@@ -122,6 +128,7 @@ const OWNER = {
     (select organization_id from deliveries where destination_id = $2 limit 1))`,
 };
 
+/** What is known of a selection before its rows are read. */
 interface Prepared {
   /** False: its source or destination is none of the organization, so there are no rows. */
   isOwn: boolean;
@@ -140,6 +147,7 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
     : hasNo(Object.values(others)) && (routed === undefined || (isNotRouted(selection) && id === undefined));
   const isPlain = !also && !delivered && isCovered;
   const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
+  // Rows of a deleted source are invisible until they are gone.
   const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
     `select ${owner} as "isOwn", exists (select from source_purges where organization_id = $1) as "isPurging",
       ${READ_IN_ORDER}`,
@@ -148,6 +156,10 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   return { isOwn: rows[0]?.isOwn === true, isIndexed: isPlain && rows[0]?.isPurging === false };
 }
 
+/**
+ * `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are.
+ * @param newest how many of the newest are read; null: they are only counted
+ */
 function inIndex(query: Parameters, selection: Selection, range: Range, newest: number | null): string {
   const { kind, organizationId, where } = selection;
   const { table, subject } = KINDS[kind];
@@ -207,7 +219,10 @@ export interface RowRange extends Range {
   rows: number;
 }
 
-/** The newest part of a range that has about so many of them; the whole range when it has fewer. */
+/**
+ * The newest part of a range that has about so many of them; the whole range when it has fewer.
+ * @param widthMs a part begins at a multiple of it
+ */
 export async function newestRange(
   db: Queryable,
   selection: Selection,

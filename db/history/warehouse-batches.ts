@@ -40,6 +40,7 @@ type Batches = Omit<Found, 'ids'> & { batches: BatchRecord[] };
 const OF_STATUS = `
 from warehouse_batches where organization_id = $1 and destination_id = $2 and ($3::text[] is null or status = any($3))`;
 
+/** A part of a destination's batches, newest first. @param statuses none: all */
 export function listBatches(
   pool: Pool,
   { organizationId, destinationId }: WarehouseKey,
@@ -65,6 +66,7 @@ const WRITTEN = 'from warehouse_batches where organization_id = $1 and destinati
 /** Whether a text is the cursor of a written file: its time in ms, which no other of its destination has. */
 export const isWrittenCursor = (text: string): boolean => /^\d{1,15}$/.test(text);
 
+/** A part of a destination's written files, in the order of writing (db/warehouse/batches.ts). */
 export function listWrittenBatches(
   pool: Pool,
   { organizationId, destinationId }: WarehouseKey,

@@ -22,8 +22,10 @@ export interface DestinationRow {
   signingSecret: string | null;
   /** Encrypted. The one before, during a rotation. */
   previousSigningSecret: string | null;
+  /** When it ends, ms since 1970. */
   previousSigningSecretUntil: number | null;
   timeoutMs: number;
+  /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   /** Most attempts at a time, all workers together; null: as many as it copes with. */
   maxConcurrency: number | null;
@@ -98,7 +100,10 @@ limit 1`;
 const ROUTE = { name: 'route-config', text: versionOf('routes') };
 const TRANSFORM = { name: 'transform-config', text: versionOf('transforms') };
 
-/** A version of a route; null when it is not kept any more. */
+/**
+ * A version of a route; null when it is not kept any more. So below.
+ * @param version null: the current one
+ */
 export function loadRoute(
   db: Queryable,
   organizationId: string,
@@ -140,7 +145,10 @@ where coalesce(r.id, e.record_id) is not null`;
 
 export const routeKey = ({ routeId, routeVersion }: RouteVersion): string => `${routeId} ${routeVersion}`;
 
-/** Routes as they are now, a deleted one as it was in that version; by `routeKey`. */
+/**
+ * Routes as they are now, a deleted one as it was in that version; by `routeKey`. One is missing that was deleted and
+ * is not kept.
+ */
 export async function currentRoutes(
   db: Queryable,
   organizationId: string,

@@ -41,13 +41,14 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // starve another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N
 // for each row that it takes (docs/operate/scaling.md). Callers go round-robin: each claim starts behind the last
 // organization that the one before has examined, and inside an organization behind its last destination, whether that
-// had something to start or not. It ends before the warehouses, whose ids come after all others: their deliveries are
-// written in files (db/warehouse/batches.ts). Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing
-// each row with the whole array took longer than the rest of the statement. The circuits are few rows, looked up by
-// key: for each destination, which may be paused, and for the route of each claimed row; only primary deliveries are
-// subject to its state, and all to its pause. An organization whose limit of rows was not reached has a last row
-// without a delivery, which says where it was left: null when no destination is left in it. PostgreSQL reads a CTE only
-// as far as needed, so a full claim has not gone further.
+// had something to start or not. A claim ends when enough is found, so nothing is fetched needlessly and the next one
+// gets its turn. It ends before the warehouses, whose ids come after all others: their deliveries are written in files
+// (db/warehouse/batches.ts). Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with
+// the whole array took longer than the rest of the statement. The circuits are few rows, looked up by key: for each
+// destination, which may be paused, and for the route of each claimed row; only primary deliveries are subject to its
+// state, and all to its pause. An organization whose limit of rows was not reached has a last row without a delivery,
+// which says where it was left: null when no destination is left in it. PostgreSQL reads a CTE only as far as needed,
+// so a full claim has not gone further.
 const nextOrganization = (after: string) =>
   `(select n.organization_id from outbox n where n.organization_id > ${after} order by n.organization_id limit 1)`;
 const nextDestination = (after: string) =>
@@ -108,13 +109,15 @@ export interface OrganizationTurn {
   id: string;
   /** Destinations sort after this id ('' = from the first). */
   after: string;
+  /** Most rows, at least one. */
   most: number;
 }
 
 export interface Claimed {
   rows: OutboxRow[];
-  /** Of each examined organization: the last examined destination; '' when none is left behind it. */
+  /** Of each examined organization: the last examined destination; '' when none is left behind it. In their order. */
   examinedTo: Map<string, string>;
+  /** Whether it ended because it had enough. */
   isFull: boolean;
 }
 
@@ -122,8 +125,10 @@ export interface Claim {
   /** Organizations sort after this id ('' = from the first). */
   afterOrganization: string;
   skippedOrganizations: string[];
+  /** How many to examine, without skipped ones. */
   maxOrganizations: number;
   turns: OrganizationTurn[];
+  /** Most rows of each other organization, at least one. */
   mostOfOthers: number;
   /** Destinations at their in-flight limit. */
   fullDestinations: string[];
@@ -131,9 +136,11 @@ export interface Claim {
   maxDestinations: number;
   owner: string;
   shards: readonly number[];
+  /** Deliveries this relay has started and whose result is not recorded yet. */
   inFlight: string[];
-  /** One destination gets at most half of its organization's. */
+  /** Most rows of one destination; it gets at most half of its organization's. */
   perDestination: number;
+  /** Most rows in all, at least one. */
   most: number;
 }
 
@@ -225,16 +232,20 @@ export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map
   return new Map(found.rows.map((row) => [row.delivery_id, row.resume]));
 }
 
-// Small indexes too, which PostgreSQL skips when few pages have dead rows. Truncating the file would block claims.
+// Small indexes too, which PostgreSQL skips when few pages have dead rows; the file is not truncated, which would block
+// claims; nothing is done while another process vacuums (PostgreSQL manual, VACUUM).
 const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';
 
-/** Not inside a transaction. Without the right to, nothing happens. */
+/**
+ * Vacuums the dead rows of the outbox and its index. Not inside a transaction. Without the right to, nothing happens.
+ */
 export async function vacuumOutbox(db: Queryable): Promise<void> {
   await db.query(VACUUM);
 }
 
 export interface StartPolicy {
   retryPolicy: RetryPolicy;
+  /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   /** Most attempts at a time, all workers together; null: as many as the destination copes with. */
   maxConcurrency: number | null;
@@ -242,6 +253,7 @@ export interface StartPolicy {
   lane: LaneSetting | null;
   destinationName: string;
   sourceName: string;
+  /** Null: no route, or it was deleted. */
   routeName: string | null;
 }
 

@@ -28,21 +28,28 @@ export interface AttemptContext {
   failedOver: string[];
   inCircuit: boolean;
   blocked: boolean;
+  /** Null when the event is gone. */
   eventHeaders: HeaderBytes | null;
   /** Null when the payload was removed by the retention, and when it is apart. */
   body: Buffer | null;
   /** Whether the payload was too large to be loaded with others (`mostBytes`). */
   isBodyApart: boolean;
+  /** Bytes of the payload as it was received; null when the event is gone. */
   payloadSize: number | null;
+  /** Null when the source, destination or route has been deleted. */
   sourceSlug: string | null;
   destinationVersion: number | null;
   currentRouteVersion: number | null;
   /** By which it was made; null: by no route, or without a transform. */
   routeVersion: number | null;
   transformVersion: number | null;
-  /** Of the span that recorded the webhook; null: the sender's, or the event is gone. */
+  /**
+   * Of the span that recorded the webhook, or of the trace that was made for it; null: the sender's, or the event is
+   * gone.
+   */
   traceparent: string | null;
   replayOf: string | null;
+  /** The event's metadata for transforms; null when the event is gone. */
   eventMethod: string | null;
   eventPath: string | null;
   eventQuery: string | null;
@@ -88,7 +95,12 @@ const statementFor = statementOfDay('load-attempts', loadFrom);
 
 const ANY_SIZE = 2_147_483_647;
 
-/** Loads deliveries by id; one that does not exist (any more) is missing from the map. */
+/**
+ * Loads deliveries by id; one that does not exist (any more) is missing from the map.
+ * @param options.mostBytes larger payloads are left out
+ * @param options.asTenant whether `db` has the rights of a tenant, which are rights to the partitioned tables
+ * (db/schema/roles.ts)
+ */
 export async function loadAttempts(
   db: Queryable,
   wanted: { deliveryId: string; eventId: string }[],
@@ -104,6 +116,7 @@ export async function loadAttempts(
   return new Map(rows.map((row) => [row.deliveryId, { ...row, failedOver: failovers.get(row.deliveryId) ?? [] }]));
 }
 
+/** The exact bytes of an event that exists; null when the retention removed them. */
 export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
   const { rows } = await db.query<{ body: Buffer }>('select body from event_payloads where event_id = $1', [eventId]);
   return rows[0]?.body ?? null;
@@ -122,6 +135,10 @@ with recursive chain(id, earlier, destination_id) as (
 )
 select id, array_agg(destination_id) as destinations from chain where destination_id is not null group by id`;
 
+/**
+ * The destinations of the deliveries that were handed over before these, by the id of the delivery to a failover
+ * destination. Only for these there is a statement.
+ */
 export async function destinationsBefore(
   db: Queryable,
   deliveries: Pick<AttemptContext, 'deliveryId' | 'eventId' | 'originalDestinationId'>[],

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 2000;
 const SET_UP = `set synchronous_commit = off; listen ${CHANNEL}`;
 
 export interface OutboxListener {
-  /** @throws when the connection is away, or does not answer */
+  /** Runs a statement on this connection. @throws when it is away, or does not answer */
   readonly db: Queryable;
   hears(): boolean;
   close(): Promise<void>;
@@ -23,6 +23,7 @@ export interface OutboxListener {
 
 interface OutboxListenerDeps {
   deliveries: () => void;
+  /** Called when commits have made something else due: a circuit that has changed, for example. */
   due: () => void;
   workers: () => void;
   log: Log;

@@ -13,6 +13,7 @@ export interface AttemptExchange {
   /** Where the connection went, or was tried last; null: nowhere. */
   address: string | null;
   port: number | null;
+  /** Whether the connection was there before. */
   reused: boolean;
   dns: number | null;
   connect: number | null;
@@ -91,15 +92,19 @@ export interface AttemptResult {
   error: DescribedError | null;
   /** Of the network or of ours, where there was no response and it is known. Not stored. */
   errorCode?: string;
+  /** ms */
   latency: number;
+  /** Upper edge of the latency's class (core/metrics/latency-classes.ts); null when there was no response. */
   latencyClass: number | null;
   startedAt: Date;
   completedAt: Date;
+  /** With `retrying`: until the next attempt, ms. */
   retryInMs: number | null;
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
   /** At most 16 KiB. */
   responseBody: string | null;
+  /** Null: not known. */
   exchange: AttemptExchange | null;
   lane: Lane;
   failover: FailoverOffer | null;
@@ -134,6 +139,7 @@ export interface FailoverOffer {
 // - events are taken in the order of their ids, as pages of replays take them (test/db/record-results.test.ts). A hash
 //   join, which PostgreSQL may choose where a partition is small, does not keep to it. Should two meet then, it aborts
 //   one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first would
+//   take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.
 const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers,
          response_headers, response_body, exchange`;
 
@@ -168,6 +174,7 @@ with input as (
   from (select ${TRIED} from changed ${full ? `union all select ${TRIED} from other` : ''}) t
   on conflict do nothing
 ), claimed as (
+  -- in the express lane the row stays until the workflow that continues has been started
   ${unqueue('changed', "(e.attempt_lane = 'workflow' or e.delivery_status not in ('retrying', 'failed'))")}
 ), ${full ? `${failOver('next_destination_id', 'original_destination_id', 'failover_reason')},` : ''} ${countOutcomes(events)}
 select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId",
@@ -218,6 +225,7 @@ export interface ChangedDelivery {
 export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
   if (results.some(({ failover }) => failover !== null)) return record(db, results, fullFor);
   const changed = await record(db, results, plainFor);
+  // Those that had ended, or were recorded before.
   const others = results.filter(({ deliveryId }) => !changed.has(deliveryId));
   if (others.length > 0) await record(db, others, fullFor);
   return changed;

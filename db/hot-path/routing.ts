@@ -21,7 +21,9 @@ export interface RoutingRow {
   verification: PublicVerificationConfig;
   provider: string | null;
   secret: string | null;
+  /** Encrypted. The one before, during a rotation. */
   previousSecret: string | null;
+  /** When it ends, ms since 1970. */
   previousSecretUntil: number | null;
   idempotencyKey: IdempotencyKeyRule | null;
   ingestToken: IngestTokenRule;
@@ -41,6 +43,7 @@ export interface RoutingRow {
 export interface RouteRow {
   id: string;
   version: number;
+  /** Null: it has no transform. */
   transformVersion: number | null;
   priority: number;
   schema: SchemaText | null;
@@ -94,6 +97,7 @@ cross join lateral (
 ) p
 where o.slug = $1 and s.slug = $2`;
 
+/** Null when there is no such source. */
 export async function loadRouting(
   db: Queryable,
   organizationSlug: string,
@@ -125,6 +129,7 @@ function routesOf(rows: readonly PartRow[]): RouteRow[] {
 
 const sizeOf = (rows: readonly PartRow[]): number => rows.reduce((sum, { json }) => sum + json.length, 0);
 
+/** The version of an organization's configuration now; undefined when it was deleted. */
 export async function configVersion(db: Queryable, organizationId: string): Promise<number | undefined> {
   const { rows } = await db.query<{ version: number }>({
     name: 'config-version',
@@ -165,7 +170,10 @@ async function loadStanding(db: Queryable, organizationId: string): Promise<Stan
 
 export type Standings = (organizationId: string) => Promise<Standing | null>;
 
-/** Each organization is looked up at most every five seconds; concurrent look-ups share a query. */
+/**
+ * Looks organizations up, each at most every five seconds; concurrent look-ups share a query.
+ * Failure policy: a failed query is thrown and not kept.
+ */
 export function createStandings(db: Queryable): Standings {
   const cached = new LRUCache<string, Promise<Standing | null>>({ max: MAX_CACHED, ttl: MAX_AGE_MS });
   return (organizationId) => {

@@ -9,6 +9,7 @@ import type { Lane } from '../../core/delivery/delivery.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { WAKE_WORKERS } from '../sql/rules.ts';
 
+/** Number of shards; `shardOf` of core/text/ids.ts gives each delivery one of them. */
 export const SHARDS = 64;
 /** A worker whose beat stands still for this long is dead, ms. */
 export const DEAD_MS = 2000;
@@ -30,6 +31,7 @@ select array(select shard from shards where owner = $1 order by shard) as shards
 from me, other`;
 
 export interface Beat {
+  /** What it owns, in order. */
   shards: number[];
   share: number;
   workers: number;
@@ -38,6 +40,7 @@ export interface Beat {
 
 export interface Worker {
   name: string;
+  /** Whether it ends, and wants no shards any more. */
   isLeaving: boolean;
   /** For operators: the lane of deliveries whose route names none, and its version. */
   lane: Lane;
@@ -65,6 +68,7 @@ export async function registerWorker(db: Queryable, name: string): Promise<void>
   );
 }
 
+/** Removes dead workers, by name with the beat that stood still; their shards are free. @returns how many */
 export async function removeDead(db: Queryable, dead: Map<string, string>): Promise<number> {
   const { rowCount } = await db.query(
     `with gone as (
@@ -77,6 +81,7 @@ export async function removeDead(db: Queryable, dead: Map<string, string>): Prom
   return rowCount ?? 0;
 }
 
+/** Takes free shards. @param most how many @returns those that it took */
 export async function takeShards(db: Queryable, name: string, most: number): Promise<number[]> {
   const { rows } = await db.query<{ shard: number }>(
     `with free as materialized (
@@ -88,7 +93,7 @@ export async function takeShards(db: Queryable, name: string, most: number): Pro
   return rows.map(({ shard }) => shard);
 }
 
-/** @param inFlight all that it has in flight in shards that are not its own any more */
+/** Gives shards up. @param inFlight all that it has in flight in shards that are not its own any more */
 export async function giveUp(
   db: Queryable,
   name: string,
@@ -116,6 +121,7 @@ export async function endWorker(db: Queryable, name: string): Promise<void> {
 /**
  * How many workers there are, at least 1. Those that end count, as they may have attempts under way, and dead ones for
  * some seconds.
+ * @param name of this worker, which counts before it is registered
  */
 export async function liveWorkers(db: Queryable, name: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(

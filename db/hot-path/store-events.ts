@@ -5,6 +5,7 @@ import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
 import { toOutbox } from '../sql/rules.ts';
 
+/** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';
 
 const GATE_FAILED = `status in ('schema_failed', 'filter_failed')`;
@@ -20,6 +21,7 @@ export interface NewDelivery {
   shard: number;
   /** All but `pending` ones are recorded as ended and never queued. */
   status: 'pending' | 'skipped' | GateFailure;
+  /** Why it was ended; null when it is pending. */
   error: string | null;
 }
 
@@ -126,6 +128,7 @@ const ACCEPTED_BY_KEYS = `keys as (
 const PLAIN = { name: 'store-plain-events', text: storing({ full: false }) };
 const FULL = { name: 'store-events', text: storing({ full: true }) };
 
+/** A plain group has no idempotency key, and no delivery that ends as a failure at once. */
 function statementFor(events: NewEvent[]): { name: string; text: string } {
   const fails = ({ status }: NewDelivery) => status === 'schema_failed' || status === 'filter_failed';
   const isPlain = events.every(({ idempotency, deliveries }) => idempotency === null && !deliveries.some(fails));
@@ -214,6 +217,7 @@ function deliveryRow(eventId: string, delivery: NewDelivery) {
   };
 }
 
+/** Of each route; the first row counts the event as well, so that most events make one. */
 function counterRows(event: NewEvent) {
   const routes = [
     ...event.routed.map((id) => ({ route_id: id, routed: 1 })),

@@ -38,6 +38,10 @@ export const openCircuitIssues = (input: string, written: string): string => `op
         sample_delivery_id = excluded.sample_delivery_id
 )`;
 
+/**
+ * A CTE `settled` that resolves the issues of circuits that are closed.
+ * @param input has `state` too, and `wake` of those that have changed it
+ */
 export const closeCircuitIssues = (input: string, written: string): string => `settled as (
   update issues x set state = 'resolved', resolved_at = now(), changed_at = now()
   from ${input} i join ${written} w using (route_id)

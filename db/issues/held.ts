@@ -34,12 +34,13 @@ export const holdsDeliveries = ({ kind, routeId, destinationId }: Issue): boolea
 
 export interface Held {
   ids: string[];
-  /** Null: there is nothing more. */
+  /** Where the next look continues: below this delivery. Null: there is nothing more. */
   next: string | null;
 }
 
 /**
- * One look does bounded work, whatever their number; all of them are found by further looks.
+ * Finds deliveries that failed since the issue opened, and have not been replayed; the newest first. One look does
+ * bounded work, whatever their number; all of them are found by further looks.
  * @param most how many
  * @param before where the look before ended; null: from the newest on
  */

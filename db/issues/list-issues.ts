@@ -74,7 +74,11 @@ where organization_id = $1 and id = $2 and not ($3 <> 'resolved' and state = 're
     and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
 returning ${COLUMNS}`;
 
-/** @throws a unique violation (`isUniqueViolation`) when that other one opens at the same moment */
+/**
+ * Sets the state of an issue. @returns null when there is none, or when a resolved one is to open whose failure has
+ * another since
+ * @throws a unique violation (`isUniqueViolation`) when that other one opens at the same moment
+ */
 export async function changeIssue(
   db: Queryable,
   organizationId: string,

@@ -208,6 +208,10 @@ export const RESOLVABLE = `exists (select from issues x where x.state in ${MAY_R
 export const RECOVERING = `select min(x.last_seen_at) + make_interval(secs => $1) from issues x
     where x.state in ${MAY_RECOVER} and x.recovered_at is not null`;
 
+/**
+ * Resolves what has worked after its last failure, and has not failed for some time.
+ * @param seconds for how long nothing may have failed
+ */
 export async function resolveRecovered(db: Queryable, seconds: number): Promise<void> {
   await db.query(resolve(RECOVERED), [seconds]);
   await db.query(resolve(OVER), [seconds]);

@@ -5,11 +5,16 @@ import { type IssueSubject, REOPENS_WITHIN_MINUTES } from '../../core/messages/i
 /** The columns of a subject as they are compared: the key of the index `issues_unresolved`, but for the cause. */
 export const SUBJECT_KEY = `organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''), coalesce(destination_id, '')`;
 
+/** Whether an issue is about a subject. @param issue an alias of `issues` @param subject one of a row of parameters */
 export const isAbout = (issue: string, subject: string): string =>
   `${issue}.organization_id = ${subject}.organization_id and ${issue}.kind = ${subject}.kind
    and coalesce(${issue}.source_id, '') = ${subject}.source_id and coalesce(${issue}.route_id, '') = ${subject}.route_id
    and coalesce(${issue}.destination_id, '') = ${subject}.destination_id`;
 
+/**
+ * The last issue of a subject and cause that was resolved so lately that a failure opens it again.
+ * @param failure one of a row of parameters
+ */
 export const resolvedLately = (failure: string): string => `
   select i.id from issues i
   where ${isAbout('i', failure)} and i.cause = ${failure}.cause and i.state = 'resolved'

@@ -3,6 +3,7 @@
 // order. Readers add entries and roll-ups in one statement, so in one snapshot, in which an entry is either still there
 // or rolled up.
 
+/** The bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
 
 /** Stands for the status code of an attempt without an answer. */
@@ -10,7 +11,11 @@ export const NO_ANSWER = 0;
 /** Stands for every code outside of 100 to 599, so that a destination cannot make ever more rows by what it answers. */
 export const OTHER_CODE = 600;
 
-/** @param counts rows `c` with event_id, route_id, events, bytes, routed, filtered, deliveries */
+/**
+ * A CTE `counted` that counts the webhooks of a group.
+ * @param accepted the CTE of the events: id, organization_id, source_id, received_at
+ * @param counts rows `c` with event_id, route_id, events, bytes, routed, filtered, deliveries
+ */
 export const countArrivals = (accepted: string, counts: string): string => `counted as (
   insert into ledger_entries (organization_id, bucket, source_id, route_id, events, bytes, routed, filtered,
     deliveries, last_event_at)
@@ -20,6 +25,10 @@ export const countArrivals = (accepted: string, counts: string): string => `coun
   group by 1, 2, 3, 4
 )`;
 
+/**
+ * A CTE `counted` that counts attempts and the deliveries that they ended.
+ * @param changed the CTE of the deliveries that the attempts changed
+ */
 export const countAttempts = (changed: string): string => `counted as (
   insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts,
                               latency_sum, latencies, delivered, failed, failed_over, last_success_at, last_failure_at)
@@ -40,6 +49,8 @@ export const countAttempts = (changed: string): string => `counted as (
 type Change = 'deliveries' | 'failed_over' | 'not_sent' | 'cancelled';
 
 /**
+ * A CTE `uncontacted` that counts deliveries which are made now, or end without an attempt; it writes nothing when
+ * there are none.
  * @param changed a CTE with their organization_id, source_id, route_id and destination_id
  * @param conditions to which of its rows what happens
  */
@@ -56,6 +67,10 @@ export function countWithoutAttempt(changed: string, conditions: Partial<Record<
 )`;
 }
 
+/**
+ * A CTE `freed` for a statement that deletes events: their payloads are no longer stored.
+ * @param gone the CTE of these events: organization_id, source_id, received_at, payload_size
+ */
 export const countRemoved = (gone: string): string => `freed as (
   insert into ledger_entries (organization_id, bucket, source_id, removed_bytes)
   select organization_id, ${bucketOf('received_at')}, source_id, sum(payload_size) from ${gone} group by 1, 2, 3
@@ -97,7 +112,10 @@ const both = (step: string, condition: string): string => `(
   select ${COLUMNS} from ledger_entries where ${condition}
 )`;
 
-/** Rows of the last month, in buckets of 5 minutes or, older than a day, of an hour. */
+/**
+ * Rows of the last month, in buckets of 5 minutes or, older than a day, of an hour.
+ * @param condition on their columns
+ */
 export const recent = (condition: string): string => both('step in (300, 3600)', condition);
 
 /** Rows of all time. @param condition on columns other than `bucket` */
@@ -112,4 +130,5 @@ export const byDay = (condition: string, since: string): string => `(
   from ledger_entries where ${condition} and bucket >= ${since}
 )`;
 
+/** The beginning of the day (UTC) of a time. @param at an expression */
 export const dayOf = (at: string): string => `date_bin('1 day', ${at}, 'epoch')`;

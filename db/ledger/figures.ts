@@ -25,7 +25,9 @@ export interface FigureQuestion {
 export type Figures = Record<string, number | null | Record<string, number>>;
 
 interface Series {
+  /** Of the group; null without groups. */
   id: string | null;
+  /** Null for a record that was deleted. */
   name: string | null;
   total: Figures;
   /** In order; steps in which nothing was counted are left out. */
@@ -34,6 +36,7 @@ interface Series {
 
 export interface FigureAnswer {
   series: Series[];
+  /** How many groups there are, shown or not. */
   groups: number;
 }
 
@@ -206,6 +209,7 @@ interface Row extends Sums {
   id: string;
   name: string;
   groups: number;
+  /** The beginning of a step, since 1970; null: of the whole time. */
   ms: number;
 }
 

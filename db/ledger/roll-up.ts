@@ -62,7 +62,11 @@ with turn as materialized (
 ), ${ADD}
 select count(*)::int as taken from taken`;
 
-/** @returns whether there are more */
+/**
+ * Rolls entries up, unless another process does.
+ * @returns whether there are more
+ * @throws a database error; nothing is moved then
+ */
 export function rollUp(pool: Pool): Promise<boolean> {
   return ROLLING.step(async (size) => {
     return (await firstRow<{ taken: number }>(pool, ROLL_UP, [size]))?.taken === size;
@@ -80,12 +84,15 @@ with taken as (
 ), ${ADD}
 select count(*)::int as merged from taken`;
 
+/** The hours in which this process has merged last: another one may find nothing left. */
 const mergedIn = new WeakMap<Pool, number>();
 
 /**
  * Once an hour, merges buckets of 5 minutes that are older than a day into hours, and removes hours that are older than
  * a month.
  * @param forMs stops after this time, ms, when something was merged
+ * @returns whether there is more to merge right now
+ * @throws a database error; what was merged before it stays merged
  */
 export async function mergeRollups(pool: Pool, forMs: number, nowMs: number = Date.now()): Promise<boolean> {
   const until = performance.now() + forMs;

@@ -32,6 +32,7 @@ export async function ingestTotals(
 }
 
 export interface DestinationTotals {
+  /** Percent of finished deliveries inside the window, two decimals; null when there was none. */
   successRate: number | null;
   /** Mean of attempts with a response inside the window, ms; null when there was none. */
   avgLatency: number | null;
@@ -74,6 +75,7 @@ interface TotalsRow {
   last_delivery_at: Date | null;
 }
 
+/** Statistics of destinations by id, in one query. @param windowHours length of the recent window */
 export async function destinationTotals(
   db: Queryable,
   destinationIds: string[],
@@ -170,6 +172,7 @@ export interface RouteStatistics {
   eventsFiltered: number;
   deliveriesSucceeded: number;
   deliveriesFailed: number;
+  /** ms; 0 when no attempt got a response */
   avgLatency: number;
 }
 
@@ -191,6 +194,7 @@ function rate(succeeded: number, failed: number): number | null {
   return finished === 0 ? null : Math.round((10_000 * succeeded) / finished) / 100;
 }
 
+/** Values by id with a default for ids that have none. */
 export interface Lookup<Value> {
   get(id: string): Value;
 }

@@ -14,6 +14,7 @@ import { jsonParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { lockRound } from './route-mails.ts';
 
+// What one round compares, at most: channels, and pairs of a channel and an issue.
 const MAX_CHANNELS = 200;
 const MAX_COMPARED = 20_000;
 
@@ -59,12 +60,13 @@ where a.channel_id = any($1::text[]) and a.announced in ('opened', 'acknowledged
 
 interface Round {
   created: number;
+  /** The last channel that this round compared; the next round begins after it. Empty: with the first. */
   last: string;
 }
 
 /**
- * The messages, and what the channels know by them, are one transaction; one process is in it at a time, so each change
- * has one message.
+ * One round: makes the messages that are due, for channels after one. The messages, and what the channels know by them,
+ * are one transaction; one process is in it at a time, so each change has one message.
  * @returns null when another process is at it
  */
 export async function createAnnouncements(pool: Pool, after: string): Promise<Round | null> {

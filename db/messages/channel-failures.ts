@@ -12,6 +12,10 @@ interface ChannelKey {
   organizationId: string;
 }
 
+/**
+ * @param parameters organization, channel, id of a message; each used once
+ * @param set further columns of the channel
+ */
 const recovery = ([organizationId, id, messageId]: [string, string, string], set = '') => `
 with it as materialized (
   select c.id, c.organization_id, c.told_channel_id, ${messageId}::text as message_id
@@ -31,6 +35,7 @@ export async function noteArrived(db: Queryable, { id, organizationId }: Channel
   await db.query(ARRIVED, [organizationId, id, newId('alm')]);
 }
 
+// The parameters in the order of the text.
 const OVER = recovery(['?', '?', '?']);
 
 export async function noteOver(em: EntityManager, { id, organizationId }: ChannelKey): Promise<void> {
@@ -55,6 +60,7 @@ from alert_channels before
 where c.organization_id = $1 and c.id = $2 and before.id = c.id
 returning before.failing_since is null as "isNew", c.type`;
 
+/** A channel has given up a message. @returns whether it fails from now on; undefined when it is gone */
 export async function noteFailed(
   db: Queryable,
   { id, organizationId }: ChannelKey,
@@ -99,6 +105,7 @@ insert into messages (id, organization_id, channel_id, kind, content, failing_ch
 select $1, $2, $3, 'recovered', '[]', $4, $5, now() + interval '15 minutes'
 where $5::timestamptz > now() - interval '7 days'`;
 
+/** Notifies a channel later once more that another one has recovered, for a week. */
 export async function notifyLater(
   db: Queryable,
   channel: ChannelKey,

@@ -10,6 +10,7 @@ export interface StoredConfig {
   notifyEmails?: string | null;
 }
 
+/** The stored config, secrets in clear. @throws DecryptionError */
 export function openConfig(secretBox: SecretBox, { id, type, config, notifyEmails }: StoredConfig): ChannelConfig {
   if (type === 'mail') return { type, emails: notifyEmails ?? '' };
   if (config === null || config === undefined) throw new Error(`the channel ${id} has no config`);
@@ -17,6 +18,7 @@ export function openConfig(secretBox: SecretBox, { id, type, config, notifyEmail
   return { ...JSON.parse(secretBox.decrypt(config, id)), type };
 }
 
+/** A channel to be sent to. @throws DecryptionError */
 export function openChannel(
   secretBox: SecretBox,
   stored: StoredConfig & { previousSecret?: string | null; previousSecretUntil?: Date | null },

@@ -52,7 +52,10 @@ select m.id as "messageId", m.organization_id as "organizationId", m.kind, m.cha
        m.is_early as "isEarly", now() as now
 from claimed m left join alert_channels c on c.id = m.channel_id`;
 
-/** Those about another channel wait for the end of the quiet hours. */
+/**
+ * Claims messages whose workflows are to be started, organization by organization, the longest overdue first. Those
+ * about another channel wait for the end of the quiet hours.
+ */
 export async function claimMessages(db: Queryable, limit: number): Promise<{ due: DueMessage[]; claimed: number }> {
   await db.query(OF_NOW);
   const { rows } = await db.query<DueMessage & { quietHours: QuietHours | null; isEarly: boolean; now: Date }>(CLAIM, [
@@ -69,7 +72,10 @@ update messages m set due_at = now() + interval '3 hours'
 from json_to_recordset($1::json) as s("organizationId" text, "messageId" text)
 where m.organization_id = s."organizationId" and m.id = s."messageId" and m.sent_at is null`;
 
-/** They are claimed again hours later, should the workflows have been lost. */
+/**
+ * The workflows of these messages have started: they are claimed again hours later, should the workflows have been
+ * lost.
+ */
 export async function noteStarted(db: Queryable, started: readonly MessageKey[]): Promise<void> {
   const keys = started.map(({ organizationId, messageId }) => ({ organizationId, messageId }));
   if (keys.length > 0) await db.query(STARTED, [jsonParameter(keys)]);
@@ -79,6 +85,7 @@ interface Loaded {
   createdAt: Date;
   organization: { id: string; slug: string };
   emails: string;
+  /** Those of them, in lower case, whose owners have agreed. */
   confirmed: string[];
 }
 
@@ -86,7 +93,9 @@ export interface LoadedMail extends Loaded {
   to: 'route';
   kind: MailKind;
   mail: RouteMail;
+  /** Null: it was deleted, or does not notify of this any more. */
   route: { id: string; name: string } | null;
+  /** Names; null when the record was deleted. */
   sourceName: string | null;
   destinationName: string | null;
 }
@@ -107,7 +116,9 @@ export interface LoadedAlert extends Loaded {
   changes: IssueChange[];
   other: {
     id: string;
+    /** Null: it was deleted. */
     name: string | null;
+    /** Null: it does not fail. */
     failing: { type: ChannelType; since: Date; error: string } | null;
   } | null;
 }
@@ -147,7 +158,7 @@ type MessageRow = Omit<LoadedMail, 'to' | 'route' | 'mail' | 'kind'> &
     lastError: string;
   };
 
-/** @returns null when the message was ended, or its channel deleted */
+/** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
 export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
   const row = await firstRow<MessageRow>(db, MESSAGE, [key.organizationId, key.messageId]);
   if (!row) return null;
@@ -199,6 +210,7 @@ const NOTE_TRY = `
 update messages set tried_at = coalesce(tried_at, now()) where organization_id = $1 and id = $2
 returning tried_at <= now() - interval '1 hour' as "isOver"`;
 
+/** Notes that a try has failed. @returns whether the first that did is an hour ago */
 export async function noteFailedTry(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
   return (await firstRow<{ isOver: boolean }>(db, NOTE_TRY, [organizationId, messageId]))?.isOver ?? false;
 }
@@ -214,6 +226,7 @@ returning channel_id as "channelId", kind, content as changes, failing_channel_i
           tried_channel_ids as "triedChannelIds", created_at as "createdAt"`;
 
 interface Removed {
+  /** Null: it was a mail of a route. */
   channelId: string | null;
   kind: AlertKind;
   changes: AnnouncedChange[];
@@ -226,7 +239,7 @@ async function remove(db: Queryable, { organizationId, messageId }: MessageKey):
   return (await db.query<Removed>(REMOVE, [organizationId, messageId])).rows[0];
 }
 
-/** Ending it twice is harmless. */
+/** Ends a message that was sent, or is not wanted any more. Ending it twice is harmless. */
 export async function finishMessage(pool: Pool, key: MessageKey, result: 'sent' | 'unwanted'): Promise<void> {
   const { organizationId, messageId } = key;
   await inTransaction(pool, async (db) => {
@@ -240,8 +253,10 @@ export async function finishMessage(pool: Pool, key: MessageKey, result: 'sent' 
 }
 
 /**
- * If it was to a channel, this fails, and another channel of the organization is notified, once until it works again.
- * What the message was to say about another channel is passed on to one that was not tried.
+ * Gives up a message. If it was to a channel, this fails, and another channel of the organization is notified, once
+ * until it works again. What the message was to say about another channel is passed on to one that was not tried.
+ * @returns the type of the channel, `mail` for a mail of a route, and the channel that is notified; null when the
+ *   message is gone
  */
 export async function giveUpMessage(
   pool: Pool,
@@ -274,6 +289,7 @@ from json_to_recordset($3::json) as t("issueId" text, change text, before text)
 where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
 const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';
 
+/** Undoes what was noted for a message that has not arrived. @returns the channel that is notified instead, if any */
 async function takeBack(
   db: Queryable,
   channel: { id: string; organizationId: string },

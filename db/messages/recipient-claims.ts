@@ -4,12 +4,14 @@ import { type Asked, PER_ADDRESS_AND_DAY } from './recipients.ts';
 
 export interface Claim extends Asked {
   askedAt: Date;
+  /** It was never asked before. */
   first: boolean;
 }
 
 // A stranger's address is asked for by anyone who writes it into a route. So an organization sends about this many such
 // mails an hour, and one address gets a few a day from all organizations together.
 const PER_ORGANIZATION_AND_HOUR = 30;
+// Addresses that one round compares with the limit of each, at most.
 const MAX_JUDGED = 200;
 
 const IS_DUE = 'n.confirmed_at is null and n.ask_at <= now()';
@@ -57,10 +59,12 @@ with recursive ${hops('asking', 'notification_recipients', 'organization_id', { 
 select organization_id as "organizationId", slug as organization, address, asked_at as "askedAt", first
 from claimed where allowed`;
 
+/** Claims owners to be asked; one whose mail cannot be sent comes back after five minutes. */
 export async function claimRecipients(db: Queryable, limit: number): Promise<Claim[]> {
   return (await db.query<Claim>(CLAIM, [limit])).rows;
 }
 
+/** Organizations with addresses that were never asked, in the order of their ids, after one. */
 export async function withNeverAsked(db: Queryable, after: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select distinct organization_id as id from notification_recipients
@@ -72,8 +76,10 @@ export async function withNeverAsked(db: Queryable, after: string, limit: number
 }
 
 /**
- * Those that were asked before stay, so that writing them again is no way to ask again.
+ * Removes addresses of an organization that no route and no channel names any more. Those that were asked before stay,
+ * so that writing them again is no way to ask again.
  * @param claim addresses that the caller has just claimed for the first time; null: those that were never asked
+ * @returns the removed ones
  */
 export function forgetUnnamed(
   pool: Pool,
@@ -107,6 +113,10 @@ export function forgetUnnamed(
   });
 }
 
+/**
+ * How many never-asked addresses wait for an organization, counted up to `most`, and how many of the given would be
+ * new.
+ */
 export async function waitingRecipients(
   db: Queryable,
   organizationId: string,

@@ -10,9 +10,11 @@ export interface Recipient {
   address: string;
   confirmedAt: Date | null;
   askedAt: Date | null;
+  /** Whether its owner has said that no more mails are wanted. */
   refused: boolean;
 }
 
+// When the owner of an address that wants no more mails is asked again.
 const NEVER = 'infinity';
 
 export interface Asked {
@@ -23,6 +25,7 @@ export interface Asked {
 
 type RecipientKey = Pick<Asked, 'organizationId' | 'address'>;
 
+/** @returns false when the organization does not know the address, or not in that state */
 async function update(
   db: Queryable,
   { organizationId, address }: RecipientKey,
@@ -36,13 +39,18 @@ async function update(
   return rowCount === 1;
 }
 
+/** The mail was sent, or will never be. */
 export const noteAsked = (db: Queryable, asked: RecipientKey) =>
   update(db, asked, 'ask_at = null, asked_count = asked_count + 1');
 
+/** @returns false when the organization no longer knows the address */
 export const confirmRecipient = (db: Queryable, recipient: RecipientKey) =>
   update(db, recipient, 'confirmed_at = coalesce(confirmed_at, now()), ask_at = null');
 
-/** Its owner wants no more mails, whatever routes say later. Only the owner can change that. */
+/**
+ * Its owner wants no more mails, whatever routes say later. Only the owner can change that.
+ * @returns false when the organization no longer knows the address
+ */
 export const refuseRecipient = (db: Queryable, recipient: RecipientKey) =>
   update(db, recipient, `confirmed_at = null, ask_at = '${NEVER}'`);
 
@@ -54,6 +62,7 @@ export const askAgain = (db: Queryable, organizationId: string, address: string)
     `confirmed_at is null and ask_at is distinct from '${NEVER}'`,
   );
 
+/** Those of the addresses, in lower case, whose owners have agreed. */
 export async function confirmedAddresses(
   db: Queryable,
   organizationId: string,
@@ -69,6 +78,7 @@ export async function confirmedAddresses(
 
 const MEMBERS = `address, confirmed_at as "confirmedAt", asked_at as "askedAt", ask_at is not distinct from '${NEVER}' as refused`;
 
+/** A page in the order of addresses, and how many there are. */
 export async function listRecipients(
   db: Queryable,
   organizationId: string,
@@ -87,7 +97,10 @@ export async function listRecipients(
   return [page.rows, all.rows[0]?.total ?? 0];
 }
 
-/** In how many seconds the owner may be asked again: an hour after the first mail, then twice as long each time. */
+/**
+ * A recipient, and in how many seconds its owner may be asked again: an hour after the first mail, then twice as long
+ * each time.
+ */
 export async function findRecipient(
   db: Queryable,
   organizationId: string,
@@ -107,6 +120,7 @@ interface StopLinkDeps {
   recipientRule: () => RecipientRule;
 }
 
+/** @param publicUrl base of the link; empty when it is not known */
 export function createStopLink({ secretBox, recipientRule }: StopLinkDeps, publicUrl: () => string): StopLink {
   return ({ id: organizationId, slug: organization }, address) => {
     const base = publicUrl();

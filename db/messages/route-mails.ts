@@ -30,6 +30,7 @@ export function noteOutcomes(ended: string): string {
 )`;
 }
 
+// Routes and kinds that one round decides about; more of them follow at once.
 const MAX_DUE = 100;
 
 const UNDECIDED = '(select * from messages where route_id is not null and (content is null or sent_at is not null)) m';
@@ -65,7 +66,10 @@ update messages m set due_at = c.due_at, content = c.content, facts = case when 
   created_at = case when c.content is null then m.created_at else now() end
 from json_to_recordset($1::json) as c(id text, due_at timestamptz, content jsonb, is_ready boolean) where m.id = c.id`;
 
-/** One process is in it at a time, so a mail has all that is ready. */
+/**
+ * One round: makes mails of the drafts that are due. One process is in it at a time, so a mail has all that is ready.
+ * @returns whether more may be due
+ */
 export async function createRouteMails(pool: Pool): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     if (!(await lockRound(db))) return false;
@@ -82,7 +86,10 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
   });
 }
 
-/** In a statement of its own: the next one sees what the last holder has committed. */
+/**
+ * Makes the transaction the only one that makes messages. In a statement of its own: the next one sees what the last
+ * holder has committed.
+ */
 export async function lockRound(db: Queryable): Promise<boolean> {
   // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
   const { rows } = await db.query<{ locked: boolean }>(

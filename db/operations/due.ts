@@ -4,6 +4,7 @@ import type { Queryable } from '../connections/pool.ts';
 import { RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
 import { UNSTARTED_FLUSH } from '../warehouse/flushes.ts';
 
+/** How long until something of a kind is due, by the clock of the database, ms. */
 const inMs = (at: string): string => `extract(epoch from (${at}) - now()) * 1000`;
 const now = (condition: string): string => `case when ${condition} then 0 end`;
 
@@ -34,7 +35,7 @@ select json_build_object(${Object.entries(KINDS).map(([kind, at]) => `'${kind}',
        array(select id from organizations where suspended_at is not null) as suspended`;
 
 export interface Due {
-  /** Null: nothing is. */
+  /** When something of a kind is due, ms from now; 0 or less: now. Null: nothing is. */
   inMs: Record<DueKind, number | null>;
   severalOrganizations: boolean;
   suspended: ReadonlySet<string>;
@@ -43,6 +44,8 @@ export interface Due {
 /**
  * @param db of the hot path: there the statement has one plan, by indexes, whatever the tables hold. Claims have a plan
  * for each call
+ * @param options.recoverySeconds for how long nothing may have failed before an issue that has recovered is resolved
+ * @param options.gainSeconds how long after the last count the gains of filling files are counted again
  */
 export async function whatIsDue(
   db: Queryable,

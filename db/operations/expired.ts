@@ -19,7 +19,7 @@ delete from idempotency_keys where (source_id, key_hash) in
   (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
    for update skip locked)`;
 
-/** @returns true when there may be more, as the others below */
+/** Removes one step of the idempotency keys of webhooks. @returns true when there may be more, as the others below */
 export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
   return limitedStep(db, KEYS, FORGET_KEYS);
 }
@@ -55,6 +55,10 @@ delete from refusal_counts where (source_id, hour, cause, limit_name) in
   (select source_id, hour, cause, limit_name from refusal_counts where hour < $1 order by hour limit $2
    for update skip locked)`;
 
+/**
+ * Removes one step of refused webhooks, and of their counts.
+ * @param payloadDays how many days payloads are kept; null: for ever. Refusals are not kept longer than REFUSAL_DAYS
+ */
 export async function forgetRefusals(db: Queryable, payloadDays: number | null): Promise<boolean> {
   const today = Math.floor((await databaseTime(db)) / DAY_MS);
   const first = (today - Math.min(payloadDays ?? REFUSAL_DAYS, REFUSAL_DAYS)) * DAY_MS;
@@ -93,6 +97,9 @@ export async function forgetIssues(db: Queryable): Promise<boolean> {
   return issues || streaks;
 }
 
+/**
+ * Counts a failure of a part of housekeeping, so that one that fails repeatedly is noticed (docs/operate/retention.md).
+ */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
   await db.query(
     `insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', $1, 1, now(), $2)

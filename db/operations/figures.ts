@@ -79,7 +79,11 @@ async function retention(db: Queryable, settings: RetentionDays): Promise<Figure
   return { retentionLag: lagMs / 1000 };
 }
 
-/** Failure policy: one that cannot be taken is missing, and `onError` is told; the others are taken. */
+/**
+ * Takes all figures, one after the other.
+ * Failure policy: one that cannot be taken is missing, and `onError` is told; the others are taken.
+ * @param ending when it is aborted, the rest is left out
+ */
 export async function takeFigures(
   pool: Pool,
   settings: RetentionDays,
@@ -109,6 +113,7 @@ const IS_DUE = `(next_at <= now() or taken_at > now() + interval '1 minute')`;
 
 export interface Snapshot {
   figures: Figures;
+  /** By the clock of the database, ms; null before the first ones. */
   ageMs: number | null;
   isDue: boolean;
 }
@@ -122,7 +127,10 @@ export async function readSnapshot(db: Queryable): Promise<Snapshot> {
   return rows[0] ?? { figures: {}, ageMs: null, isDue: false };
 }
 
-/** Of several processes one succeeds: the others find the row changed when they get its lock. */
+/**
+ * Claims the next figures. Of several processes one succeeds: the others find the row changed when they get its lock.
+ * @param forMs how long the claim holds; if the process dies, another one claims afterwards
+ */
 export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `update metrics_snapshot
@@ -144,6 +152,7 @@ export async function writeSnapshot(db: Queryable, by: string, figures: Figures,
   );
 }
 
+/** Gives a claim back: another process takes the figures at once. */
 export async function releaseSnapshot(db: Queryable, by: string): Promise<void> {
   await db.query('update metrics_snapshot set next_at = now(), taken_by = null where taken_by = $1', [by]);
 }

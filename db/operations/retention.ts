@@ -10,6 +10,7 @@ import { DAY_MS } from '../sql/partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { UNDER_WAY } from '../sql/rules.ts';
 
+// Deliveries per transaction, at most: short locks, bounded WAL.
 const STEP = 500;
 const ENDING = new Stride(STEP);
 const REMOVING = new Stride(STEP);
@@ -23,8 +24,11 @@ function floors(day: number): { event: string; delivery: string } {
 }
 
 /**
- * Deliveries in a warehouse file that is being written are skipped: the file will be written or given up
- * (core/config/tuning.ts).
+ * Fails open deliveries of events before a day. Deliveries in a warehouse file that is being written are skipped: the
+ * file will be written or given up (core/config/tuning.ts).
+ * @param day days since 1970
+ * @param forMs starts no further step after this time, ms
+ * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done
  */
 export async function failOpenDeliveries(
   pool: Pool,
@@ -64,7 +68,10 @@ cross join lateral (
 ) x
 where b.status in ${UNDER_WAY} and b.waiting_since > now() - make_interval(secs => $1)`;
 
-/** @param forSeconds a file that waits longer than this is broken and keeps nothing */
+/**
+ * The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none.
+ * @param forSeconds a file that waits longer than this is broken and keeps nothing
+ */
 export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
   const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES, [forSeconds]);
   const eventId = rows[0]?.eventId ?? null;
@@ -79,6 +86,7 @@ const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limi
 /**
  * Removes one step of the deliveries of events before a day that are not in a partition before that day, with their
  * attempts.
+ * @returns true when there may be more
  */
 export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<boolean> {
   const { event, delivery } = floors(day);
@@ -91,7 +99,10 @@ export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<
   });
 }
 
-/** Also of deleted sources, whose deliveries are not ended one by one. */
+/**
+ * Removes what waits for deliveries of events before a day: of deleted sources, whose deliveries are not ended one by
+ * one.
+ */
 export async function removeWaitingBefore(pool: Pool, day: number): Promise<void> {
   const { event, delivery } = floors(day);
   for (const table of ['outbox', 'held_deliveries']) await sweep(pool, table, 'event_id < $3', [event]);

@@ -5,6 +5,7 @@ import { countRemoved } from '../ledger/entries.ts';
 import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
+// Events in a step, at most.
 const EVENTS = new Stride(1000);
 const KEYS_PER_EVENT = 5;
 /** After this time, webhooks that were being stored when their source was deleted have been stored or refused. */
@@ -34,7 +35,11 @@ from (
 ) next where p.source_id = next.source_id
 returning p.source_id as "sourceId"`;
 
-/** Noted at once, so that a step that fails or never ends keeps no other waiting. */
+/**
+ * Whose turn it is to be removed: organizations take turns, and so do the sources of each. Noted at once, so that a
+ * step that fails or never ends keeps no other waiting.
+ * @param skipped those that have failed just now
+ */
 export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
   return (await firstRow<{ sourceId: string }>(db, NEXT, [skipped]))?.sourceId ?? null;
 }
@@ -43,6 +48,7 @@ const PURGE = `
 select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
 from source_purges where source_id = $1 and ${IS_DUE} for update skip locked`;
 
+/** Removes one step of a deleted source. @returns null when there is nothing to do, or another process does it */
 export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep | null> {
   const step = await EVENTS.step((size) => removeStep(pool, sourceId, size));
   if (step === null) return null;
@@ -96,6 +102,7 @@ async function removeEvents(db: Queryable, sourceId: string, most: number): Prom
   return ids.length;
 }
 
+/** @returns whether there may be more */
 async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where source_id = $1 and key_hash in

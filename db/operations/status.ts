@@ -11,12 +11,14 @@ import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts'
 const MOST_ORGANIZATIONS = 100;
 const MOST_WORKERS = 1000;
 
+/** Deliveries that have not ended, by what they wait for. */
 interface Waiting {
   due: number;
   retrying: number;
   held: number;
   inFiles: number;
   suspended: number;
+  /** When the oldest of those that are due, and not suspended, was made. */
   oldestDueAt: Date | null;
 }
 
@@ -32,6 +34,7 @@ interface WorkerStatus {
   version: string | null;
   lane: string | null;
   seenAt: Date;
+  /** How many of the 64 shards of the outbox it claims from. */
   shards: number;
   isLeaving: boolean;
 }
@@ -44,6 +47,7 @@ export interface InstallationStatus {
   waiting: Waiting;
   organizations: OrganizationStatus[];
   workers: WorkerStatus[];
+  /** Shards that no live worker owns. */
   shardsWithoutOwner: number;
   circuits: { open: number; halfOpen: number };
   housekeeping: Housekeeping;
@@ -105,8 +109,10 @@ const dated = <T extends object>({ oldest, ...counted }: T & { oldest: string | 
   oldestDueAt: oldest === null ? null : new Date(idTime(oldest)),
 });
 
+/** @throws a database error */
 export function readInstallation(pool: Pool): Promise<InstallationStatus> {
   return inSnapshot(pool, async (db) => {
+    // It may be slow, but must not take more than one core.
     await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
     const [counted] = (await db.query<Counted<Waiting> & { organizations: Counted<OrganizationStatus>[] }>(WAITING))
       .rows;
@@ -125,10 +131,13 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
 }
 
 export interface RetentionLag {
+  /** Null: for ever. */
   keptDays: number | null;
+  /** Days that should be gone; 0 when there is none. */
   lagDays: number;
 }
 
+/** @param keptDays null: for ever */
 export async function retentionLag(
   db: Queryable,
   table: PartitionedTable,

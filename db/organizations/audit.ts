@@ -10,6 +10,7 @@ import { hostname, userInfo } from 'node:os';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
 
+/** One entry: ids and names of members, never a value. */
 export interface AuditEntry {
   organizationId: string;
   /** An operator works on the database itself, without a key. A provider sends a secret in its handshake. */
@@ -50,6 +51,7 @@ export async function recordChange(execute: Execute, entry: AuditEntry): Promise
   return (await execute((parameter) => insert(parameter, HAS_WRITTEN), rowOf(entry))) > 0;
 }
 
+/** Writes the record of a entry that has no transaction. */
 export async function recordEntry(db: Queryable, entry: AuditEntry): Promise<void> {
   await db.query(insert('$1', 'true'), [rowOf(entry)]);
 }
@@ -65,6 +67,7 @@ function rowOf(entry: AuditEntry): string {
   return jsonParameter(row);
 }
 
+/** What may be left out is stored as null. */
 type Stored<T> = {
   [Key in keyof T]-?: undefined extends T[Key] ? Exclude<T[Key], undefined> | null : T[Key];
 };
@@ -136,6 +139,7 @@ async function isBehindPolicy(db: Queryable): Promise<boolean> {
   return (await firstRow<{ is: boolean }>(db, BEHIND_POLICY))?.is === true;
 }
 
+/** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
 export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {
   const { rows } = await db.query<{ forgotten: number }>('select forget_audit_of($1, $2) as forgotten', [
     organizationId,
@@ -146,6 +150,7 @@ export async function forgetAuditOf(db: Queryable, organizationId: string, most:
 
 const FORGETTING = new Stride(5000);
 
+/** Deletes one step of old records. @param days 0 keeps them for ever @returns true when there may be more */
 export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean> {
   if (days === 0) return Promise.resolve(false);
   return FORGETTING.step(async (size) => {

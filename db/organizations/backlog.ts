@@ -14,6 +14,7 @@ const PAGE_BYTES = 8192;
 const MAX_ROWS_PER_PAGE = 44;
 const MAX_RETRYING_PER_PAGE = 68;
 
+/** What a check reads first, whatever the size of the backlog. */
 export interface BacklogBounds {
   /** An upper bound of the backlog: dead rows count until their pages are freed. */
   atMost: number;
@@ -86,6 +87,7 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
   });
 }
 
+/** Counts only when somebody could be full; otherwise all that waits counts for nobody. @param limit Infinity: none */
 async function readWaiting(pool: Pool, limit: number): Promise<Waiting> {
   const { atMost, smallestLimit } = await backlogBounds(pool);
   if (atMost >= Math.min(limit * FULL_FROM, smallestLimit)) return countWaiting(pool);
@@ -126,6 +128,7 @@ async function lookAtDatabase(pool: Pool, payloadDays: number | null, { database
   if (failure !== undefined) throw failure;
 }
 
+/** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */
 export async function databaseBytes(db: Queryable): Promise<number> {
   return (await firstRow<{ bytes: number }>(db, 'select pg_database_size(current_database()) as bytes'))?.bytes ?? 0;
 }

@@ -6,6 +6,7 @@ import { removeDeliveries, removeEventsChildren } from '../delivery/deletions.ts
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
+// Rows of a step, at most.
 const EVENTS = new Stride(1000);
 const DELIVERIES = new Stride(1000);
 const KEYS = new Stride(5000);
@@ -48,9 +49,13 @@ export async function removeOrganization(db: Queryable, organizationId: string):
   await db.query('delete from organizations where id = $1 and deleted_at is not null', [organizationId]);
 }
 
+/** One kind of rows. @returns how many were removed */
 type Step = (db: Queryable, organizationId: string, most: number) => Promise<number>;
 
-/** Rows that others are found by go after these. */
+/**
+ * Removes one step. Rows that others are found by go after these.
+ * @returns false: nothing was left
+ */
 export async function removeOfOrganization(pool: Pool, organizationId: string): Promise<boolean> {
   const steps: [Stride, Step][] = [
     [EVENTS, removeEvents],
@@ -89,6 +94,7 @@ async function removeEvents(db: Queryable, organizationId: string, most: number)
   return ids.length;
 }
 
+/** Deliveries without an event: a replay or a failover that was being made while the event was removed. */
 async function removeOrphans(db: Queryable, organizationId: string, most: number): Promise<number> {
   const ids = await oldest(db, 'deliveries', organizationId, most);
   if (ids.length > 0) await removeDeliveries(db, ids);
@@ -123,6 +129,7 @@ async function removeIdempotencyKeys(db: Queryable, organizationId: string, most
   return rowCount ?? 0;
 }
 
+/** Sources, destinations and routes, with what names them and not the organization. */
 async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
   // Routes first: a source takes its routes with it, however many there are.
   for (const table of ['routes', 'destinations', 'sources']) {
@@ -149,6 +156,7 @@ where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname 
     in ('events'::regclass, 'deliveries'::regclass))
 order by c.relname`;
 
+/** @returns how many rows were removed */
 async function sweepTables(pool: Pool, organizationId: string): Promise<number> {
   const { rows: tables } = await pool.query<{ name: string }>(TABLES);
   let removed = 0;

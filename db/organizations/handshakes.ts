@@ -21,6 +21,7 @@ order by s.id
 on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at, shown = excluded.shown
 where h.answered_at <= excluded.answered_at`;
 
+/** Stores them; each source at most once. @throws a database error */
 export async function recordHandshakes(db: Queryable, handshakes: Handshaken[]): Promise<void> {
   await db.query(RECORD, [jsonParameter(handshakes)]);
 }
@@ -47,7 +48,8 @@ export interface SentSecret {
 }
 
 /**
- * Of two that come at once the first wins: the condition is checked again when the row is locked.
+ * Remembers the secret that came with a handshake, and records that in the audit log. Of two that come at once the
+ * first wins: the condition is checked again when the row is locked.
  * @returns whether it was stored; false when the source has one
  */
 export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {

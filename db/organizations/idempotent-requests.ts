@@ -7,13 +7,16 @@ import { Stride } from '../sql/ranges.ts';
 const KEPT_HOURS = 24;
 /** How long a claim is valid without a renewal, in seconds: a repeat waits this long after a crash. */
 const LEASE_SECONDS = 30;
+/** How often the claim of a running request is renewed, ms. */
 export const RENEW_MS = 10_000;
 const FORGETTING = new Stride(5000);
 const MAX_TRIES = 5;
 
 export interface IdempotentRequest {
   organizationId: string;
+  /** SHA-256 of the operation, its parameters and the key. */
   id: Buffer;
+  /** SHA-256 of the body. */
   bodyHash: Buffer;
   scopes: string[];
 }
@@ -24,6 +27,7 @@ export interface Claim extends IdempotentRequest {
 }
 
 export type Claimed =
+  /** The caller must run it. */
   | { kind: 'claimed'; claim: Claim }
   /** It was answered; `answer` is still encrypted, `scopes` are those of the API key that got it. */
   | { kind: 'answered'; answer: string; scopes: string[] }
@@ -44,6 +48,10 @@ set body_hash = excluded.body_hash, scopes = excluded.scopes, lease = excluded.l
 where r.expires_at <= now() or (r.answer is null and r.leased_until <= now() and r.body_hash = excluded.body_hash)
 returning r.lease`;
 
+/**
+ * Claims a request, or returns its state.
+ * @throws a database error
+ */
 export async function claimRequest(pool: Pool, request: IdempotentRequest): Promise<Claimed> {
   const { organizationId, id, bodyHash, scopes } = request;
   const lease = randomUUID();
@@ -75,10 +83,12 @@ export async function renewClaim(db: Queryable, claim: Claim): Promise<void> {
   );
 }
 
+/** Stores the answer of a request, unless the claim was lost meanwhile. @param answer encrypted */
 export async function keepAnswer(db: Queryable, claim: Claim, answer: string): Promise<void> {
   await db.query(`update idempotent_requests set answer = $4 where ${OWNED}`, [...ownedBy(claim), answer]);
 }
 
+/** Releases a request whose answer is not stored: a repeat runs it again at once. */
 export async function releaseClaim(db: Queryable, claim: Claim): Promise<void> {
   await db.query(`delete from idempotent_requests where ${OWNED}`, ownedBy(claim));
 }

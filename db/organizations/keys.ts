@@ -12,6 +12,7 @@ export interface ValidKey {
   id: string;
   name: string;
   scopes: Scope[];
+  /** Ranges in CIDR notation; null: every address. */
   allowedAddresses: string[] | null;
   expiresAt: Date | null;
   tokenHash: Buffer;
@@ -20,6 +21,7 @@ export interface ValidKey {
   slug: string;
   plan: Organization['plan'];
   limits: LimitOverrides;
+  /** Its organization may read only. */
   suspended: boolean;
   useIsDue: boolean;
 }
@@ -46,6 +48,7 @@ select exists (
   where k.organization_id = $1 and k.id = $2 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
 ) as valid`;
 
+/** Whether a key that was found before is still valid: for an answer that continues for long. */
 export async function isStillValid(db: Queryable, organizationId: string, keyId: string): Promise<boolean> {
   const values = [organizationId, keyId];
   return (await firstRow<{ valid: boolean }>(db, { name: 'is-key-valid', text: IS_VALID, values }))?.valid === true;
@@ -62,6 +65,10 @@ const CODE_MINUTES = 10;
 const KEY_HOURS = 12;
 const KEY_NAME = 'Console sign-in';
 
+/**
+ * Makes a code for an organization; it is good once, for ten minutes.
+ * @param command how its maker is named in the audit log
+ */
 export async function makeConsoleCode(pool: Pool, organizationId: string, command: string): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   await inTransaction(pool, async (db) => {
@@ -84,7 +91,11 @@ export interface ConsoleKey {
 
 export type LinkFollower = Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
 
-/** Of two exchanges of one code at a time one waits for the other and finds nothing. */
+/**
+ * Exchanges a code for a key that expires. Of two exchanges of one code at a time one waits for the other and finds
+ * nothing.
+ * @returns null for a code that there is not, that has expired, or that was exchanged before
+ */
 export async function exchangeConsoleCode(
   pool: Pool,
   code: string,

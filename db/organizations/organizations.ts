@@ -43,6 +43,7 @@ export async function findOrganization(db: Queryable, idOrSlug: string): Promise
   return (await firstRow<OrganizationView>(db, `${VIEW} where id = $1 or slug = $1`, [idOrSlug])) ?? null;
 }
 
+/** Sets the plan; its limits are in force within seconds. */
 export async function setPlan(db: Queryable, organizationId: string, plan: Plan): Promise<void> {
   await db.query(
     'update organizations set plan = $2, config_version = config_version + 1, updated_at = now() where id = $1',
@@ -71,15 +72,19 @@ export function requestDeletion(pool: Pool, organizationId: string): Promise<voi
 export interface NewKey {
   name: string;
   scopes: string[];
+  /** Ranges in CIDR notation; null: every address. */
   allowedAddresses: string[] | null;
+  /** Null: it does not expire. */
   expiresAt: Date | null;
 }
 
 export interface CreatedKey extends NewKey {
   id: string;
+  /** The only time it is known. */
   token: string;
 }
 
+/** Makes an API key. @returns null when the organization is gone, or is being deleted */
 export async function createKey(
   db: Queryable,
   organizationId: string,
@@ -110,6 +115,8 @@ returning limits`;
 /**
  * Changes limits of an organization, in every process, without a restart: a lower one holds for the next webhook, a
  * higher one after a second.
+ * @returns all its overrides now; null when there is no such organization
+ * @throws RangeError for an unknown limit, or a value that is no whole number from 0 up
  */
 export async function setLimits(
   db: Queryable,
@@ -150,7 +157,10 @@ export async function loadSuspension(db: Queryable, organizationId: string): Pro
   return rows[0] ?? { suspended: false, resumedAt: null };
 }
 
-/** A higher version of the configuration makes every API process read the organization again. */
+/**
+ * A higher version of the configuration makes every API process read the organization again.
+ * @returns false: it was suspended
+ */
 export async function suspendOrganization(db: Queryable, organizationId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update organizations set suspended_at = now(), config_version = config_version + 1, updated_at = now()
@@ -160,6 +170,7 @@ export async function suspendOrganization(db: Queryable, organizationId: string)
   return rowCount === 1;
 }
 
+/** Ends a suspension, and wakes what has waited for that. @returns false: it was not suspended, or is being deleted */
 export function resumeOrganization(pool: Pool, organizationId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     const { rowCount } = await db.query(

@@ -15,9 +15,11 @@ export interface Use {
   today: string;
   monthEvents: number;
   monthBytes: number;
+  /** Bytes of the payloads that are kept. */
   storedBytes: number;
 }
 
+/** The first day whose payloads are kept. @param days a parameter: for how many days; null: for ever */
 const keptSince = (days: string) => `coalesce(${TODAY} - make_interval(hours => 24 * ${days}::int), 'epoch')`;
 const STORED = `greatest(coalesce(sum(bytes), 0) - coalesce(sum(removed_bytes), 0), 0)`;
 
@@ -38,11 +40,16 @@ select o.id as "organizationId", o.plan, o.limits, o.config_version as "configVe
 from organizations o left join added a on a.organization_id = o.id
 where o.id = any($1::text[])`;
 
+/**
+ * Loads what organizations use; one that was deleted is missing.
+ * @param payloadDays how many days payloads are kept; null: for ever
+ */
 export async function loadUse(db: Queryable, organizationIds: string[], payloadDays: number | null): Promise<Use[]> {
   return (await db.query<Use>({ name: 'load-use', text: LOAD, values: [organizationIds, payloadDays] })).rows;
 }
 
 export interface DayOfUse {
+  /** UTC, as 2026-11-21. */
   day: string;
   events: number;
   payloadBytes: number;
@@ -60,11 +67,16 @@ from (
   from ${byDay('organization_id = $1', `$2::timestamp at time zone 'UTC'`)} l where bucket <= $3::timestamp at time zone 'UTC'
 ) days group by bucket having sum(events + deliveries + failed_over + attempts) > 0 order by bucket`;
 
+/**
+ * A query of the payloads that are kept, of all organizations: columns `id` and `bytes`.
+ * @param days a parameter: how many days payloads are kept; null: for ever
+ */
 const keptPayloads = (days: string): string => `
 select organization_id as id, sum(stored) as bytes from (
   select organization_id, ${STORED} as stored from ${byDay('true', keptSince(days))} l group by organization_id, bucket
 ) days group by 1`;
 
+/** The days on which an organization used something, oldest first. @param from, to days as 2026-11-21, both included */
 export async function dailyUse(
   db: Queryable,
   organizationId: string,
@@ -109,6 +121,7 @@ select name, coalesce(sum(pg_relation_size(p.relid)), 0)::bigint as bytes
 from unnest($1::text[]) name cross join lateral pg_partition_tree(name::regclass) p
 where p.isleaf group by name`;
 
+/** Of a table so many percent. @param percent a parameter */
 const sample = (percent: string): string => `tablesample system ((${percent}::float8)::float4)`;
 const scaled = (weight: string, percent: string): string => `sum(${weight}) * 100 / ${percent}::float8`;
 
@@ -132,7 +145,11 @@ from (
 ) stored
 group by id order by part desc nulls last limit 1000`;
 
-/** The part of what is stored that each organization holds, from 0 to 1; one that holds nothing is missing. */
+/**
+ * The part of what is stored that each organization holds, from 0 to 1; one that holds nothing is missing.
+ * @param payloadDays how many days payloads are kept; null: for ever
+ * @throws a database error
+ */
 export async function storedParts(db: Queryable, payloadDays: number | null): Promise<Map<string, number>> {
   const { rows: sizes } = await db.query<{ name: string; bytes: number }>(SIZES, [SAMPLED]);
   const bytesOf = new Map(sizes.map(({ name, bytes }) => [name, bytes]));

@@ -39,7 +39,10 @@ const named = {
   description: p.string().nullable(),
 };
 
-/** Every tenant entity carries this filter: a query without `organizationId` set on its EntityManager throws. */
+/**
+ * Every tenant entity carries this filter, on by default: a query without `organizationId` set on its EntityManager
+ * throws.
+ */
 const tenant = {
   tenant: {
     name: 'tenant',
@@ -240,6 +243,7 @@ export const Transform = defineEntity({
 });
 export type Transform = InferEntity<typeof Transform>;
 
+/** A replay of events chosen by a filter, as the API shows it; event-replays.ts and event-replay-pages.ts write it. */
 export const EventReplay = defineEntity({
   name: 'EventReplay',
   tableName: 'event_replays',
@@ -273,8 +277,8 @@ export const EventReplay = defineEntity({
 export type EventReplay = InferEntity<typeof EventReplay>;
 
 /**
- * `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null, its addresses are
- * `notifyEmails`. What became of its messages is written by db/messages/outbox.ts.
+ * A channel of alerts. `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null,
+ * its addresses are `notifyEmails`. What became of its messages is written by db/messages/outbox.ts.
  */
 export const AlertChannel = defineEntity({
   name: 'AlertChannel',

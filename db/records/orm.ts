@@ -33,6 +33,9 @@ const commitHookSubscriber: EventSubscriber = {
 
 /**
  * Failure policy: nothing is connected here: the API starts while PostgreSQL is away, and answers 503 until it is back.
+ * @param poolSize most connections it may hold
+ * @param options.tenantRole the role its connections act as, each for the organization it is taken for
+ * @param options.transactionPooler whether a pooler in transaction mode stands between (connections/settings.ts)
  */
 export function createOrm(
   databaseUrl: DatabaseUrl,
@@ -69,6 +72,9 @@ export function tenantEntityManager(orm: MikroORM, organizationId: string): Enti
   return em;
 }
 
+/**
+ * Locks records in the order of ids until the end of the transaction; rows that refer to them may be stored meanwhile.
+ */
 export async function lockRecords(
   em: EntityManager,
   table: 'routes' | 'sources',
@@ -82,10 +88,12 @@ export async function lockRecords(
   );
 }
 
+/** Waits for others that look for a route of this name; they wait until the transaction of this one has ended. */
 export async function lockRouteName(em: EntityManager, organizationId: string, name: string): Promise<void> {
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`route:${organizationId}:${name}`]);
 }
 
+/** Waits for other imports into the organization; they wait until the transaction of this one has ended. */
 export async function lockImports(em: EntityManager, organizationId: string): Promise<void> {
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`import:${organizationId}`]);
 }

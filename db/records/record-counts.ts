@@ -21,8 +21,9 @@ const RECORDS: Record<LimitedRecords, string> = {
 };
 
 /**
- * Requests of an organization queue here, so that two cannot take the last place; storing a source or destination locks
- * the organization anyway (raise_config_version).
+ * Counts records before others are added in the same transaction. Requests of an organization queue here, so that two
+ * cannot take the last place; storing a source or destination locks the organization anyway (raise_config_version).
+ * @param atMost counts no further
  */
 export async function countBeforeAdding(
   em: EntityManager,
@@ -60,6 +61,7 @@ select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of(
        (select count(*) from event_replays where organization_id = $1 and due_at is not null) as "runningReplays",
        (select count(*) from events where organization_id = $1 and id >= $2) as "eventsInLastSecond"`;
 
+/** @param secondAgo the smallest id of an event of the last second */
 export async function countRecords(db: Queryable, organizationId: string, secondAgo: string): Promise<RecordCounts> {
   const { rows } = await db.query<RecordCounts>(COUNTS, [organizationId, secondAgo]);
   if (!rows[0]) throw new Error('a count without a row');

@@ -20,7 +20,10 @@ with ${chosen('id, name, enabled')}, changed as (
 )
 ${CHOSEN}`;
 
-/** @returns the routes that exist, in the order of the ids */
+/**
+ * Enables or disables routes; routes already in that state do not change.
+ * @returns the routes that exist, in the order of the ids
+ */
 export async function enableRoutes(
   db: Queryable,
   organizationId: string,
@@ -36,6 +39,7 @@ with ${chosen('id, name')}, removed as (
 )
 ${CHOSEN}`;
 
+/** Deletes routes. @returns those that existed, in the order of the ids */
 export async function deleteRoutes(db: Queryable, organizationId: string, ids: string[]): Promise<NamedRoute[]> {
   return (await db.query<NamedRoute>(DELETE, [organizationId, ids])).rows;
 }
@@ -64,6 +68,7 @@ export interface KnownRoute {
 }
 
 export interface KnownRoutes {
+  /** In the order of ids. */
   routes: KnownRoute[];
   counts: { sourceId: string; count: number }[];
 }
@@ -78,7 +83,11 @@ const NUMBERED = `or ${startOfName("regexp_replace(name, ' \\([0-9]+\\)$', '')")
 const PATH = `source_id || ' ' || array_to_string(array(select id from unnest(destination_ids) id
   order by id collate "C"), ' ')`;
 
-/** @param isRenamed whether names with a number after them matter too: `Orders (2)` */
+/**
+ * The routes that an import may conflict with: those that its file names, and those with the source and destinations of
+ * one of them.
+ * @param isRenamed whether names with a number after them matter too: `Orders (2)`
+ */
 export async function knownRoutes(
   em: EntityManager,
   organizationId: string,

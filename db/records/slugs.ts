@@ -10,7 +10,10 @@ export type SluggedKind = 'destination' | 'filter' | 'schema' | 'transform';
  */
 const COMPARED_LENGTH = 50;
 
-/** Some others may be among them. */
+/**
+ * Those of the given slugs that are taken, and those with a number after them: `crm`, `crm-2`. Some others may be among
+ * them.
+ */
 export async function takenSlugs(
   em: EntityManager,
   kind: SluggedKind,
@@ -32,12 +35,14 @@ export interface KnownDestination {
   id: string;
   slug: string;
   name: string;
+  /** When it was changed last, in ms since 1970. */
   updatedMs: string;
 }
 
 const KNOWN = `select id, slug, name, (extract(epoch from updated_at) * 1000)::bigint::text as "updatedMs"
                from destinations where organization_id = ?`;
 
+/** Destinations with one of these slugs or names, in the order of ids. */
 export async function knownDestinations(
   em: EntityManager,
   organizationId: string,
@@ -50,7 +55,10 @@ export async function knownDestinations(
   );
 }
 
-/** Rows that refer to them may be stored meanwhile, as those of workers that deliver. */
+/**
+ * Locks destinations in the order of ids until the end of the transaction. Rows that refer to them may be stored
+ * meanwhile, as those of workers that deliver.
+ */
 export async function lockDestinations(
   em: EntityManager,
   organizationId: string,

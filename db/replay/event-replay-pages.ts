@@ -86,8 +86,10 @@ export interface PageRoom {
   add(waiting: WaitingOf): Undo;
 }
 
+/** @throws a database error */
 export type FindRoom = (organizationId: string) => Promise<PageRoom>;
 
+/** For calls without limits. */
 const boundless: FindRoom = () =>
   Promise.resolve({
     deliveriesPerEvent: Number.POSITIVE_INFINITY,
@@ -97,11 +99,12 @@ const boundless: FindRoom = () =>
   });
 
 /**
- * An existing page is not created again. A page ends before the first event that has no room in the backlog; if that is
- * the next event of all, no page is created. Nor is one before its time has come: replays of an organization take
- * turns, so that all together keep to its rate.
+ * Creates the page with this number, or continues to search its events. An existing page is not created again. A page
+ * ends before the first event that has no room in the backlog; if that is the next event of all, no page is created.
+ * Nor is one before its time has come: replays of an organization take turns, so that all together keep to its rate.
  * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for
  * something
+ * @throws a database error; nothing has changed then
  */
 export async function makePage(
   pool: Pool,
@@ -225,6 +228,7 @@ set status = 'running', waits_for = $3, started_at = coalesce(started_at, now())
 where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}
 returning ${ROW}`;
 
+/** Says in the replay what it waits for, until its next page. */
 async function wait(db: Queryable, key: EventReplayKey, waits: PageWaits): Promise<ReplayProgress> {
   const text = waitsFor(waits);
   const { rows } = await db.query<ReplayRow>(WAIT, [key.organizationId, key.replayId, text, REPLAY_LEASE_SECONDS]);
@@ -266,6 +270,7 @@ with scanned as materialized (
 select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast"
   from measured`;
 
+/** @param most events */
 async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promise<Slice> {
   const { organizationId, nextId, endId, filter } = replay;
   const { rows: ends } = await db.query<{ lastId: string | null; isLast: boolean }>(SCANNED, [

@@ -29,8 +29,8 @@ export interface EventSelection {
 }
 
 /**
- * An id tells when the event was received; one that was received before the request and stored after it (its request
- * was slow) is excluded by its storage time.
+ * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored
+ * after it (its request was slow) is excluded by its storage time.
  */
 export async function selectEvents(
   db: Queryable,
@@ -68,10 +68,12 @@ export const hasPayload = (query: Parameters, [low, high]: [low: string, high: s
   `exists (select from event_payloads kept where kept.event_id = r.id
      and kept.event_id >= ${query.add(low)} and kept.event_id < ${query.add(high)})`;
 
+/** How many events of a selection match now. @throws FilterTooBroadError */
 export function countMatching(db: Queryable, selection: EventSelection): Promise<number> {
   return count(db, selection, () => 'true');
 }
 
+/** How many of those have no payload any more. @throws FilterTooBroadError */
 export function countExpired(db: Queryable, selection: EventSelection): Promise<number> {
   return count(db, selection, (query) => `not ${hasPayload(query, [selection.lowId, selection.endId])}`);
 }
@@ -108,6 +110,8 @@ export interface NewEventReplay {
 /**
  * Stores a replay; a worker finds it and starts its workflow, so a crash after this commit is harmless.
  * @param most how many the organization may have running
+ * @returns its id
+ * @throws TooManyReplaysError
  */
 export async function createEventReplay(pool: Pool, replay: NewEventReplay, most: number): Promise<string> {
   const { id = newId('rpl'), selection, search, destinationIds, ratePerSecond, eventsTotal } = replay;
@@ -156,7 +160,11 @@ const END = `
 update event_replays set status = $3, error = $4, waits_for = null, finished_at = now(), due_at = null
 where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}`;
 
-/** Waits for a page in progress; no other page follows. */
+/**
+ * Ends a running replay. Waits for a page in progress; no other page follows.
+ * @param error one sentence, when it failed
+ * @returns false when it has already ended
+ */
 export async function endEventReplay(
   db: Queryable,
   { organizationId, replayId }: EventReplayKey,
@@ -167,6 +175,7 @@ export async function endEventReplay(
   return rowCount === 1;
 }
 
+/** A replay whose workflow must be checked. */
 export interface DueReplay extends EventReplayKey {
   ratePerSecond: number;
   eventsTotal: number | null;
@@ -195,6 +204,7 @@ export async function claimEventReplays(db: Queryable, limit: number): Promise<D
   return (await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS])).rows;
 }
 
+/** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
   await forgetEnded(db, 'event_replays', days);
 }
@@ -213,7 +223,11 @@ set status = 'running', waits_for = null, started_at = coalesce(started_at, now(
 from planned where r.organization_id = $1 and r.id = $2 and r.status in ${OPEN_REPLAY}
 returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as "restMs"`;
 
-/** @returns how long it is until then, ms; below 0: its time has come; undefined: the replay has ended */
+/**
+ * Plans when the next page may be made, behind those of the organization's other replays.
+ * @param deliveries how many it is expected to have, and how many more than was expected the page before had
+ * @returns how long it is until then, ms; below 0: its time has come; undefined: the replay has ended
+ */
 export async function planPage(
   db: Queryable,
   key: EventReplayKey,
@@ -237,6 +251,7 @@ with unplanned as (
 update event_replays r set page_at = null
 from unplanned where r.organization_id = unplanned.id and r.status in ${OPEN_REPLAY} and r.page_at is not null`;
 
+/** Forgets what was planned, because the organization has another rate now. */
 export async function forgetPlans(db: Queryable, organizationId: string): Promise<void> {
   await db.query(FORGET, [organizationId]);
 }

@@ -46,6 +46,7 @@ export class CrowdedEventError extends Error {
   }
 }
 
+/** A delivery cannot be replayed: a later one has replaced it, or it has not ended. */
 export class NotReplaceableError extends Error {
   override readonly name = 'NotReplaceableError';
   /** The latest of its chain; null: itself, which has not ended. */
@@ -139,11 +140,17 @@ export interface PlannedDelivery {
   waits: boolean;
 }
 
-/** @throws an error of the caller's when there is no room for the deliveries */
+/** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
 export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Undo;
 
 const alwaysRoom: TakeRoom = () => () => undefined;
 
+/**
+ * Creates new deliveries of stored events, by the current routes.
+ * @throws PayloadExpiredError when one of the events has no payload any more
+ * @throws UnroutableDestinationError when a requested destination gets none of these events
+ * @throws CrowdedEventError when one of them leads to too many deliveries
+ */
 export async function createReplays(
   pool: Pool,
   request: ReplayRequest,
@@ -176,6 +183,7 @@ export interface PlannedPage extends PlannedReplays {
   crowded: string | null;
 }
 
+/** The deliveries in the order of their events. */
 export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): PlannedDelivery[] {
   return targets.map((target) => ({
     eventId: target.eventId,
@@ -184,6 +192,7 @@ export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): Plan
   }));
 }
 
+/** The deliveries that will wait, by event and in that order; of an event without any there is an empty list. */
 export function waitingByEvent(deliveries: readonly PlannedDelivery[]): Map<string, PlannedDelivery[]> {
   const events = new Map<string, PlannedDelivery[]>();
   for (const delivery of deliveries) {
@@ -204,7 +213,10 @@ async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): P
   }
 }
 
-/** Outside of a transaction: a validation may take long. */
+/**
+ * Plans replays of events that have their payloads; those without a target are skipped. Outside of a transaction: a
+ * validation may take long.
+ */
 export async function planReplays(pool: Pool, request: ReplayRequest, validate: ValidatePayload): Promise<PlannedPage> {
   const { organizationId } = request;
   const { targets, crowded } = await findTargets(pool, request);
@@ -212,6 +224,7 @@ export async function planReplays(pool: Pool, request: ReplayRequest, validate: 
   return { organizationId, targets, mismatchOf, crowded };
 }
 
+/** Only what belongs to events before this one. */
 export function cutBefore(planned: PlannedReplays, eventId: string): PlannedReplays {
   return { ...planned, targets: planned.targets.filter((target) => target.eventId < eventId) };
 }
@@ -219,6 +232,7 @@ export function cutBefore(planned: PlannedReplays, eventId: string): PlannedRepl
 /**
  * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago
  * (`EARLIER_READ`)
+ * @throws PayloadExpiredError, NotReplaceableError
  */
 export async function replayDelivery(
   pool: Pool,
@@ -230,6 +244,7 @@ export async function replayDelivery(
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
   await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
+  // The destination that its event was to go to first is tried again, whatever has taken over from it.
   const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
   if (target.isOpen || replacedBy !== null) throw new NotReplaceableError(target);
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
@@ -241,6 +256,10 @@ export async function replayDelivery(
   throw new NotReplaceableError(now);
 }
 
+/**
+ * Creates a new delivery for each of these that can be delivered again: no later delivery replaces it, nothing of its
+ * chain is open, and its destination is there, and its payload.
+ */
 export async function replayDeliveries(
   pool: Pool,
   organizationId: string,

@@ -136,6 +136,7 @@ left join routes cr on cr.id = c.route_id and cr.organization_id = $1
 where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id limit $6`;
 
+/** The targets, in the order of their events, up to the first event that has too many. */
 export async function findTargets(
   pool: Pool,
   request: ReplayRequest,
@@ -214,18 +215,24 @@ interface RoutedEvent extends RouteVersion {
   eventId: string;
 }
 
+/** Validates a payload by each schema, in their order; in a thread, because it may take long. */
 export type ValidatePayload = (
   organizationId: string,
   schemas: readonly StoredSchema[],
   content: TypedBody,
 ) => Promise<SchemaError[][]>;
 
+/** For callers whose routes have no schemas. */
 export const cannotValidate: ValidatePayload = () =>
   Promise.reject(new Error('a route has a schema, and nothing was given to validate payloads with'));
 
+/** Why an event may not be sent by a route, or null. */
 export type MismatchOf = (target: RoutedEvent) => string | null;
 
-/** Validates events by the schemas of the routes that send them; costs only one lookup when no route has one. */
+/**
+ * Validates events by the schemas of the routes that send them; costs only one lookup when no route has one.
+ * @throws a database error
+ */
 export async function findMismatches(
   db: Queryable,
   organizationId: string,
@@ -260,6 +267,7 @@ const NO_SCHEMA = 'The route was deleted, and so was the schema that it had';
 
 const keyOf = (target: RoutedEvent): string => `${target.eventId} ${routeKey(target)}`;
 
+/** By `routeKey`; null: the schema does not exist any more. */
 async function schemasOfRoutes(
   db: Queryable,
   organizationId: string,

@@ -15,6 +15,7 @@ const APPLICATION_NAME = 'hookyard-migrate';
 /**
  * Applies missing migrations, creates the partitions of the next days, and binds roles of tenants to new tables
  * (schema/roles.ts), under an advisory lock.
+ * @returns the names of the migrations that were applied now
  * @throws ConfigError when Hookyard does not run on this server; when the database cannot be reached, or a migration
  * fails (nothing of that one stays) or gets no lock for three minutes
  */
@@ -41,6 +42,8 @@ export async function migrate(url: DatabaseUrl): Promise<string[]> {
 /**
  * Applies missing migrations, each in a transaction of its own, without the lock that concurrent starts need.
  * @param all by default those of this version; tests name those of another one
+ * @returns the names of the migrations that were applied now
+ * @throws what a migration throws, of which nothing stays; after three minutes, that it got no lock
  */
 export async function applyMigrations(db: pg.Client, all: readonly Migration[] = migrations): Promise<string[]> {
   const missing = await missingMigrations(db, all);
@@ -65,6 +68,7 @@ async function apply(db: pg.Client, { sql }: Migration, done: readonly Migration
   }
 }
 
+/** The migrations that the database lacks, in their order; of an empty one only the schema. */
 export async function missingMigrations(db: Queryable, all: readonly Migration[] = migrations): Promise<Migration[]> {
   const { rows } = await db.query<{ made: boolean }>(`select to_regclass('schema_migrations') is not null as made`);
   if (rows[0]?.made !== true) return all.filter(({ name }) => name === SCHEMA);
@@ -84,6 +88,7 @@ export interface Migration {
  */
 export const SCHEMA = 'schema';
 
+/** All migrations, in their order. */
 export const migrations: readonly Migration[] = [
   {
     name: SCHEMA,

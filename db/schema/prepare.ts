@@ -21,10 +21,14 @@ const FIRST_PLAN = 'business' satisfies Plan;
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
-  /** The first key, if this start created it: the only time its token is known. */
+  /**
+   * The first key, if this start created it: the only time its token is known. `file` is null when it came from
+   * HOOKYARD_API_KEY.
+   */
   createdKey: { token: string; file: string | null } | null;
 }
 
+/** The file that keeps the generated first API key, readable by its owner only. */
 export function apiKeyFile(settings: Settings): string {
   return join(settings.HOOKYARD_DATA_DIR, 'keys', 'api-key');
 }
@@ -33,6 +37,9 @@ export function apiKeyFile(settings: Settings): string {
  * Makes the database ready to serve; safe to run by several processes at once and at every start. With
  * HOOKYARD_MIGRATE=off, or as a role that may not change the schema, it only checks that somebody has migrated
  * (docs/operate/postgresql.md).
+ * @throws ConfigError when Hookyard does not run on this server, the encryption keys do not open the stored
+ * credentials, migrations are missing that this process does not apply, or it is bound as the role of tenants is; a
+ * database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
@@ -52,6 +59,7 @@ export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseU
   }
 }
 
+/** @param reason why this process does not apply them */
 async function requireMigrated(pool: Pool, reason: string): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
@@ -102,9 +110,15 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
 
 export interface CreatedOrganization {
   organization: { id: string; name: string; slug: string; plan: string };
+  /** Of its first key: the only time it is known. */
   token: string;
 }
 
+/**
+ * Makes an organization with a first key of both scopes.
+ * @param organization.plan `free`, `pro` or `business`
+ * @throws RangeError for an invalid slug or an empty name; a database error when the slug is taken (23505)
+ */
 export async function createOrganization(
   pool: Pool,
   organization: { name: string; slug: string; plan: string },

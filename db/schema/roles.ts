@@ -51,6 +51,10 @@ const FEWER: Record<string, readonly Right[]> = {
   rollups: ['select'],
 };
 
+/**
+ * What the role of the tenants may do with a table; null: nothing.
+ * @param hasOrganization whether it has the column ORGANIZATION_COLUMN
+ */
 function tenantTable(name: string, hasOrganization: boolean): TenantTable | null {
   if (!hasOrganization) return OTHERS[name] ?? null;
   return { rights: FEWER[name] ?? ALL, condition: OF_ORGANIZATION };
@@ -63,6 +67,7 @@ interface Table {
   name: string;
   hasOrganization: boolean;
   isSecured: boolean;
+  /** The condition for which the role's policy was made; null: there is none. */
   bound: string | null;
 }
 
@@ -78,7 +83,8 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and no
 order by c.relname`;
 
 /**
- * Safe to repeat, beside running services, and by several processes at once.
+ * Makes a role the one of the tenants: gives it its rights, and takes those that it has no more. Safe to repeat, beside
+ * running services, and by several processes at once.
  * @param db of the owner of the tables
  * @param role must exist
  * @throws RangeError when the role could do without its policies, or the policies would bind the services as well
@@ -142,7 +148,10 @@ export async function findTenantRole(db: Queryable): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/** @throws ConfigError when the policies of a role of tenants bind the role of this connection */
+/**
+ * For the services, whose work is about all organizations.
+ * @throws ConfigError when the policies of a role of tenants bind the role of this connection
+ */
 export async function requireUnbound(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string; services: string }>(
     `select name, current_user::text as services from (${TENANTS}) t
@@ -201,7 +210,9 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
 
 /**
  * Gives a role the rights of the services, on what there is and on what this role makes later: to read and write rows,
- * and to make and drop partitions by the functions for that (03-events.sql), but not to change the schema.
+ * and to make and drop partitions by the functions for that (03-events.sql), but not to change the schema. Safe to
+ * repeat, and by several processes at once.
+ * @param role must exist
  */
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);

@@ -10,6 +10,7 @@ import { isLockTimeout } from '../connections/database-errors.ts';
  * Runs statements as one transaction (several at once are one: PostgreSQL manual, 54.2.2.1), under the lock of the
  * migrations: processes that start together would change the same rows of the catalogue, and PostgreSQL refuses that
  * (`tuple concurrently updated`). A connection that has the lock already need not wait for it.
+ * @throws a database error; after three minutes, that it got no lock
  */
 export async function changeSchema(db: Queryable, statements: string[]): Promise<void> {
   const all = [
@@ -21,10 +22,12 @@ export async function changeSchema(db: Queryable, statements: string[]): Promise
   await untilLocked(() => db.query(all.join(';\n')));
 }
 
+/** How long they wait for a lock, ms. */
 export const LOCK_TIMEOUT_MS = 2000;
 const TRIES = 60;
 const PAUSE_MS = 1000;
 
+/** Runs work, again while it gets no lock. @throws what it throws; after three minutes, that it got no lock */
 export async function untilLocked<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

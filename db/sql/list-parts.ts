@@ -7,18 +7,22 @@ import type { Queryable } from '../connections/pool.ts';
  */
 export const MOST_COUNTED = 100_000;
 
+/** What is asked of a list: a page, or what comes after a cursor. */
 export type Part =
   | { limit: number; offset: number }
   /** `after`: a cursor, or null for the newest. `withTotal`: whether to count too. */
   | { limit: number; after: string | null; withTotal: boolean };
 
 export interface Total {
+  /** Null: it was not asked for. */
   total: number | null;
+  /** Whether it is the number of rows, and not an estimate. */
   totalIsExact: boolean;
 }
 
 export interface Found extends Total {
   ids: string[];
+  /** Where the next part begins; null: at the end, or for a page. */
   next: string | null;
   /** The time was over: everything made from then on was looked at. */
   searchedUntil: Date | null;
@@ -33,11 +37,17 @@ export class PageTooDeepError extends Error {
 }
 
 export interface Reader<Item> {
+  /** At most MOST_COUNTED + 1 (`countMatching`). */
   total: () => Promise<number>;
+  /** Newest first. @param after a cursor, or null for the newest */
   items: (after: string | null, limit: number, offset: number) => Promise<Item[]>;
   cursorOf: (item: Item) => string;
 }
 
+/**
+ * Counts rows, at most one more than MOST_COUNTED.
+ * @param matching a statement from its `from` on
+ */
 export async function countMatching(db: Queryable, matching: string, values: unknown[]): Promise<number> {
   const { rows } = await db.query<{ total: number }>(
     `select count(*)::float8 as total from (select ${matching} limit ${MOST_COUNTED + 1}) counted`,
@@ -46,6 +56,7 @@ export async function countMatching(db: Queryable, matching: string, values: unk
   return rows[0]?.total ?? 0;
 }
 
+/** @throws PageTooDeepError */
 export async function readPart<Item>(part: Part, { total, items, cursorOf }: Reader<Item>) {
   const isCounting = 'offset' in part || part.withTotal;
   const counted = isCounting ? await total() : null;

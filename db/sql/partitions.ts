@@ -49,6 +49,7 @@ function daysAround(nowMs: number): number[] {
   return Array.from({ length: DAYS_BEHIND + 1 + DAYS_AHEAD }, (_, index) => today - DAYS_BEHIND + index);
 }
 
+/** The days of a table's partitions before a day, oldest first, in days since 1970. */
 export async function daysBefore(db: Queryable, table: PartitionedTable, day: number): Promise<number[]> {
   const { rows } = await db.query<{ name: string }>(
     'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass',
@@ -73,8 +74,9 @@ export interface Dropped {
 }
 
 /**
- * Drops the partitions before a day, oldest first, each in its own transaction. A partition in use (by a backup, a
- * report) is left for the next run.
+ * Drops the partitions before a day, oldest first, each in its own transaction. A partition in use (by a backup,
+ * a report) is left for the next run.
+ * @param day days since 1970; partitions of this day and later stay
  */
 export async function dropPartitionsBefore(pool: Pool, table: PartitionedTable, day: number): Promise<Dropped> {
   const dropped: string[] = [];
@@ -87,6 +89,7 @@ export async function dropPartitionsBefore(pool: Pool, table: PartitionedTable, 
   return { dropped, inUse: null };
 }
 
+/** @returns false when it is in use */
 async function dropPartition(pool: Pool, table: PartitionedTable, day: number): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -105,6 +108,7 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
   }
 }
 
+/** Whose transaction on the table is the oldest; null when it has ended, or its user may not be seen. */
 async function oldestUser(db: Queryable, table: PartitionedTable): Promise<PartitionUser | null> {
   const { rows } = await db.query<PartitionUser>(
     `select a.pid, a.application_name as application, a.xact_start as since
@@ -117,6 +121,7 @@ async function oldestUser(db: Queryable, table: PartitionedTable): Promise<Parti
   return rows[0] ?? null;
 }
 
+/** The partition of a day, which is given in days since 1970. */
 export function partitionName(table: string, day: number): string {
   return `${table}_${dateOf(day).replaceAll('-', '')}`;
 }

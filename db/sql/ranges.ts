@@ -11,6 +11,7 @@ export class Stride {
   #size: number;
   #tooLongMs = Number.POSITIVE_INFINITY;
 
+  /** @param most initial and largest size */
   constructor(most: number) {
     this.#most = most;
     this.#size = most;
@@ -18,6 +19,7 @@ export class Stride {
 
   /**
    * Does a piece of the work; on a timeout, a smaller piece.
+   * @param work statements of a whole transaction, for a piece of this size at most
    * @throws what `work` throws; a timeout only for the smallest piece
    */
   async step<T>(work: (size: number) => Promise<T>): Promise<T> {
@@ -37,7 +39,7 @@ export class Stride {
   }
 }
 
-/** @returns true when there may be more */
+/** Runs a statement for one piece; its last parameter limits the rows. @returns true when there may be more */
 export function limitedStep(
   db: Queryable,
   stride: Stride,
@@ -93,6 +95,7 @@ returning *`;
 
 const SWEEP = new Stride(20_000);
 
+/** Deletes the rows of a table that a condition finds; its parameters begin at $3. @returns how many */
 export async function sweep(db: Queryable, table: string, condition: string, values: unknown[]): Promise<number> {
   const statement = `delete from ${table} where ctid >= $1::tid and ctid < $2::tid and (${condition})`;
   let removed = 0;
@@ -103,6 +106,7 @@ export async function sweep(db: Queryable, table: string, condition: string, val
   return removed;
 }
 
+/** Deletes the rows of a table that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEnded(db: Queryable, table: string, days: number): Promise<void> {
   if (days === 0) return;
   await sweep(db, table, `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`, [days]);

@@ -10,8 +10,11 @@ const quoted = (values: readonly string[]): string => `(${values.map((value) => 
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. So with the others. */
 export const OPEN = quoted(OPEN_STATUSES);
+/** Of a replay of events that has not ended. */
 export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
+/** Of a warehouse's batch whose file has not been uploaded. */
 export const TO_UPLOAD = quoted(TO_UPLOAD_STATUSES);
+/** Of a warehouse's batch that is frozen and has not ended. */
 export const UNDER_WAY = quoted([...TO_UPLOAD_STATUSES, 'uploaded']);
 
 /** The status of an open delivery `d` that no circuit holds. */
@@ -19,8 +22,10 @@ export const WAITING_STATUS = `case when d.attempt_count = 0 then 'pending' else
 
 export const PRIMARY_DESTINATION = 'coalesce(d.original_destination_id, d.destination_id)';
 
+/** The smallest id of a warehouse: those of all other destinations come before it. */
 export const FIRST_WAREHOUSE = `'dst_wh_'`;
 
+/** Whether an operator has paused a route or destination. @param circuit the alias of its row of `circuits` */
 export const pauseBlocks = (circuit: string): string => `${circuit}.paused_since is not null`;
 
 /**
@@ -35,12 +40,15 @@ export const circuitBlocks = (circuit: string, deliveryId: string): string =>
 /**
  * The failover destination of a delivery: the first that is available, and not paused if another is not; no row when
  * there is none.
+ * @param ids an expression of type text[], in the order of choice; null for none
+ * @param organizationId an expression: destinations of others do not count
  */
 export const firstEnabled = (ids: string, organizationId: string): string => `
     select f.id from unnest(${ids}) with ordinality as f(id, position)
     join destinations t on t.id = f.id and t.organization_id = ${organizationId} and t.enabled
     order by exists (select from circuits p where p.route_id = f.id and ${pauseBlocks('p')}), f.position limit 1`;
 
+/** The version of the transform that a route has now, null without one. @param route the alias of a row of `routes` */
 export const transformVersion = (route: string): string =>
   `(select tf.version from transforms tf where tf.id = ${route}.transform_id)`;
 
@@ -63,6 +71,7 @@ export const failOver = (target: string, original: string, reason: string): stri
   from changed c where c.${target} is not null
 )`;
 
+/** All workers listen on this channel: for deliveries, for what else becomes due, and for workers that come or go. */
 export const CHANNEL = 'hookyard_outbox';
 export const WAKE_RELAYS = `pg_notify('${CHANNEL}', '')::text`;
 export const WAKE_WORKERS = `pg_notify('${CHANNEL}', 'workers')::text`;
@@ -74,14 +83,22 @@ const OUTBOX_COLUMNS = 'delivery_id destination_id organization_id event_id sour
 );
 type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'failover_of' | 'resume';
 
-/** Puts deliveries into the outbox: an insert into `outbox as o`, up to its `from`. */
+/**
+ * Puts deliveries into the outbox: an insert into `outbox as o`, up to its `from`.
+ * @param row the alias of the rows
+ * @param values expressions for columns that differ from the column of the same name; `failover_of` and `resume` are
+ * null by default
+ */
 export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>): string {
   const all = { ...Object.fromEntries(OUTBOX_COLUMNS.map((column) => [column, `${row}.${column}`])), ...values };
   return `insert into outbox as o (${Object.keys(all).join(', ')})
   select ${Object.values(all).join(', ')}`;
 }
 
-/** @param delivery the alias of a row with id, organization_id, destination_id and priority */
+/**
+ * Condition: a row `o` of the outbox belongs to a delivery.
+ * @param delivery the alias of a row with id, organization_id, destination_id and priority
+ */
 export const outboxRow = (delivery: string): string =>
   `((o.organization_id, o.destination_id, o.priority, o.delivery_id)
     = (${delivery}.organization_id, ${delivery}.destination_id, ${delivery}.priority, ${delivery}.id))`;
@@ -110,12 +127,15 @@ const deleteByKey = (table: string, deliveries: string, condition: string, most:
 export const unqueue = (deliveries: string, condition = 'true'): string =>
   deleteByKey('outbox o', deliveries, `${outboxRow('e')} and ${condition}`, 1);
 
+/** Deletes their rows of `held_deliveries`, as `unqueue` does. @param deliveries with the columns of `heldRow` */
 export const unhold = (deliveries: string, condition = 'true'): string =>
   deleteByKey('held_deliveries h', deliveries, `${heldRow('e')} and ${condition}`, 2);
 
 /**
  * A CTE `unelected`: deliveries that make no attempt now are no probes any more, so that the next one is elected at
  * once.
+ * @param deliveries the CTE of these
+ * @param condition of a row `e` of it and of the row `c` of `circuits`
  */
 export const endElections = (deliveries: string, condition = 'true'): string => `unelected as (
   update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
@@ -123,6 +143,11 @@ export const endElections = (deliveries: string, condition = 'true'): string => 
   returning c.route_id
 )`;
 
+/**
+ * CTEs `unqueued`, `unheld` and `unelected`: remove ended deliveries from the outbox and from the held ones, and end
+ * their elections.
+ * @param ended the CTE of these deliveries
+ */
 export const noLongerWaiting = (ended: string): string => `unqueued as (
   ${unqueue(ended)}
 ), unheld as (
@@ -222,8 +247,10 @@ export const LOCKS = {
  */
 const CLOCK_SKEW_MS = 3 * 3_600_000;
 
+/** SQL expression: the time of the database clock, whole milliseconds since 1970. */
 export const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8';
 
+/** The time of the database clock, whole milliseconds since 1970. */
 export async function databaseTime(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ now: number }>(`select ${NOW_MS} as now`);
   if (!rows[0]) throw new Error('The database did not tell the time');

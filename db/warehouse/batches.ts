@@ -18,10 +18,12 @@ export interface WaitingRow {
   isPaused: boolean;
   eventId: string;
   priority: number;
+  /** Null when the event is gone. */
   payloadSize: number | null;
   receivedAt: Date | null;
   /** Since when it waits, by the clock of the database: since it was made, or released by what held it. */
   waitsSince: Date;
+  /** Null when the source was deleted. */
   sourceSlug: string | null;
 }
 
@@ -155,6 +157,7 @@ export interface WrittenFile {
   bytes: number;
   conversions: Conversion[];
   sha256: string;
+  /** ms */
   latency: number;
   firstReceivedAt: Date | null;
   lastReceivedAt: Date | null;
@@ -178,6 +181,7 @@ export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: Wri
   });
 }
 
+/** Records the error of an upload. @param latency ms */
 export async function noteUploadFailed(
   db: Queryable,
   { id, attempts }: Upload,
@@ -225,6 +229,7 @@ export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<S
   return rows[0];
 }
 
+/** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetBatches(db: Queryable, days: number): Promise<void> {
   await forgetEnded(db, 'warehouse_batches', days);
 }

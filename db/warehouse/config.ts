@@ -23,6 +23,10 @@ export function encryptedWarehouseConfig(
   return secretBox.encrypt(JSON.stringify(config), id);
 }
 
+/**
+ * A stored config, secret in clear, complete or not; null when there is none.
+ * @throws DecryptionError when the encryption key is missing or wrong
+ */
 export function openWarehouseConfig(
   secretBox: SecretBox,
   { id, config }: Pick<StoredWarehouse, 'id' | 'config'>,
@@ -31,7 +35,11 @@ export function openWarehouseConfig(
   return z.record(z.string(), z.unknown()).parse(JSON.parse(secretBox.decrypt(config, id)));
 }
 
-/** @returns `ok: false` when the destination was imported without its credentials and nobody has set them since */
+/**
+ * A stored config for use, secret in clear. With the `id` and `version` of the record it is a `WarehouseTarget`.
+ * @returns `ok: false` when the destination was imported without its credentials and nobody has set them since
+ * @throws DecryptionError when the encryption key is missing or wrong
+ */
 export function decryptedWarehouseConfig(secretBox: SecretBox, stored: StoredWarehouse): DecryptedConfig {
   const { type } = stored;
   const parsed = warehouseConfigSchemas[type].safeParse(openWarehouseConfig(secretBox, stored) ?? {});

@@ -11,8 +11,11 @@ export interface WarehouseKey {
   destinationId: string;
 }
 
+/** A destination whose workflow must be started or signalled. */
 export interface DueFlush extends WarehouseKey {
+  /** Null when the destination was deleted. */
   destinationName: string | null;
+  /** The workflow needs a signal; otherwise it only has to run. */
   hasNews: boolean;
 }
 
@@ -66,7 +69,10 @@ select c.destination_id as "destinationId", c.organization_id as "organizationId
        (select name from destinations d where d.id = c.destination_id) as "destinationName"
 from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
 
-/** Organizations take turns. */
+/**
+ * Claims destinations whose workflow must be started or signalled: new ones, those whose record has changed, and those
+ * that were not checked for a while. Organizations take turns.
+ */
 export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
   return (await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS])).rows;
 }
@@ -106,6 +112,7 @@ select destination_id as "destinationId", organization_id as "organizationId", t
        (select name from destinations d where d.id = c.destination_id) as "destinationName"
 from counted c where counted_in is null`;
 
+/** Adds new deliveries to filling batches. @returns the destinations with a batch that may be full now */
 export async function countGains(db: Queryable): Promise<DueFlush[]> {
   return (await db.query<DueFlush>(COUNT)).rows;
 }
@@ -126,7 +133,10 @@ update warehouse_flushes
 set counted_in = $4::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5, needed_bytes = $6
 where destination_id = $1`;
 
-/** @param filling.snapshot from before the look: what it does not see is counted from now on (`takeSnapshot`) */
+/**
+ * Stores the filling batches, and how many deliveries are missing until one may be full.
+ * @param filling.snapshot from before the look: what it does not see is counted from now on (`takeSnapshot`)
+ */
 export async function noteFilling(
   db: Queryable,
   { organizationId, destinationId }: WarehouseKey,

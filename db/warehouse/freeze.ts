@@ -42,7 +42,10 @@ export interface NewBatch extends WarehouseKey, FileForm {
   members: { deliveryId: string; priority: number }[];
 }
 
-/** @throws a database error when the destination already has an unfinished batch; nothing is changed then */
+/**
+ * Moves deliveries from the outbox into a batch, in one statement.
+ * @throws a database error when the destination already has an unfinished batch; nothing is changed then
+ */
 export function freezeBatch(pool: Pool, batch: NewBatch): Promise<BatchUnderWay> {
   const { ids, low, high } = bounds(batch.members.map(({ deliveryId }) => deliveryId));
   return inOrder(pool, batch, 'frozen', async (db, frozenAt) => {
@@ -97,6 +100,7 @@ from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as
 where events_moved > 0
 returning id`;
 
+/** The parts of a split: what stays in the batch, and what the new one gets. Bytes of payloads. */
 export interface Halves {
   left: { events: number; bytes: number };
   right: { id: string; keyAt: (frozenAt: Date) => string; bytes: number; deliveryIds: string[] };

@@ -12,9 +12,12 @@ export interface BatchMember {
   eventId: string;
   routeId: string | null;
   replayOf: string | null;
+  /** Null when the source was deleted. */
   sourceSlug: string | null;
   isTransformed: boolean;
+  /** Bytes; null when the event is gone. */
   payloadSize: number | null;
+  /** Null when the event is gone. */
   receivedAt: Date | null;
 }
 
@@ -61,6 +64,7 @@ export async function readEvents(db: Queryable, eventIds: string[]): Promise<Map
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** A delivery that has not ended. */
 export interface OpenMember {
   deliveryId: string;
   eventId: string;
@@ -77,6 +81,7 @@ from deliveries d
 where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5
 order by d.id limit $6`;
 
+/** Deliveries of a batch that have not ended, in the order of their ids. */
 export async function openMembers(
   db: Queryable,
   batch: BatchUnderWay,
@@ -92,6 +97,9 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
 // Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a
 // row for each.
 
+// Safe under concurrency as the recording of results (hot-path/record-results.ts): a delivery changes only while it is
+// open, so that recording the same again changes and counts nothing. It left the outbox when its file was frozen.
+// Deliveries are found by parameters alone, without a join (docs/internals/postgresql-18.md).
 const recording = ({ events, deliveries, attempts }: Tables) => `
 with changed as (
   update ${deliveries} d

@@ -19,7 +19,9 @@ export interface PostgresPrograms {
 }
 
 /**
- * As root they are copied once for each version, when the user cannot run them where they are.
+ * Paths of the programs. As root they are copied once for each version, when the user cannot run them where they are.
+ * @param places where the copy may go, best first
+ * @param bin the folder that has those of another PostgreSQL than the embedded one
  * @throws StartupError when there is no place where it can
  */
 export async function postgresPrograms(
@@ -70,6 +72,7 @@ async function tryOut({ postgres }: PostgresPrograms, user: ServerUser): Promise
   }
 }
 
+/** The programs in a copy at this place, or why there can be none. */
 async function copyTo(
   place: string,
   installed: PostgresPrograms,
@@ -116,6 +119,7 @@ export const EMBEDDED_VERSION = 18;
 // The first with a locale that is the same on every system.
 const BUILTIN_LOCALES = 17;
 
+/** The major version of a program of PostgreSQL. @throws StartupError when it does not tell */
 export async function majorVersionOf(program: string, user: ServerUser): Promise<number> {
   const { stdout } = await run(program, ['--version'], { ...spawnAs(user), cwd: '/' });
   const found = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];

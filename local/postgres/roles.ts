@@ -6,13 +6,17 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { INHERITANCE_BY_GRANT, serverVersion } from '../../db/connections/client.ts';
 
+/** Each database with its owner, and who else may connect. */
 const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[] = [
   { name: 'hookyard', owner: 'hookyard_owner', others: ['hookyard_runtime'] },
   { name: 'temporal', owner: 'hookyard_temporal', others: [] },
   { name: 'temporal_visibility', owner: 'hookyard_temporal', others: [] },
 ];
 
-/** Safe to repeat. */
+/**
+ * Makes roles and databases, and gives each database to its owner. Safe to repeat.
+ * @param urlOf the superuser's URL of a database
+ */
 export async function setUpRoles(urlOf: (database: string) => string, passwords: Passwords): Promise<void> {
   await withClient(urlOf('postgres'), async (client) => {
     for (const role of ROLES) await makeRole(client, role, `login password ${client.escapeLiteral(passwords[role])}`);
@@ -70,6 +74,7 @@ export function makeRolePasswords(dataDir: string): Passwords {
   return readRolePasswords(dataDir);
 }
 
+/** @throws when they have not been made */
 export function readRolePasswords(dataDir: string): Passwords {
   return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'));
 }

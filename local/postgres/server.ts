@@ -36,16 +36,24 @@ const stopGraceMs = 20_000;
 
 export interface Postgres {
   service: ChildService;
+  /** `postgres://` URL of a database of this server, password included. @param role by default the superuser */
   url(database: string, role?: DatabaseRole): string;
   setUpRoles(): Promise<void>;
 }
 
 export interface OtherPostgres {
   bin?: string;
+  /** Arguments of initdb for its locale, instead of the usual ones. */
   locale?: string[];
 }
 
-/** @throws StartupError when it cannot run */
+/**
+ * Prepares (first time) and starts PostgreSQL on 127.0.0.1.
+ * @param options.dataDir the stack's data folder; the database files are in its folder `postgres`
+ * @param options.settings of the server, instead of the usual ones
+ * @param options.other what is started instead of the embedded one
+ * @throws StartupError when it cannot run
+ */
 export async function startPostgres(options: {
   dataDir: string;
   port: number;
@@ -87,6 +95,7 @@ async function shutDown(child: Child): Promise<void> {
   if (!(await settlesWithin(child.exited, stopGraceMs))) await child.stop('SIGQUIT', 5_000);
 }
 
+/** The superuser's password: random, in a file that only the owner can read. */
 function readOrCreatePassword(file: string): string {
   if (!existsSync(file)) writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
@@ -214,6 +223,7 @@ async function launch(options: {
   }
 }
 
+/** True when a query is answered; `false` ends the wait because the server has ended. */
 async function ready(child: Child, url: string): Promise<boolean | undefined> {
   if (!child.running) return false;
   const client = new pg.Client({

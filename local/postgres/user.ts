@@ -16,7 +16,10 @@ export interface ServerUser {
   another: boolean;
 }
 
-/** @throws StartupError when we are root and there is no such user and none can be made */
+/**
+ * The user that PostgreSQL runs as: our own, or `postgres` when we are root.
+ * @throws StartupError when we are root and there is no such user and none can be made
+ */
 export async function findServerUser(log: Log): Promise<ServerUser> {
   const ownUid = process.getuid?.() ?? 0;
   const ownGid = process.getgid?.() ?? 0;
@@ -29,6 +32,7 @@ export function spawnAs({ uid, gid, another }: ServerUser): { uid?: number; gid?
   return another ? { uid, gid } : {};
 }
 
+/** The nearest folder above `path` that the user may not enter; undefined when it can reach `path`. */
 export function barrier(path: string, user: ServerUser): string | undefined {
   const folder = dirname(path);
   const { mode, uid, gid } = statSync(folder);

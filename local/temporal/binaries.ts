@@ -44,7 +44,10 @@ export interface BinariesOptions {
   log: Log;
 }
 
-/** @throws StartupError that says what to install or to set when they cannot be obtained */
+/**
+ * Paths of the three programs, obtained first when this machine does not have them yet.
+ * @throws StartupError that says what to install or to set when they cannot be obtained
+ */
 export async function ensureBinaries(options: BinariesOptions & { ui: boolean }): Promise<Binaries> {
   const cache = options.cache ?? cacheFolder();
   const server = await obtain(temporalServer(), cache, options);
@@ -101,6 +104,7 @@ function pinnedVersion(goMod: string, module: string): string {
   throw new Error(`${goMod} does not pin ${module}`);
 }
 
+/** System and processor as release archives and Go name them: `linux_amd64`. */
 function goPlatform(): string {
   return `${process.platform}_${{ x64: 'amd64', ia32: '386' }[process.arch as string] ?? process.arch}`;
 }
@@ -146,11 +150,14 @@ const archiveDeadlineMs = 15 * 60_000;
 
 export interface Archive {
   path: string;
+  /** Path of the file with `<sha256>  <file name>` lines. */
   checksums: string;
   members: Record<string, string[]>;
 }
 
 /**
+ * Puts the programs of an archive into a folder.
+ * @param options.base where the releases are; the projects' own place when not given
  * @returns `undefined` when done, else why the archive cannot be had (unreachable, no such release)
  * @throws StartupError when what was fetched does not match its checksum or lacks a program
  */

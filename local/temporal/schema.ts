@@ -12,6 +12,10 @@ import { withClient } from '../postgres/roles.ts';
 
 const run = promisify(execFile);
 
+/**
+ * Creates or updates both schemas.
+ * @throws StartupError with what the SQL tool says
+ */
 export async function updateTemporalSchemas(options: {
   sqlTool: string;
   databaseUrl: string;
@@ -61,9 +65,13 @@ const KEPT = [
 ];
 
 /**
+ * Drops those that are not used.
  * @param url of the visibility database, as the owner of its table
  * @param options.used columns with search attributes, as the server names them: `Keyword01`, `Int01`
  * @param options.inUse one after the other, so that no reader or writer of the table has to wait
+ * @param options.dryRun drops nothing
+ * @returns their names
+ * @throws StartupError when it is no such database
  */
 export async function dropUnusedIndexes(
   url: string,
@@ -98,6 +106,13 @@ async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[
     .map(({ name }) => name);
 }
 
+/**
+ * Keeps the columns of the search attributes of every namespace.
+ * @param url of the visibility database, as the owner of its table
+ * @param env where Temporal is: TEMPORAL_ADDRESS and its kin
+ * @returns the names of the indexes
+ * @throws StartupError when the server or the database cannot be used
+ */
 export async function pruneVisibility(
   url: string,
   env: Record<string, string | undefined>,

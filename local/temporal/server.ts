@@ -23,7 +23,10 @@ export interface TemporalOptions {
   log: Log;
 }
 
-/** @throws StartupError when it does not answer within two minutes */
+/**
+ * Brings the schemas up to date and starts the server.
+ * @throws StartupError when it does not answer within two minutes
+ */
 export async function startTemporal(options: TemporalOptions): Promise<ChildService> {
   const { databaseUrl, visibilityUrl, programs, log } = options;
   await phase(log, 'Temporal schemas are up to date', () =>
@@ -62,6 +65,7 @@ function memoryLimitMebibytes(): number {
 }
 
 export const services = ['frontend', 'history', 'matching', 'worker'] as const;
+/** In the order of the services. */
 export interface ServicePorts {
   grpc: number[];
   membership: number[];
@@ -147,6 +151,7 @@ function store(url: string, connections: number): object {
   };
 }
 
+/** True when the frontend serves; `false` ends the wait because the server has ended. */
 async function ready(child: Child, address: string): Promise<boolean | undefined> {
   if (!child.running) return false;
   const connection = Connection.lazy({ address, channelArgs: WITHOUT_PROXY });

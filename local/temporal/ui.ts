@@ -15,7 +15,10 @@ export interface TemporalUiOptions {
   namespace: string;
 }
 
-/** @throws StartupError when it does not answer within 30 s */
+/**
+ * Starts the UI on loopback; it answers on `http://127.0.0.1:<port>`.
+ * @throws StartupError when it does not answer within 30 s
+ */
 export async function startTemporalUi(options: TemporalUiOptions): Promise<ChildService> {
   return await startService(
     () => launch(options),

@@ -7,6 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/config/loopback-default.ts';
 import { isDenied } from '../../core/http/host-and-port.ts';
 
+/** What an address is: open, closed until a range opens it, or closed until named exactly. */
 export type AddressClass = { tier: 'public' | 'private' | 'forbidden'; name: string };
 
 const PUBLIC: AddressClass = { tier: 'public', name: 'a public address' };
@@ -55,7 +56,7 @@ const IPV6_RANGES: Readonly<Record<string, AddressClass>> = {
 const RESERVED = forbidden('a reserved address');
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** A text that is not an IP address is forbidden. */
+/** Classifies an address. A text that is not an IP address is forbidden. */
 export function classifyAddress(text: string): AddressClass {
   if (isIP(text) === 0) return forbidden('not an IP address');
   // `process` turns an IPv4-mapped address into the IPv4 address that the connection would really go to.
@@ -88,6 +89,12 @@ function isIPv4(address: Address): address is ipaddr.IPv4 {
 /** Tells addresses of this machine, which are closed like loopback, whatever their range is. */
 export type IsOfThisMachine = (address: string) => boolean;
 
+/**
+ * Judges one address of one host.
+ * @param address the IP address to connect to
+ * @param hostname the host of the URL, as a name or as the address itself
+ * @returns null when it may be connected to, else what it is: "a link-local address"
+ */
 export function refusalOf(
   address: string,
   hostname: string,
@@ -110,6 +117,10 @@ export function refusalOf(
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
+/**
+ * The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local
+ * address.
+ */
 export function normalForm(address: string): string {
   const withoutZone = address.replace(/%.*$/, '');
   if (!ipaddr.isValid(withoutZone)) return withoutZone;
@@ -117,6 +128,7 @@ export function normalForm(address: string): string {
   return (nat64Target(parsed) ?? parsed).toString();
 }
 
+/** The IPv4 address that a NAT64 address (RFC 6052) leads to: how an IPv6-only network reaches IPv4 hosts. */
 function nat64Target(address: Address): ipaddr.IPv4 | null {
   if (address.kind() === 'ipv4' || !address.match(NAT64)) return null;
   return new ipaddr.IPv4(address.toByteArray().slice(12));
@@ -131,6 +143,10 @@ const FRESH_MS = 10_000;
 let known: ReadonlySet<string> = new Set();
 let askedAt = Number.NEGATIVE_INFINITY;
 
+/**
+ * Loopback, unspecified addresses, which reach this machine too, and those of its interfaces.
+ * @param address in its normal form
+ */
 export function isOfThisMachine(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const range = ipaddr.parse(address).range();
@@ -165,7 +181,11 @@ export type AllowList = {
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** @throws Error naming the entry that is none of these */
+/**
+ * Parses the entries of an allow list: addresses (`127.0.0.1`, `::1`), ranges (`10.0.0.0/8`), host names
+ * (`crm.internal`) and suffixes (`.corp.example`, which is every name below it).
+ * @throws Error naming the entry that is none of these
+ */
 export function parseAllowList(entries: readonly string[]): AllowList {
   const addresses = new Set<string>();
   const hosts = new Set<string>();
@@ -182,7 +202,11 @@ export function parseAllowList(entries: readonly string[]): AllowList {
   return { addresses, hosts, suffixes, ranges, thisMachine: false };
 }
 
-/** Each of its two forms is always the same object. */
+/**
+ * The list in force, which changes when organizations come and go. Each of its two forms is always the same object.
+ * @param several whether there is more than one organization
+ * @throws Error as `parseAllowList` does
+ */
 export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
   // core/http/own-services.ts has those that deny.
   const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE && !isDenied(entry));
@@ -200,6 +224,7 @@ export function normalHost(hostname: string): string {
     .replace(/\.$/, '');
 }
 
+/** Whether the list names this address or this host itself, the only way to open a forbidden address. */
 function opensExactly(allow: AllowList, address: string, host: string): boolean {
   return allow.addresses.has(address) || allow.hosts.has(host);
 }

@@ -8,6 +8,7 @@ const PART_BYTES = 16 * 1024;
 export interface AnswerBody {
   bodyText: string;
   truncated: boolean;
+  /** Whether the text that was looked for is in the first MiB. */
   contains: boolean;
 }
 
@@ -17,12 +18,14 @@ export class AnswerReader {
   readonly #search: TextSearch | null;
   #read = 0;
 
+  /** @param keptBytes how much is kept as text @param lookFor a text to look for */
   constructor(keptBytes: number, lookFor: string | undefined) {
     this.#keptBytes = keptBytes;
     this.#kept = new GrowingBytes(keptBytes);
     this.#search = lookFor === undefined ? null : new TextSearch(lookFor);
   }
 
+  /** @returns false: no more is to be read */
   add(piece: Buffer): boolean {
     this.#kept.add(piece);
     this.#search?.add(piece.subarray(0, Math.max(0, READ_BYTES - this.#read)));
@@ -38,6 +41,7 @@ export class AnswerReader {
   }
 }
 
+/** The text of bytes that may end inside a character, without that half. */
 function wholeCharacters(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true });
 }
@@ -89,6 +93,7 @@ export class GrowingBytes {
   #buffer = Buffer.alloc(0);
   #length = 0;
 
+  /** @param limit bytes that are kept */
   constructor(limit: number) {
     this.#limit = limit;
   }

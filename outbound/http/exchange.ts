@@ -13,7 +13,12 @@ const KEPT_BYTES = 16 * 1024;
 const OVER = new Error('The request is over');
 const NOT_READ = new Error('The rest of the response is not read');
 
-/** @throws what undici throws for a request it refuses to send */
+/**
+ * Sends a request and reads its response, at most one MiB of the body.
+ * @param path path and query
+ * @param startedAt `performance.now()` at the start of the attempt
+ * @throws what undici throws for a request it refuses to send
+ */
 export function exchange(pool: Pool, path: string, request: SendRequest, startedAt: number): Promise<SendResult> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;

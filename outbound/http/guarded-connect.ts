@@ -22,6 +22,7 @@ class AddressRefusedError extends OwnSendError {
   }
 }
 
+/** As above, for a port that no setting opens. */
 class OwnServiceError extends OwnSendError {
   override readonly name = 'OwnServiceError';
   constructor(hostname: string, port: number) {
@@ -46,6 +47,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: ResolvedAddress[]) => void,
 ) => void;
 
+/** The system's resolver, with the order of addresses left as it is. */
 export const systemResolve: Resolve = (hostname, callback) => {
   dns.lookup(hostname, { all: true, order: 'verbatim' }, callback);
 };
@@ -54,6 +56,7 @@ export interface Reach {
   allow: readonly string[];
   /** Whether there is more than one, which ends the entry `loopback-for-one-organization`; by default there is. */
   severalOrganizations?: () => boolean;
+  /** Hookyard's own services; by default none. */
   own?: OwnServices;
   resolve?: Resolve;
   /**
@@ -64,6 +67,10 @@ export interface Reach {
   isOfThisMachine?: IsOfThisMachine;
 }
 
+/**
+ * The options of a connector.
+ * @throws Error naming an entry of `allow` that cannot be read
+ */
 export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> & { resolve: Resolve } {
   const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
   return {
@@ -77,10 +84,12 @@ export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs
 
 export interface GuardOptions {
   allow: () => AllowList;
+  /** What is refused whatever is open. */
   own: OwnServices;
   /** Timeout in ms of a connection attempt that no request waits for. */
   connectTimeoutMs: number;
   lookUp: LookUp;
+  /** Undefined: what the system says. */
   isOfThisMachine?: IsOfThisMachine | undefined;
 }
 
@@ -277,6 +286,7 @@ export function createLookUps(options: LookUpOptions): LookUp {
     });
 }
 
+/** Of so many threads; libuv uses half of them for look-ups. @param threads as UV_THREADPOOL_SIZE says */
 export function lookUpSlots(threads: string | undefined): number {
   const atOnce = Math.floor(((Number(threads) || DEFAULT_THREADS) + 1) / 2);
   return Math.max(1, atOnce - KEPT_FREE);

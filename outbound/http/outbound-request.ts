@@ -19,13 +19,17 @@ export type OutboundInput = {
     forwardHeaders: ForwardHeaders;
     forwardQuery: boolean;
     forwardPath: boolean;
+    /** `whsec_...`, or null when deliveries are not signed. */
     signingSecret: string | null;
+    /** During a rotation the one before, and when it ends, ms since 1970. */
     previousSigningSecret: string | null;
     previousSigningSecretUntil: number | null;
     timeoutMs: number;
   };
+  /** The received headers, what else was received of its address, and the body to send. */
   event: { id: string; headers: Readonly<HeaderBytes>; address: ReceivedAddress; body: Buffer };
   delivery: { id: string };
+  /** 1 for the first attempt. */
   attempt: number;
   source: { slug: string };
   /** `HOOKYARD_HEADER_PREFIX`, ends in a hyphen. */
@@ -62,8 +66,10 @@ const OWN_NAMES = [
 ] as const;
 
 /**
- * Later headers win over earlier ones: received, Hookyard's own, the destination's, authentication, signature, the
- * count of hops.
+ * Builds the request of an attempt. Later headers win over earlier ones: received, Hookyard's own, the destination's,
+ * authentication, signature, the count of hops.
+ * @throws MissingCredentialsError when the destination lacks the credentials of its `authType`
+ * @throws TypeError when its signing secret is none
  */
 export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const { destination, event } = input;
@@ -87,7 +93,10 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A trace that no attempt records is part of what was received. */
+/**
+ * What Hookyard says of the trace; null: nothing of its own. A trace that no attempt records is part of what was
+ * received.
+ */
 function ownTraceparent({ spanTraceparent, eventTraceparent, destination }: OutboundInput): string | null {
   if (spanTraceparent) return spanTraceparent;
   return eventTraceparent && isForwarded('traceparent', destination.forwardHeaders) ? eventTraceparent : null;
@@ -176,6 +185,7 @@ function asHeaderText(text: string): string {
 
 // The headers by which a request proves itself to a destination.
 
+/** A destination lacks the credentials that its `authType` needs, for example after an import without them. */
 export class MissingCredentialsError extends Error {
   readonly code = 'MISSING_CREDENTIALS';
   readonly summary: ErrorSummary;
@@ -187,6 +197,11 @@ export class MissingCredentialsError extends Error {
   }
 }
 
+/**
+ * The authentication headers of a destination.
+ * @param authConfig credentials in clear, of the shape that belongs to `authType`
+ * @throws MissingCredentialsError when a field is missing
+ */
 function authHeaders(authType: AuthType, authConfig: Readonly<Record<string, string>> | null): Record<string, string> {
   const field = (name: string): string => {
     const value = authConfig?.[name];

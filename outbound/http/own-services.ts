@@ -11,6 +11,7 @@ export type OwnServices = ReturnType<typeof createOwnServices>;
 // counts there.
 const SHARED_PORTS = [80, 443];
 
+/** @param resolve the resolver of host names @param now in ms */
 export function createOwnServices(
   first: readonly HostAndPort[],
   resolve: Resolve,
@@ -36,10 +37,12 @@ export function createOwnServices(
   return {
     /** Whether one of them has this port; for every other port there is nothing to ask. */
     usePort: (port: number): boolean => byPort.has(port),
+    /** Looks up what `include` compares with. Never rejects. */
     async prepare(port: number): Promise<void> {
       await Promise.all([...(byPort.get(port) ?? [])].filter((host) => isIP(host) === 0).map(known.lookUp));
     },
     isNamed: (host: string, port: number): boolean => byPort.get(port)?.has(normalHost(host)) ?? false,
+    /** Whether a connection reaches one of them. @param address an IP address that the host stands for */
     include(host: string, address: string, port: number): boolean {
       const hosts = byPort.get(port);
       if (hosts === undefined) return false;
@@ -78,6 +81,7 @@ interface Name {
   asking: Promise<void>;
 }
 
+/** Keeps addresses in their normal form. @param now in ms */
 function createKnownAddresses(resolve: Resolve, now: () => number) {
   const names = new Map<string, Name>();
 
@@ -89,6 +93,7 @@ function createKnownAddresses(resolve: Resolve, now: () => number) {
   }
 
   return {
+    /** Asks again when the last answer is old. Never rejects. */
     lookUp(host: string): Promise<void> {
       const name = names.get(host);
       if (name !== undefined && now() - name.askedAt < FRESH_MS) return name.asking;

@@ -19,10 +19,15 @@ class InvalidUrlError extends OwnSendError {
   }
 }
 
+// Maximum bytes of response headers; a response with more is an error.
 const MAX_HEADER_BYTES = 16 * 1024;
 
 type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList; connect: GuardedConnector };
 
+/**
+ * Makes an empty set of pools that holds at most `maxPools`.
+ * @param options.allow the list that connectors go by; connections made under another one are not used again
+ */
 export function createPools(options: {
   connectorOf: (url: URL) => GuardedConnector;
   allow: () => AllowList;
@@ -63,6 +68,7 @@ export function createPools(options: {
       allowH2: false,
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
+      // The deadline of the request is the only limit of time: these would restart with every chunk.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -81,6 +87,7 @@ export function createPools(options: {
       if (entry !== previous) entries.set(key, entry);
       return { pool: entry.pool, path: request.target ?? entry.path };
     },
+    /** Closes every connection at once. */
     async destroy() {
       const all = [...retired, ...Array.from(entries.values(), ({ pool }) => pool)];
       entries.clear();
@@ -102,12 +109,14 @@ export interface Connection {
   resolvedAt: number | null;
   connectedAt: number | null;
   securedAt: number | null;
+  /** Where it goes; of one that is not there yet, the address that is tried. */
   address: string | null;
   port: number | null;
   isUsed: boolean;
 }
 
 export interface ExchangeFacts extends AttemptSteps {
+  /** Whether the connection was there before the request; then no step of it was part of the request. */
   reused: boolean;
 }
 
@@ -118,6 +127,7 @@ export function watchSocket(socket: Socket, connection: Connection): void {
   socket.on('connectionAttempt', (address, port) => {
     Object.assign(connection, { address, port });
   });
+  // Before undici hears of it and sends the request.
   socket.prependOnceListener('connect', () => {
     connection.connectedAt = performance.now();
     connection.address = socket.remoteAddress ?? connection.address;
@@ -174,6 +184,7 @@ export class RequestWatch {
   #sentAt: number | null = null;
   #answeredAt: number | null = null;
 
+  /** @param startedAt `performance.now()` when the request began to wait for a connection */
   constructor(startedAt: number) {
     this.#startedAt = startedAt;
   }

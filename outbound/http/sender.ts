@@ -23,6 +23,7 @@ export type SendRequest = {
   body: Buffer | null;
   /** One deadline in ms for DNS, connection, request and the whole response. */
   timeoutMs: number;
+  /** How many bytes of the answer's body are kept as text; by default 16 KiB. */
   keptBytes?: number;
   lookFor?: string | undefined;
 };
@@ -36,14 +37,17 @@ export type SendResponse = {
   Measured;
 
 type Measured = {
+  /** From the call to the end of the response, in ms. */
   latency: number;
   /** Null: there was nothing to connect to. */
   exchange: ExchangeFacts | null;
 };
 
+/** A response, whatever its status, or the reason there is none. */
 export type SendResult = SendResponse | (SendError & Measured & { kind: 'error' });
 
 export type Sender = {
+  /** Never rejects: errors are part of the result. */
   send(request: SendRequest): Promise<SendResult>;
   close(): Promise<void>;
 };
@@ -51,7 +55,12 @@ export type Sender = {
 // No destination may ask for a longer deadline than 60 s, so no request waits longer for a connection.
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** Proxy variables of the environment are not used. */
+/**
+ * Makes a sender; one serves a whole process. Proxy variables of the environment are not used.
+ * @param options.publicUrl base of the addresses of sources
+ * @param options.maxPools destinations whose connections are kept
+ * @throws Error naming an entry of `allow` that cannot be read
+ */
 export function createSender(options: Reach & { publicUrl?: () => string; maxPools?: number }): Sender {
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
@@ -110,6 +119,8 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
     },
   };
 }
+
+// A sender for one attempt, which must end before its activity.
 
 /**
  * A sender that begins nothing whose answer may come too late: the attempt would outlive its activity, and be made

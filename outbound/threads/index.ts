@@ -48,8 +48,10 @@ export interface GatedWebhook extends Pick<GatesTask, 'key' | 'request' | 'keyPa
  */
 export type Threads = ReturnType<typeof createThreads>;
 
+/** Processor time that the transforms of an organization may use in a minute, ms; Infinity: no limit. */
 export type BudgetOf = (organizationId: string) => Promise<number>;
 
+/** @param threads how many work at once for one organization; they are started when there is something to do */
 export function createThreads({
   threads,
   budgetOf,
@@ -119,6 +121,7 @@ export function createThreads({
   }
 
   return {
+    /** Asks the gates of a webhook's routes. @throws WorkEndedError */
     async gates({ organizationId, key, request, keyPath, body, gates }: GatedWebhook) {
       let isForgotten = false;
       for (let turn = 1; ; turn += 1) {
@@ -137,10 +140,12 @@ export function createThreads({
         isForgotten = result.kind === 'unknown';
       }
     },
+    /** Tries conditions on a sample. @throws WorkEndedError */
     tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult> {
       const text = JSON.stringify(trial);
       return run({ organizationId, kind: 'filter', task: () => ({ task: { kind: 'filter', trial: text } }) });
     },
+    /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. */
     async schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null> {
       const trial = await trySchema(organizationId, schema, null);
       return trial.ok ? null : trial.problem;
@@ -189,6 +194,11 @@ export function createThreads({
         kind: 'rowGroup',
         task: () => ({ task: { kind: 'rowGroup', ...group }, handedOver: [group.lines.buffer] }),
       }),
+    /**
+     * Compiles the code of a transform without running it on an event.
+     * @returns what is wrong with it, or null
+     * @throws what `budgetOf` throws
+     */
     async checkTransform(
       { type, code }: Pick<TransformCode, 'type' | 'code'>,
       organizationId: string,
@@ -196,7 +206,10 @@ export function createThreads({
       const result = await transform({ key: null, type, code, outputContentType: null }, null, organizationId);
       return result.ok ? null : result.problem;
     },
-    /** Runs a transform on an event; the same code and event give the same bytes, however often. */
+    /**
+     * Runs a transform on an event; the same code and event give the same bytes, however often.
+     * @throws what `budgetOf` throws
+     */
     async runTransform(code: TransformCode, event: TransformEvent, organizationId: string): Promise<TransformResult> {
       const result = await transform(code, event, organizationId).catch((error: unknown) => {
         if (error instanceof NoThreadError) transformFailures.add({ cause: 'sandbox' });

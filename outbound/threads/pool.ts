@@ -23,7 +23,9 @@ const MAX_REMEMBERED = 1000;
 // stack.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 16 };
 
+/** The time that work in a thread may take, in ms. */
 interface Deadline {
+  /** Processor time, which does not grow while others use the machine. */
   cpuMs: number;
   /** Time on the clock, also while others have the processor. Well above `cpuMs`. */
   wallMs: number;
@@ -78,6 +80,7 @@ export class WorkEndedError extends Error {
 
 interface Slot {
   worker: Worker;
+  /** Null: it is idle. */
   running: {
     deadline: Deadline;
     resolve: (done: { result: ResultOf<TaskKind>; cpuMs: number }) => void;
@@ -99,11 +102,13 @@ export class ThreadPool {
   #freed = Promise.withResolvers<void>();
   #closed = false;
 
+  /** @param threads how many run at once for one organization, 1 or more */
   constructor(threads: number) {
     this.#threads = threads;
     this.#queue = new FairQueue(threads + 1);
   }
 
+  /** Does work when it is the turn of its organization. @throws NoThreadError, WorkEndedError, or what `task` throws */
   async run<Kind extends TaskKind>(work: Work<Kind>): Promise<ResultOf<Kind>> {
     const { organizationId, budget = Number.POSITIVE_INFINITY } = work;
     this.#budgets.require(organizationId, budget);
@@ -220,7 +225,12 @@ function remember(names: Set<string>, name: string): void {
 // Below it a thread is not asked for its processor time again.
 const LEAST_WAIT_MS = 50;
 
-/** @param end called once, and only while the work continues */
+/**
+ * Ends work that has used its time.
+ * @param cpuAtStart processor time of the thread when the work began, in ms
+ * @param end called once, and only while the work continues
+ * @returns what to call when the work has ended
+ */
 export function endInTime(
   worker: Worker,
   { cpuMs, wallMs }: Deadline,

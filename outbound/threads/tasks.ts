@@ -52,6 +52,7 @@ export interface FilterTrial {
 
 export type FilterResult = { ok: true; matches: boolean; met: boolean[] } | { ok: false; problem: string };
 
+/** One payload and schemas; errors of each, in their order. */
 export interface ValidateTask {
   kind: 'validate';
   schemas: string;
@@ -59,6 +60,7 @@ export interface ValidateTask {
   contentType: string | undefined;
 }
 
+/** A schema that is not stored, perhaps with a payload: compiled for it alone, and kept nowhere. */
 export interface SchemaTask {
   kind: 'schema';
   schema: string;

@@ -1,3 +1,4 @@
+// A thread of the pool: does one task after the other.
 import { parentPort } from 'node:worker_threads';
 import { letOthersGoFirst } from '../../core/process/threads.ts';
 import { threadCpuMs } from '../../core/process/threads.ts';
@@ -26,6 +27,7 @@ async function work(task: Task): Promise<void> {
   }
 }
 
+/** What need not be copied. */
 function buffersOf(result: ResultOf<TaskKind>): ArrayBuffer[] {
   if (result === null || typeof result !== 'object') return [];
   if ('output' in result) return [result.output.body.buffer as ArrayBuffer];

@@ -21,6 +21,7 @@ export interface TransformRefusal {
   reason: TransformFailure;
 }
 
+/** What else a transform is told of an event; null: not known any more. */
 export interface EventFacts {
   eventId: string;
   eventMethod: string | null;
@@ -41,7 +42,11 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
   'repr-digest',
 ]);
 
-/** @throws NoThreadError, NoTurnError: the transform was not run then */
+/**
+ * Runs a stored transform on an event.
+ * @returns the content to send, or why there is none
+ * @throws NoThreadError, NoTurnError: the transform was not run then
+ */
 export async function transformContent(
   threads: Pick<Threads, 'runTransform'>,
   transform: StoredTransform,

@@ -17,6 +17,7 @@ export interface TransformLanguage {
   platform(code: string): readonly PartName[] | null;
   /** What the code uses and the sandbox lacks, looked for when the code is stored; on the host, which only reads it. */
   findMissing?(code: string): TransformProblem | null;
+  /** What becomes of numbers that a double does not hold. */
   numbers: NumberForm;
   /**
    * @param call asks the host (platform/index.ts); undefined inside the sandbox if `platform` is null
@@ -37,11 +38,16 @@ export interface SandboxError {
   place: [number, number] | null;
 }
 
+/** The line and column, from 1, of an offset in a text. */
 export function placeOf(code: string, offset: number): { line: number; column: number } {
   const before = code.slice(0, Math.max(0, offset)).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
+/**
+ * Compiles with a library.
+ * @param adapter script text of a function (code, call) => (event) => result, evaluated inside the sandbox
+ */
 export function compileWith(adapter: string): TransformLanguage['compile'] {
   return (vm, code, call) =>
     vm.unwrapResult(vm.evalCode(adapter, 'adapter.js')).consume((compile) => {
@@ -50,6 +56,9 @@ export function compileWith(adapter: string): TransformLanguage['compile'] {
     });
 }
 
+// What transforms take and give, as the attempt and the API see it.
+
+/** Code to run. `key` names it in the caches of warm sandboxes (id and version); null for code that is not stored. */
 export interface TransformCode {
   key: string | null;
   type: TransformType;
@@ -93,6 +102,7 @@ export interface TransformProblem {
 export interface TransformOutput {
   body: Uint8Array;
   contentType: string;
+  /** Whether the result was a string, sent as it is; everything else is sent as JSON. */
   isText: boolean;
 }
 
@@ -114,6 +124,7 @@ export const LIMITS = {
   outputBytes: 10 * 1024 * 1024,
 } as const;
 
+/** A problem that has no place in the code. */
 const problem = <Reason extends TransformFailure>(reason: Reason, message: string) => ({
   ...{ reason, message, line: null, column: null },
 });

@@ -43,7 +43,10 @@ const warm = new LRUCache<string, { sandbox: Sandbox; runs: number }>({
   sizeCalculation: ({ sandbox }) => sandbox.memoryBytes,
 });
 
-/** @param begin called when everything of our own is loaded, and the code runs from now on */
+/**
+ * Runs a transform on its event, or checks its code.
+ * @param begin called when everything of our own is loaded, and the code runs from now on
+ */
 export async function runTransform({ transform, event }: TransformTask, begin: () => void): Promise<TransformResult> {
   const { key, type, code } = transform;
   const sandbox = takeWarm(key) ?? (await openSandbox(wasm, languages[type], code));
@@ -73,6 +76,7 @@ function takeWarm(key: string | null): Sandbox | undefined {
   return key === null ? undefined : warm.get(key)?.sandbox;
 }
 
+/** Keeps a sandbox for the next event, unless it has hit a limit or run for long enough. */
 function keepWarm(key: string | null, sandbox: Sandbox): void {
   if (key === null) return;
   const runs = (warm.get(key)?.runs ?? 0) + 1;

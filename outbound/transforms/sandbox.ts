@@ -33,9 +33,12 @@ const JOBS_AT_ONCE = 1000;
 
 export interface SandboxInput {
   id: string;
+  /** JSON of the event without its payload. */
   facts: string;
   body: string;
+  /** What NUMBERS is to know; null when all numbers of the payload are exact. */
   numbers: string | null;
+  /** What the clock shows, in ms since 1970. */
   now: number;
   /** 32 bits from which random numbers follow. */
   seed: number;
@@ -43,6 +46,7 @@ export interface SandboxInput {
 
 export type SandboxResult = { ok: true; isText: boolean; text: string } | { ok: false; problem: TransformProblem };
 
+/** A context with what was taken from it before the transform could change it, and the compiled transform. */
 interface Room {
   vm: QuickJSContext;
   clock: QuickJSHandle;
@@ -64,7 +68,10 @@ const errorSchema: z.ZodType<SandboxError> = z.object({
   place: z.tuple([z.number(), z.number()]).nullable(),
 });
 
-/** Opens a sandbox for one transform; its library is loaded by then and the code is not compiled yet. */
+/**
+ * Opens a sandbox for one transform; its library is loaded by then and the code is not compiled yet.
+ * @param wasm QuickJS, compiled once per thread
+ */
 export async function openSandbox(
   wasm: WebAssembly.Module,
   language: TransformLanguage,
@@ -103,6 +110,7 @@ export class Sandbox {
     this.#prepared = this.#newContext();
   }
 
+  /** The memory it holds, in bytes. */
   get memoryBytes(): number {
     return this.#memory.buffer.byteLength;
   }

@@ -10,7 +10,9 @@ export type Wording = {
   service: string;
   bucket: string;
   credentials: string;
+  /** What to check when there is no connection. */
   address: string;
+  /** What the credentials must be allowed. */
   permission: string;
   region: string | null;
 };
@@ -95,6 +97,7 @@ function describeIdentityError({ cause }: IdentityError, { service }: Wording): 
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
+/** A deadline that passed; the caller's own, so no provider is asked. */
 export function describeTimeout(timeoutMs: number, { service }: Pick<Wording, 'service'>): StoreProblem {
   const summary = ownWords`${named(service)} did not respond within ${timeoutMs} ms`;
   return { kind: 'timeout', ...openError(summary), retryable: true };

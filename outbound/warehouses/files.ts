@@ -25,6 +25,7 @@ export interface OpenFile {
    * @throws FileTooLargeError; of Parquet NoThreadError; what the sink throws
    */
   add(some: FileRows): Promise<void>;
+  /** Writes the end of the file. @throws as `add` */
   finish(): Promise<FileContent>;
 }
 
@@ -34,7 +35,10 @@ interface BatchFileForm {
   fieldMapping: FieldMappingRule[] | null;
 }
 
-/** @param to.limit of the file before it is compressed, in bytes; of Parquet of its rows as text */
+/**
+ * @param to.limit of the file before it is compressed, in bytes; of Parquet of its rows as text
+ * @param to.sink takes its bytes as they are stored
+ */
 export function openFile(
   organizationId: string,
   { fileFormat, compression, fieldMapping }: BatchFileForm,
@@ -68,6 +72,7 @@ export function openFile(
  */
 export const PART_BYTES = 16 * 1024 * 1024;
 
+/** The store has not taken it. */
 export class NotStoredError extends Error {
   override readonly name = 'NotStoredError';
   readonly problem: StoreProblem;
@@ -79,6 +84,7 @@ export class NotStoredError extends Error {
 
 export interface StoredFile {
   key: string;
+  /** Bytes. */
   size: number;
   sha256: string;
 }
@@ -94,6 +100,7 @@ export class ObjectWriter implements FileSink {
   #size = 0;
   #latencyMs = 0;
 
+  /** @param timeoutMs of each request */
   constructor(
     warehouses: Pick<Warehouses, 'put' | 'begin'>,
     target: WarehouseTarget,
@@ -105,10 +112,12 @@ export class ObjectWriter implements FileSink {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** Of the store, until now. */
   get latencyMs(): number {
     return Math.round(this.#latencyMs);
   }
 
+  /** @throws NotStoredError */
   async write(bytes: Uint8Array): Promise<void> {
     this.#digest.update(bytes);
     this.#size += bytes.length;
@@ -118,6 +127,7 @@ export class ObjectWriter implements FileSink {
     }
   }
 
+  /** Stores it. @param count of its rows @throws NotStoredError */
   async end(count: number): Promise<StoredFile> {
     const stored = { key: this.#object.key, size: this.#size, sha256: this.#digest.digest('hex') };
     const metadata = { count: String(count), sha256: stored.sha256 };
@@ -206,6 +216,7 @@ class CompressedStream {
     this.#done.catch(() => undefined);
   }
 
+  /** @throws what the sink has thrown */
   async write(bytes: Uint8Array): Promise<void> {
     const written = new Promise<void>((resolve) => this.#stream.write(bytes, () => resolve()));
     await Promise.race([written, this.#done]);
@@ -229,6 +240,7 @@ class Pieces {
     this.#size = size;
   }
 
+  /** @returns the pieces that are full; what may be the last piece is held back */
   *add(bytes: Uint8Array): Generator<Buffer, void> {
     for (let from = 0; from < bytes.length; ) {
       if (this.#bytes === this.#size) yield this.rest();
@@ -239,6 +251,7 @@ class Pieces {
     }
   }
 
+  /** The last piece; empty only when nothing came. */
   rest(): Buffer {
     const piece = Buffer.concat(this.#held);
     this.#held = [];

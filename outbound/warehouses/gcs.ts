@@ -130,6 +130,7 @@ function transport(options: {
 
 type Encoded = { headers: Record<string, string>; body: Uint8Array | string | null };
 
+/** The body of a request: none, JSON, or (an upload) metadata and content in two parts. */
 async function encode(request: SdkRequest): Promise<Encoded> {
   const headers = { ...(request.headers as Record<string, string>) };
   const parts = request.multipart as { 'Content-Type': string; body: string | AsyncIterable<Buffer> }[] | undefined;
@@ -192,11 +193,13 @@ function resumableUpload(
   };
 }
 
+/** From `bytes=0-524287`. */
 function keptBytes({ headers }: GuardedResponse): number {
   const last = /-(\d+)$/.exec(headers.range ?? '')?.[1];
   return last === undefined ? 0 : Number(last) + 1;
 }
 
+/** The JSON of an answer. @throws ApiError for every status but 2xx */
 function readAnswer({ status, body }: GuardedResponse, ApiError: typeof ApiErrorClass): unknown {
   const text = body.toString();
   let answer: unknown = null;
@@ -247,6 +250,7 @@ function selfSignedTokens(account: ServiceAccount): Authorize {
   };
 }
 
+/** @param now seconds since 1970 */
 function signToken({ clientEmail, privateKey, privateKeyId }: ServiceAccount, now: number): string {
   const header = { alg: 'RS256', typ: 'JWT', kid: privateKeyId };
   const claims = { iss: clientEmail, sub: clientEmail, scope: SCOPE, iat: now, exp: now + LIFETIME_S };

@@ -45,8 +45,12 @@ export class TransportError extends Error {
 }
 
 export interface GuardedHttp {
-  /** @throws TransportError */
+  /**
+   * Sends one request, once, and reads its answer; redirects are answers like any other.
+   * @throws TransportError
+   */
   send(request: GuardedRequest): Promise<GuardedResponse>;
+  /** Closes every connection at once; requests under way fail. */
   close(): void;
 }
 
@@ -58,6 +62,7 @@ const CONNECTIONS = 8;
 // Unused here, and an SDK that asks for compression leaves the unpacking to its own transport.
 const NOT_SENT = new Set(['accept-encoding', 'connection', 'expect', 'keep-alive', 'transfer-encoding']);
 
+/** @param connect the guarded connector (outbound/http/guarded-connect.ts) for an organization */
 export function createGuardedHttp(connect: buildConnector.connector): GuardedHttp {
   const agent = new Agent({
     connect,

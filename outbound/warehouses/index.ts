@@ -88,8 +88,10 @@ type Opened = {
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * No SDK is loaded before the first call.
+ * Makes the object stores of a process. No SDK is loaded before the first call.
+ * @param options.maxStores destinations whose clients are kept
  * @param options.access what of the operator's access may be used; by default nothing
+ * @throws Error naming an entry of `allow` that cannot be read
  */
 export function createWarehouses(options: Reach & { maxStores?: number; access?: OperatorAccess }): Warehouses {
   const guard = guardOptions(options);

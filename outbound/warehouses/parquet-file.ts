@@ -39,6 +39,7 @@ export class ParquetFile {
   #offset = 0;
   #count = 0;
 
+  /** @param limit of its rows as text, in bytes */
   constructor(
     organizationId: string,
     form: ParquetForm,
@@ -51,6 +52,10 @@ export class ParquetFile {
     this.#sink = sink;
   }
 
+  /**
+   * Adds rows; they stand in the order in which they are added, each call after the end of the one before.
+   * @throws FileTooLargeError, NoThreadError
+   */
   async add(some: FileRows): Promise<void> {
     for (const row of linesOf(some)) {
       const size = row.length + 1;
@@ -69,6 +74,7 @@ export class ParquetFile {
     return rows.length === MAX_GROUP_ROWS || (rows.length > 0 && bytes + size > MAX_GROUP_BYTES);
   }
 
+  /** @throws FileTooLargeError, NoThreadError */
   async finish(): Promise<FileContent> {
     if (this.#waiting.rows.length > 0) await this.#endGroup();
     // Loaded by the first file that needs it, like the SDKs of the stores.
@@ -113,6 +119,7 @@ function* linesOf({ bytes, rows }: FileRows): Generator<Uint8Array> {
   }
 }
 
+/** In memory of its own, so that it can be handed over. */
 function joined({ rows, bytes }: Waiting): Uint8Array<ArrayBuffer> {
   const lines = new Uint8Array(bytes);
   let at = 0;

@@ -12,8 +12,10 @@ export interface ParquetForm {
 }
 
 export interface RowGroup extends ParquetForm {
+  /** Rows as JSON in UTF-8, each with a line break behind it. */
   lines: Uint8Array<ArrayBuffer>;
   rows: number;
+  /** Bytes of the file before it. */
   offset: number;
 }
 
@@ -64,6 +66,7 @@ const compressors = {
     zstdCompressSync(page, { pledgedSrcSize: page.length, params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
 };
 
+/** @param offset bytes of the file before what is written; the writer holds the magic number, then that */
 function begin({ columns, compression }: ParquetForm, offset: number) {
   const bytes = new ByteWriter();
   const schema: SchemaElement[] = [

@@ -1,3 +1,4 @@
+// Amazon S3 and compatible stores, such as Cloudflare R2.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
@@ -25,6 +26,7 @@ export type Target = {
   forcePathStyle: boolean;
   credentials: NonNullable<S3ClientConfig['credentials']>;
   isIdentity: boolean;
+  /** What S3 alone has. */
   put?: Partial<PutObjectCommandInput>;
   owner?: Pick<PutObjectCommandInput, 'ExpectedBucketOwner'>;
 };
@@ -47,6 +49,7 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, use
   });
 };
 
+/** Members of an upload that only S3 knows. */
 function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Partial<PutObjectCommandInput> {
   return {
     ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
@@ -88,7 +91,10 @@ interface R2Access {
   secretAccessKey: string;
 }
 
-/** @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere */
+/**
+ * Values missing in the config come from the operator.
+ * @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere
+ */
 function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
   const accountId = config.accountId ?? r2.accountId;
   // An address in the config wins over the operator's, in whichever way it is given.

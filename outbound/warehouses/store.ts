@@ -24,10 +24,12 @@ export interface PartsUnderWay {
    * it
    */
   complete(last: Buffer, metadata: ObjectMetadata, signal: AbortSignal): Promise<void>;
+  /** Removes what was sent, if the store does not do so by itself. */
   abort(signal: AbortSignal): Promise<void>;
 }
 
 export type ObjectHead = {
+  /** Bytes. */
   size: number;
   contentType: string;
   metadata: Record<string, string>;

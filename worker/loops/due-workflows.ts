@@ -31,6 +31,7 @@ import type { replay } from '../../workflows/replay.ts';
 import type { warehouseFlush } from '../../workflows/warehouse-flush.ts';
 import type { DuePart } from './due.ts';
 
+// Claimed per round; more of them follow at once.
 const MAX_CIRCUITS = 100;
 const MAX_FLUSHES = 50;
 const MAX_OTHERS = 20;
@@ -45,6 +46,7 @@ interface DueWorkflowDeps {
   log: Log;
 }
 
+/** What every workflow is started with. @param about what it is about, besides its organization */
 const startOptions = (organizationId: string, summary: string, about: SearchAttributePair[] = []) => ({
   taskQueue: TASK_QUEUE,
   ...fairnessOf(organizationId),
@@ -52,6 +54,7 @@ const startOptions = (organizationId: string, summary: string, about: SearchAttr
   typedSearchAttributes: new TypedSearchAttributes([{ key: organizationIdAttribute, value: organizationId }, ...about]),
 });
 
+/** @returns false when it was started before */
 async function start(client: Client, type: string, options: WorkflowStartOptions): Promise<boolean> {
   try {
     await client.workflow.start(type, options);
@@ -75,6 +78,7 @@ export function dueCircuits({ client, pool }: DueWorkflowDeps): DuePart {
   };
 }
 
+/** Signals the workflow of a circuit, or of a paused destination, starting it when it does not run. */
 async function wakeCircuit(client: Client, { routeId, organizationId, name }: DueCircuit): Promise<void> {
   const isRoute = isId('rte', routeId);
   const summary = isRoute
@@ -104,6 +108,7 @@ export function dueFlushes({ client, pool }: DueWorkflowDeps, retryMs: number): 
   };
 }
 
+/** Starts the workflow of a destination unless it runs, and signals it when something has changed. */
 async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promise<void> {
   const { organizationId, destinationId, destinationName, hasNews } = due;
   const summary = summaryLine(`Files of ${destinationName ?? 'a deleted destination'}`);
@@ -117,6 +122,7 @@ async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promis
   await client.workflow.signalWithStart<typeof warehouseFlush>('warehouseFlush', { ...options, ...signal });
 }
 
+/** Makes the messages that are due, and starts the workflow of each. @param everyMs between its rounds */
 export function dueMessages({ client, pool }: DueWorkflowDeps, everyMs: () => number): DuePart {
   const announce = announcements(pool);
   return {
@@ -137,6 +143,7 @@ export function dueMessages({ client, pool }: DueWorkflowDeps, everyMs: () => nu
   };
 }
 
+/** Rounds of one process: each continues after the last one. @returns whether all channels were compared */
 export function announcements(pool: Pool): () => Promise<boolean> {
   let last = '';
   return async () => {
@@ -147,6 +154,7 @@ export function announcements(pool: Pool): () => Promise<boolean> {
   };
 }
 
+/** @returns how many were claimed */
 async function startMessages(client: Client, pool: Pool): Promise<number> {
   const { due, claimed } = await claimMessages(pool, MAX_OTHERS);
   const started: DueMessage[] = [];
@@ -187,9 +195,9 @@ export function dueReplays(deps: DueWorkflowDeps): DuePart {
 }
 
 /**
- * If the workflow was terminated in Temporal, the replay would stay open for ever, so the replay is ended too. A
- * workflow that completed has recorded its end first: if the database does not have it, the database was restored from
- * a backup, and the replay continues from there.
+ * Starts a replay's workflow unless it runs. If the workflow was terminated in Temporal, the replay would stay open for
+ * ever, so the replay is ended too. A workflow that completed has recorded its end first: if the database does not have
+ * it, the database was restored from a backup, and the replay continues from there.
  */
 async function lookAfterReplay({ client, pool, log }: DueWorkflowDeps, due: DueReplay): Promise<void> {
   const { organizationId, replayId, ratePerSecond, eventsTotal, sourceId } = due;

@@ -21,19 +21,24 @@ export interface DuePart {
   /** A name for the log: `<what> wait: checking them failed`. */
   what: string;
   kinds: readonly DueKind[];
+  /** Shortest time between its rounds, ms. */
   everyMs: () => number;
   isOn?: () => boolean;
+  /** One round. @returns how soon the next one follows, whatever a look says, ms; null: when a look says so */
   round: () => Promise<number | null>;
+  /** Ends at once what a round waits for, and what runs beside the rounds. */
   stop?: () => Promise<void>;
 }
 
 interface RunningPart extends DuePart {
   running: Promise<void> | null;
+  /** By a monotonic clock, ms. */
   notBefore: number;
   againAt: number;
 }
 
 interface DueWorkDeps {
+  /** That of the hot path: the look is planned once for each connection. */
   pool: Pool;
   recoverySeconds: number;
   /** Called when what a look says of the installation has changed. */
@@ -44,8 +49,9 @@ interface DueWorkDeps {
 export type DueWork = ReturnType<typeof lookAtDue> extends Promise<infer Made> ? Made : never;
 
 /**
- * Failure policy: a failed first look is thrown. Later, while the database or Temporal is away, what is due waits, what
- * was known stays, and claims of which nothing came expire.
+ * Resolves after the first look; without parts it only keeps `now` up to date. Failure policy: a failed first look is
+ * thrown. Later, while the database or Temporal is away, what is due waits, what was known stays, and claims of which
+ * nothing came expire.
  */
 export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWorkDeps) {
   const parts: RunningPart[] = [];
@@ -74,6 +80,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
     return { ms, wokenMs: SHORTEST_REST_MS };
   }
 
+  /** @returns when it is due next, by a monotonic clock, ms */
   function startWhenDue(part: RunningPart, at: number): number {
     // When it ends, another look follows.
     if (part.running !== null || !isOn(part)) return Number.POSITIVE_INFINITY;
@@ -119,6 +126,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       activeAt = performance.now();
       loop.wake();
     },
+    /** Resolves when no round is running. */
     async stop(): Promise<void> {
       isStopped = true;
       await loop.stop();
@@ -134,6 +142,11 @@ const AT_OWN_PACE = 4;
 // As a multiple. When nearly all workers die at once, due work waits for so long at most.
 const LONGEST = 5;
 
-/** How long a worker rests between rounds that each of them would make. */
+/**
+ * How long a worker rests between rounds that each of them would make.
+ * @param everyMs of a worker that is alone
+ * @param workers that are alive
+ * @returns ms
+ */
 export const sharedRest = (everyMs: number, workers: number): number =>
   everyMs * Math.min(LONGEST, Math.max(1, workers / AT_OWN_PACE));

@@ -33,10 +33,15 @@ export interface ExpressDeps {
    * nothing was sent
    */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  /** Waits for its organization's turn at Temporal. @returns false when the relay ends */
   inTurn: (row: OutboxRow) => Promise<boolean>;
+  /** Starts the delivery's workflow; false when one was started before. */
   startWorkflow: (row: OutboxRow, policy: StartPolicy, first: FirstAttempt | undefined) => Promise<boolean>;
+  /** Ends a delivery whose workflow was terminated by an operator. @returns whether its workflow runs */
   lookAfter: (row: OutboxRow) => Promise<boolean>;
+  /** Called when a delivery no longer needs its slot. */
   done: (deliveryId: string) => void;
+  /** How long running attempts get at the end, ms. */
   drainMs: number;
   log: Log;
 }
@@ -44,6 +49,7 @@ export interface ExpressDeps {
 export interface Express {
   run(row: OutboxRow, policy: StartPolicy): void;
   isRunning(deliveryId: string): boolean;
+  /** Resolves when no attempt is running, or on timeout; another relay repeats unfinished attempts. */
   drain(): Promise<void>;
 }
 
@@ -67,8 +73,8 @@ export function createExpress(deps: ExpressDeps): Express {
   }
 
   /**
-   * Problems of a single delivery (its credentials cannot be decrypted, its code fails) are left to its workflow, which
-   * retries with backoff and holds no slot here.
+   * Retries while the database is down, which affects all deliveries. Problems of a single delivery (its credentials
+   * cannot be decrypted, its code fails) are left to its workflow, which retries with backoff and holds no slot here.
    */
   async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
     const { deliveryId } = row;
@@ -100,7 +106,10 @@ export function createExpress(deps: ExpressDeps): Express {
     );
   }
 
-  /** The row is removed once Temporal has the workflow. At the end of this relay it stays for the next one. */
+  /**
+   * The workflow continues from the result of the first attempt. The row is removed once Temporal has the workflow. At
+   * the end of this relay it stays for the next one.
+   */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     if (!(await deps.inTurn(row))) return;
     const started = await deps.startWorkflow(row, policy, outcome);

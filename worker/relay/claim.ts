@@ -35,10 +35,12 @@ export class Claims {
     this.#deps = deps;
   }
 
+  /** When the last claim ended, ms of the clock; undefined before the first. */
   get claimedAt(): number | undefined {
     return this.#claimedAt;
   }
 
+  /** Whether the last claim has found rows, started or not. */
   get hasFound(): boolean {
     return this.#hasFound;
   }
@@ -107,6 +109,7 @@ export class Claims {
     });
   }
 
+  /** What is left out no more may be started: a sweep begins again. */
   #leave(leftOut: string[]): void {
     const isLeftOut = new Set(leftOut);
     if (this.#leftOut.some((id) => !isLeftOut.has(id))) this.#cursor.changed();
@@ -114,6 +117,7 @@ export class Claims {
   }
 }
 
+/** @param rows by destination */
 const isAnyCut = (rows: OutboxRow[]) =>
   rows.some(({ destinationId }, index) => rows[index - MOST_PER_DESTINATION + 1]?.destinationId === destinationId);
 
@@ -136,10 +140,17 @@ interface Start {
 export class ClaimCursor {
   readonly #mostOrganizations: number;
   #organization = '';
+  /** Of organizations that were not examined to the end: the last examined destination. */
   readonly #destinations = new Map<string, string>();
+  /**
+   * Where claims stood among the organizations when something changed; null: they have examined each since, at least a
+   * part of it.
+   */
   #start: Start | null = { after: '', hasWrapped: false };
+  /** Those of which a part was not examined since. */
   #open = new Map<string, Start>();
 
+  /** @param mostOrganizations that a claim examines */
   constructor(mostOrganizations: number) {
     this.#mostOrganizations = mostOrganizations;
   }
@@ -148,6 +159,7 @@ export class ClaimCursor {
     return this.#organization;
   }
 
+  /** Organizations that were not examined to the end. */
   get begun(): string[] {
     return [...this.#destinations.keys()];
   }
@@ -161,6 +173,7 @@ export class ClaimCursor {
     this.#open = new Map([...this.#destinations].map(([id, after]) => [id, startAt(after)]));
   }
 
+  /** @param skipped organizations that the claim has left out */
   moveOn({ examinedTo, isFull }: Claimed, skipped: ReadonlySet<string>): void {
     const last = [...examinedTo.keys()].at(-1) ?? '';
     const isLast = !isFull && examinedTo.size < this.#mostOrganizations;
@@ -176,10 +189,15 @@ export class ClaimCursor {
     if (this.#start && isAround(this.#start, this.#organization)) this.#start = null;
   }
 
+  /**
+   * Whether everything was examined since something changed.
+   * @param mayClaim whether anything may be claimed of an organization
+   */
   isDone(mayClaim: (organizationId: string) => boolean): boolean {
     return this.#start === null && ![...this.#open.keys()].some(mayClaim);
   }
 
+  /** @param to the last examined destination; '' when none is left behind it */
   #examined(organizationId: string, to: string): void {
     const start = this.#open.get(organizationId) ?? (this.#start && startAt(this.destinationIn(organizationId)));
     if (start === null || isAround(start, to)) this.#open.delete(organizationId);
@@ -191,6 +209,7 @@ export class ClaimCursor {
 
 const startAt = (after: string): Start => ({ after, hasWrapped: false });
 
+/** @param to where claims stand now; '' at the end */
 function isAround(start: Start, to: string): boolean {
   if (to !== '') return start.hasWrapped && to >= start.after;
   if (start.hasWrapped || start.after === '') return true;

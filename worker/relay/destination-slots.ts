@@ -24,6 +24,8 @@ export interface SlotKeeper {
 /**
  * Failure policy: while the database is away, the last number of workers and the last maxima stay valid, and nothing
  * begins that needs a slot.
+ * @param owner the name of this worker as a relay
+ * @param onRoom called when a destination has room again
  */
 export function keepDestinationSlots(
   { databaseUrl, pool, log }: { databaseUrl: DatabaseUrl; pool: Pool; log: Log },

@@ -29,6 +29,7 @@ interface Entry {
    * over.
    */
   endWorkflow: (() => void) | null;
+  /** When to check next whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
 
@@ -53,6 +54,7 @@ interface Limits {
 }
 
 interface InFlightOptions {
+  /** A monotonic clock in ms. */
   now?: () => number;
   isSlow?: (destinationId: string) => boolean;
 }
@@ -62,6 +64,7 @@ type Belongings = Pick<OutboxRow, 'destinationId' | 'organizationId'>;
 export class InFlight {
   readonly #entries = new Map<string, Entry>();
   readonly #perDestination = new Map<string, number>();
+  /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
   readonly #slots: FairQueue;
   readonly #workflows: FairQueue;
@@ -88,6 +91,7 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
+  /** How many more slots an organization may take; without one: an organization that has none. */
   roomFor(organizationId = ''): number {
     return this.#slots.roomFor(organizationId);
   }
@@ -185,6 +189,7 @@ export class InFlight {
     return this.#workflows.roomFor(organizationId) > 0;
   }
 
+  /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. @param onEnd called then */
   startsAsWorkflow(deliveryId: string, onEnd: () => void = () => {}): void {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.endWorkflow) return;
@@ -196,6 +201,7 @@ export class InFlight {
   }
 
   /**
+   * Its destination has answered, or never will.
    * @returns whether the destination had no slot left before, or when the last claim began: its limit may have grown
    * since
    */
@@ -220,11 +226,15 @@ export class InFlight {
     return this.#entries.delete(deliveryId);
   }
 
+  /** Not the slots of later rows of the same deliveries. */
   deleteAll(rows: OutboxRow[]): void {
     for (const row of rows) if (this.holds(row)) this.delete(row.deliveryId);
   }
 
-  /** `isEarly`: a result is not overdue yet, and only those that have left the outbox are done. */
+  /**
+   * Entries that are due for a check, with their age in ms; each is due again after a while. `isEarly`: a result is not
+   * overdue yet, and only those that have left the outbox are done.
+   */
   takeOverdue(): { row: OutboxRow; forMs: number; isEarly: boolean }[] {
     const now = this.#now();
     const due: { row: OutboxRow; forMs: number; isEarly: boolean }[] = [];
@@ -238,12 +248,14 @@ export class InFlight {
     return due;
   }
 
+  /** When the next entry is due for a check, ms from now; infinite without entries. */
   get nextCheckInMs(): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { checkAt } of this.#entries.values()) first = Math.min(first, checkAt);
     return first - this.#now();
   }
 
+  /** One that was due, and was not checked, is due again soon. */
   checkSoon(deliveryId: string): void {
     const entry = this.#entries.get(deliveryId);
     if (entry) entry.checkAt = this.#now() + FIRST_CHECK_MS;

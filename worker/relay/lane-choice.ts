@@ -10,6 +10,7 @@ import type { Log } from '../../core/process/log.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 export interface LaneChoiceDeps {
+  /** For routes without one. */
   lane: LaneSetting;
   permits: WorkflowPermits;
   log: Pick<Log, 'info'>;
@@ -27,10 +28,18 @@ export interface Choice {
 type Belongings = Pick<OutboxRow, 'deliveryId' | 'organizationId'>;
 
 export interface LaneChoice {
+  /**
+   * The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one
+   * organization.
+   */
   current(): Lane;
   /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
   comes(row: Belongings, named: LaneSetting | null): void;
-  /** @param hasSlot whether its organization has room among the workflows in flight */
+  /**
+   * The lane of a first attempt that has come.
+   * @param named that of its route, if it names one
+   * @param hasSlot whether its organization has room among the workflows in flight
+   */
   choose(row: Belongings, named: LaneSetting | null, hasSlot: boolean): Choice;
   /**
    * The first attempt of a workflow begins, or never will, or may begin in another process. Nothing happens when it is
@@ -43,6 +52,7 @@ export interface LaneChoice {
 export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps): LaneChoice {
   const perSecond = WORKFLOWS_PER_PROCESSOR * availableParallelism();
   const rule = new LaneRule({ permits, perSecond, now: () => performance.now() });
+  /** Of the workflows whose first attempts have not begun, by delivery. */
   const held = new Map<string, Leave>();
   let shown: Lane = 'workflow';
 

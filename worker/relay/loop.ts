@@ -41,12 +41,18 @@ export interface RelayLoopDeps {
   free: () => number;
   hears: () => boolean;
   workers: () => number;
+  /** Claims once, and starts what it finds. @returns whether it found anything */
   round: (isQuiet: boolean) => Promise<boolean>;
+  /** Whether the last round has left rows of a destination because a claim takes no more. */
   hasMore: () => boolean;
+  /** Whether the quiet rounds until now have examined everything. */
   isSwept: () => boolean;
+  /** Before each rest. */
   look: () => void;
+  /** When there is something to do without news, ms from now. */
   dueInMs: () => number;
   onError: (error: unknown) => void;
+  /** A monotonic clock in ms. */
   now?: () => number;
 }
 
@@ -158,11 +164,13 @@ export class RelayLoop {
   }
 }
 
+/** Work that a loop starts and does not wait for. */
 export class BackgroundTasks {
   readonly #running = new Set<Promise<void>>();
   readonly #failed: () => void;
   #error: unknown;
 
+  /** @param failed called when a task fails */
   constructor(failed: () => void = () => {}) {
     this.#failed = failed;
   }
@@ -184,11 +192,13 @@ export class BackgroundTasks {
     if (error !== undefined) throw error;
   }
 
+  /** Resolves when no task is running, those included that others have begun meanwhile. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 
+/** @returns a function that runs the task; it does nothing while the task is running */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let isRunning = false;
   return async () => {

@@ -56,6 +56,10 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   }
 }
 
+/**
+ * Checks one that is still in the outbox.
+ * @returns false when Temporal or the database did not answer: it keeps its slot
+ */
 async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume | null): Promise<boolean> {
   const { deliveryId } = row;
   try {
@@ -77,6 +81,7 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
   }
 }
 
+/** @returns whether its workflow runs, and will handle its start or signal */
 async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | null): Promise<boolean> {
   if (resume !== 'waiting') return lookAfterQueued(deps, row);
   // One that has begun to wait for its turn since then is claimed again, and signalled at its turn.
@@ -98,6 +103,10 @@ export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   });
 }
 
+/**
+ * Signals again when no result has come: the workflow may be late, or wait for something else after the database was
+ * restored from a backup. @returns and @throws as the first signal
+ */
 function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   return unlessRefused(deps, row, async () => {
     const repaired = await repair(deps, row);
@@ -126,7 +135,10 @@ async function unlessRefused(
   }
 }
 
-/** Rows without an attempt are missing: they start like new ones. */
+/**
+ * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows
+ * without an attempt are missing: they start like new ones.
+ */
 async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
   const points = await resumePoints(
@@ -141,7 +153,11 @@ async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow
   );
 }
 
-/** Its row is removed when Temporal has the workflow, or the delivery is no longer open. */
+/**
+ * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is no
+ * longer open.
+ * @param start starts the workflow; false when it was started before
+ */
 async function resumeDelivery(
   deps: RepairDeps,
   row: OutboxRow,

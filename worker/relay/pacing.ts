@@ -18,15 +18,19 @@ const NONE_RESERVED: Slot = { at: 0, inMs: 0 };
 const MOST_REMEMBERED = 10_000;
 
 export interface Pacing {
+  /** Destinations to skip, because their next slot is too far away. */
   waiting(): string[];
+  /** When the first of them may be claimed again, ms from now; infinite when there is none. */
   nextInMs(): number;
-  /** Rows are in order of urgency. */
+  /** Which of the claimed rows to start now; the others wait for a later claim. Rows are in order of urgency. */
   pace(rows: OutboxRow[], limitOf: (row: OutboxRow) => number | null): Promise<OutboxRow[]>;
   slotTaken(destinationId: string, deliveryId: string): void;
 }
 
 export function createPacing(pool: Pool): Pacing {
+  // When a destination may be claimed again, performance.now() ms.
   const notBefore = new Map<string, number>();
+  // Started deliveries that have not reserved their slot yet, each with its deadline; oldest first.
   const started = new Map<string, Map<string, number>>();
   // The next slot as it was at the last look, and how many attempts of this process have reserved one since.
   const looks = new LRUCache<string, { slot: Slot; heard: number }>({ max: MOST_REMEMBERED });

@@ -21,20 +21,26 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freeSlot' | 'backgrou
   mostWorkflows: number;
   makesAttempt: (deliveryId: string) => boolean;
   suspended: () => string[];
+  /** Whether this process hears of new deliveries (db/hot-path/outbox-listener.ts). */
   hears: () => boolean;
 }
 
 export interface RelayFigures {
   inFlight: number;
   free: number;
+  /** Since its last claim, ms; undefined before the first. */
   claimedMsAgo: number | undefined;
 }
 
 export interface Relay {
   wake(): void;
   answered(deliveryId: string): void;
+  /**
+   * Call it when a destination without a slot has one again, because a retry has left it, or this worker has a slot.
+   */
   onRoom(): void;
   hasPermit(deliveryId: string): boolean;
+  /** Whether others wait for a delivery to be recorded, because all slots are taken. */
   isAwaited(deliveryId: string): boolean;
   recorded(deliveryId: string): void;
   state(): RelayFigures;

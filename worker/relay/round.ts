@@ -37,7 +37,10 @@ interface RoundDeps {
 
 type PolicyOf = (row: OutboxRow) => StartPolicy;
 
-/** Claimed rows count as in flight from then on. */
+/**
+ * Claims and starts once. Claimed rows count as in flight from then on.
+ * @throws the first error of this round, or of background work of earlier rounds
+ */
 export async function runRound(deps: RoundDeps): Promise<void> {
   const { shards, claims, vacuum, background } = deps;
   const claimed = await shards.duringClaim(() => claims.next());
@@ -60,7 +63,7 @@ interface Chosen {
 }
 
 /**
- * The others stay in the outbox and hold no slot.
+ * Which of the claimed rows are to be started now. The others stay in the outbox and hold no slot.
  * @throws when the database does not answer: then none of them holds one, because nobody would work on it
  */
 async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
@@ -76,6 +79,10 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   }
 }
 
+/**
+ * Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination.
+ * @returns the others
+ */
 function block(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
@@ -106,7 +113,10 @@ async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
   await startAdmitted(deps, left);
 }
 
-/** Before its policy is read, the maximum of a destination is not known, or an old one. */
+/**
+ * Before its policy is read, the maximum of a destination is not known, or an old one.
+ * @returns deliveries within the maxima of their destinations. The others stay in the outbox and hold no slot
+ */
 function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
   for (const row of rows) concurrency.setMaximum(row.destinationId, policyOf(row).maxConcurrency);
   // The last ones are the least urgent.
@@ -124,6 +134,7 @@ function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], p
   for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
 }
 
+/** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no slot. */
 async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<OutboxRow[]> {
   const near = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
   const starting = new Set(near);
@@ -147,7 +158,7 @@ export interface Vacuum {
   claimed(rows: number): void;
 }
 
-/** An error is no more than a slow claim, and the next vacuum. */
+/** Vacuums the outbox after a number of claimed rows. An error is no more than a slow claim, and the next vacuum. */
 export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
   let sinceLast = 0;
   const vacuum = oneAtATime(() => vacuumOutbox(pool).catch(() => undefined));
@@ -162,9 +173,12 @@ export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
 }
 
 /**
- * They get no workflow, so a long outage costs rows instead of histories. When a circuit is half-open and nothing that
- * counts in it is held, the oldest of them that has not ended is made the probe. Failure policy: what stays locked
- * stays in the outbox, and a later round tries it again.
+ * Holds new deliveries, or hands them to a failover destination if it is the circuit that blocks them. They get no
+ * workflow, so a long outage costs rows instead of histories. When a circuit is half-open and nothing that counts in it
+ * is held, the oldest of them that has not ended is made the probe. Failure policy: what stays locked stays in the
+ * outbox, and a later round tries it again.
+ * @param blocked of one organization: what it keeps locked holds up nobody else
+ * @returns those to be started: the probe, what is no longer blocked, and what has ended
  */
 export async function holdOrFailOver(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
   const [first] = blocked;

@@ -31,9 +31,11 @@ export interface Held {
 export interface ShardsDeps {
   /** The connection that listens (db/hot-path/outbox-listener.ts): a beat that is answered shows that it lives. */
   db: Queryable;
+  /** Of the process; no other one has it. */
   name: string;
   lane: () => Lane;
   version: string;
+  /** Called when it has other shards than before, or workers came or went. */
   onChange: () => void;
   log: Log;
 }
@@ -64,6 +66,7 @@ export class Shards {
     this.#running = this.#run();
   }
 
+  /** What is held now; null when that is nothing, or others may have taken it. */
   held(): Held | null {
     if (this.#shards.length === 0 || performance.now() >= this.#validUntil) return null;
     return { owner: this.#deps.name, shards: this.#shards };
@@ -84,6 +87,7 @@ export class Shards {
     }
   }
 
+  /** Sets what tells the deliveries in flight: others must not start them when their shards are given up. */
   reportInFlight(deliveryIds: () => string[]): void {
     this.#inFlight = deliveryIds;
   }
@@ -121,6 +125,7 @@ export class Shards {
     }
   }
 
+  /** @returns after how many ms the next one is due */
   async #round(): Promise<number> {
     const { db, name, lane, version, log } = this.#deps;
     const askedAt = performance.now();
@@ -144,6 +149,7 @@ export class Shards {
     return BEAT_MS;
   }
 
+  /** @returns others whose beat has stood still for too long, with that beat */
   #deadAmong(beats: Beat['beats'], askedAt: number): Map<string, string> {
     const now = performance.now();
     const before = now - this.#answeredAt < GAP_MS ? this.#others : new Map<string, { beat: string; since: number }>();

@@ -27,6 +27,7 @@ const MOST_REMEMBERED = 10_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
+  /** Called with a delivery that no longer needs its slot. */
   freeSlot: (deliveryId: string) => void;
   background: BackgroundTasks;
   pool: Pool;
@@ -38,6 +39,7 @@ export interface StartsDeps {
   lanes: LaneChoice;
   workflowPermits: WorkflowPermits;
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  /** How long running attempts of the express lane get at the end, ms. */
   drainMs: number;
   log: Log;
 }
@@ -77,7 +79,7 @@ export class Starts {
     else await this.#startWatched(row, policy, choice);
   }
 
-  /** Never rejects. */
+  /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
   async resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void> {
     const start = async (resumed: ResumedDelivery) =>
       (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
@@ -90,7 +92,10 @@ export class Starts {
     }
   }
 
-  /** Without a result it is signalled again after a while. Never rejects. */
+  /**
+   * Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never
+   * rejects.
+   */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
       const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
@@ -104,6 +109,7 @@ export class Starts {
     return this.#express.isRunning(deliveryId) || this.#starting.has(deliveryId);
   }
 
+  /** Resolves when no attempt is running, or on timeout. */
   drain(): Promise<void> {
     return this.#express.drain();
   }

@@ -29,7 +29,12 @@ import type { Pool } from '../../db/connections/pool.ts';
  */
 export type Started = 'here' | 'elsewhere' | 'before';
 
-/** Starts a delivery's workflow; it is named by the delivery's id, so a second start changes nothing. */
+/**
+ * Starts a delivery's workflow; it is named by the delivery's id, so a second start changes nothing.
+ * @param options.first result of the first attempt, if it was already made
+ * @param options.resumed its progress when its workflow was lost
+ * @throws when Temporal cannot be reached or refuses
+ */
 export async function startDelivery(
   client: InstallationClient,
   row: OutboxRow,
@@ -103,6 +108,7 @@ const GONE: StartPolicy = {
   routeName: null,
 };
 
+/** Returns a function that finds the policies of many rows with at most one query. */
 export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy> {
   const cached = new LRUCache<string, StartPolicy>({ max: MOST_KEPT, ttl: KEEP_MS });
 

@@ -20,6 +20,7 @@ export interface Connected {
   common: WorkerDeps;
 }
 
+/** @param version of the package */
 export async function connectToTemporal(
   settings: Settings,
   temporal: TemporalConnection,

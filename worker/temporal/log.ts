@@ -18,7 +18,10 @@ const EXPECTED = /^No workflows registered/;
 // At lower levels the core would log what activities and workflows pass to each other.
 const CORE_FILTER = { core: 'WARN', other: 'ERROR' } as const;
 
-/** Installs the SDK's runtime with the process's log; before any other use of the SDK. */
+/**
+ * Installs the SDK's runtime with the process's log; before any other use of the SDK.
+ * @param telemetry what else the runtime exports
+ */
 export function installTemporalRuntime(log: Log, telemetry: Omit<TelemetryOptions, 'logging'> = {}): void {
   const logger = temporalLogger(log);
   Runtime.install({

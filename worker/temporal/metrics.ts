@@ -27,7 +27,10 @@ export interface TemporalMetrics {
 // npm start keeps the API from it too, so it chooses the port.
 const PORT_ARGUMENT = '--temporal-metrics-port=';
 
-/** @returns undefined when this process neither serves nor sends metrics */
+/**
+ * @param args of this process
+ * @returns undefined when this process neither serves nor sends metrics
+ */
 export async function temporalMetrics(
   settings: Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT'>,
   env: OtelVariables,

@@ -28,7 +28,10 @@ export interface Release {
   buildId: string;
 }
 
-/** @param version of the package. With what its workflows are made of it names a release that nobody has named */
+/**
+ * The release of this worker; null: its workers are not versioned.
+ * @param version of the package. With what its workflows are made of it names a release that nobody has named
+ */
 export function releaseOf(
   settings: Pick<Settings, 'HOOKYARD_WORKER_VERSIONING' | 'HOOKYARD_TEMPORAL_PREFIX'>,
   version: string,
@@ -50,7 +53,10 @@ function hashOf(bundle: WorkflowBundleOption): string {
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
-/** Deliveries wait for days, so they continue with the current release instead of keeping old workers alive. */
+/**
+ * Options of each Temporal worker. Deliveries wait for days, so they continue with the current release instead of
+ * keeping old workers alive.
+ */
 export function versioned(release: Release | null): { workerDeploymentOptions?: WorkerDeploymentOptions } {
   if (release === null) return {};
   return {
@@ -63,6 +69,7 @@ export interface KeepReleaseDeps {
   namespace: string;
   prefix: string;
   taskQueue: string;
+  /** Null: the workers of this process are not versioned. */
   release: Release | null;
   /** After so long without a request for workflows the current release has no workers left, ms. */
   silentAfterMs: number;
@@ -70,6 +77,7 @@ export interface KeepReleaseDeps {
 }
 
 export interface ReleaseState {
+  /** Of this worker; null: none, or not known yet. */
   own: string | null;
   /** What Temporal gives workflows to; null: workers without a release, or not known yet. */
   current: string | null;
@@ -162,6 +170,7 @@ function tellOf({ release, log }: KeepReleaseDeps, current: string | null): void
     );
 }
 
+/** @param takesOver whether no worker of the one before is left */
 async function makeCurrent(deps: KeepReleaseDeps, takesOver: boolean): Promise<void> {
   const { connection, namespace, release, log } = deps;
   const deploymentName = release?.deploymentName ?? deploymentNameOf(deps.prefix);
@@ -223,12 +232,15 @@ export interface Routing {
 }
 
 export interface Heard extends Routing {
+  /** When this process learned of it, ms of its own clock. */
   since: number;
 }
 
+/** @param before null: nothing is known */
 export function hear(before: Heard | null, routing: Routing, now: number): Heard {
   const isKnown = before?.current === routing.current && routing.askedAt <= before.askedAt;
   return isKnown ? before : { ...routing, since: now };
 }
 
+/** Whether no worker of the current release has asked for workflows for so long. */
 export const isSilent = ({ since }: Heard, now: number, afterMs: number): boolean => now - since >= afterMs;

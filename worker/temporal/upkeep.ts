@@ -20,6 +20,7 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
+/** @param look returns how long to rest after it, ms */
 function every(ms: number, look: () => Promise<number>, onError: (error: unknown) => void): Watch {
   return new PollLoop({
     round: async () => ({ ms: await look() }),
@@ -30,7 +31,11 @@ function every(ms: number, look: () => Promise<number>, onError: (error: unknown
   });
 }
 
-/** Tells a connection when the file of the key holds another, because the SDK keeps the one that it was made with. */
+/**
+ * Tells a connection when the file of the key holds another, because the SDK keeps the one that it was made with.
+ * Requests from then on have that.
+ * @param first what the connection was made with
+ */
 export function keepApiKey(
   connection: NativeConnection,
   { currentApiKey }: Pick<TemporalConnection, 'currentApiKey'>,

@@ -22,6 +22,7 @@ const packed = join(project, 'workflow-bundle.js');
 const BUILD_DEADLINE_MS = 120_000;
 
 /**
+ * The bundle of `workflows/index.ts`.
  * Failure policy: where the cache cannot be written (a read-only image), the bundle is built in memory at every start.
  */
 export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOption> {

@@ -1,3 +1,4 @@
+// Texts as bytes and base64.
 import { type Part, textOf } from './part.ts';
 
 const ENCODINGS = ['utf8', 'latin1', 'hex', 'base64', 'base64url', 'utf16le'] as const;

@@ -7,6 +7,7 @@ const FORMS = ['hex', 'base64', 'base64url'] as const;
 // Of getRandomValues in browsers.
 const MAX_RANDOM = 65_536;
 
+/** @param keyLength how many of the bytes, at their start, are the key; null: there is none */
 function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): unknown {
   const wanted = textOf(name, 100).toLowerCase().replace(/^sha-/, 'sha');
   const algorithm = ALGORITHMS.find((each) => each === wanted);

@@ -32,6 +32,11 @@ export function partsFor(code: string): PartName[] | null {
   return parts.length === 0 ? null : parts;
 }
 
+/**
+ * Loads parts into a new context.
+ * @param seed what random numbers follow from, read at every question
+ * @returns the function (operation, arguments, bytes) => answer
+ */
 export function loadPlatform(vm: QuickJSContext, parts: readonly PartName[], seed: () => EventSeed): QuickJSHandle {
   const script = `(host) => {\n${CALL}\n${parts.map((name) => `(${PARTS[name].script})(call, define);`).join('\n')}\nreturn call;\n}`;
   return vm
