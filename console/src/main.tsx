@@ -20,7 +20,7 @@ setNonce(nonce);
 
 const code = takeCode();
 const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the console');
+if (!place) throw new Error('the page has no element with the ID root');
 createRoot(place).render(
   <StrictMode>
     <MantineProvider

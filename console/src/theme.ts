@@ -53,7 +53,7 @@ export const theme = createTheme({
         attributes: { header: { role: 'none' } },
       },
     },
-    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close the message' } } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
   },
 });
 

@@ -125,6 +125,6 @@ describe('the overview of the console', function () {
 
   it('says what a key that may not read routes sees', async () => {
     const token = await keyWith('events:read');
-    await onPage('/', (page) => seen(page, /needs the scope deliveries:read to see figures/), { token });
+    await onPage('/', (page) => seen(page, /needs the scope deliveries:read to see metrics/), { token });
   });
 });

@@ -55,7 +55,7 @@ describe('the pages of routes and of what they refer to', function () {
       await expectUsable(page);
       await page.getByRole('button', { name: 'Resume', exact: true }).click();
       await inDialog(page)
-        .getByLabel(/Release rate/)
+        .getByLabel(/Rate limit/)
         .fill('5');
       await inDialog(page).getByRole('button', { name: 'Resume route' }).click();
       await page.getByRole('button', { name: 'Resume', exact: true }).waitFor({ state: 'detached' });

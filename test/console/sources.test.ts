@@ -267,6 +267,6 @@ describe('the pages of sources', function () {
   it('show not the whole ingest URL to a key that may only read', async () => {
     const { records } = await consoleWorld();
     const { id } = await records.source({ ingestToken: 'required', name: 'Looked at' });
-    await onPage(`/sources/${id}`, (page) => seen(page, /to see the whole URL/), { token: await keyWith('read') });
+    await onPage(`/sources/${id}`, (page) => seen(page, /to see the full URL/), { token: await keyWith('read') });
   });
 });

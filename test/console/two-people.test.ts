@@ -13,7 +13,7 @@ import {
 import { until } from '../support/until.ts';
 
 const TOLD = { expected: /Failed to load resource.* 412/ };
-const CHANGED = 'Changed by somebody else';
+const CHANGED = 'Changed by someone else';
 
 interface Kind {
   make: () => Promise<{ id: string }>;
@@ -118,7 +118,7 @@ describe('two people who change the same record', function () {
           await change.sent;
           await hookyard.client.patch(`${api}/${id}`, { name: 'Renamed meanwhile' });
           change.goOn();
-          await seen(page, /Changed by somebody else/);
+          await seen(page, /Changed by someone else/);
           expect((await read(id)).enabled).to.equal(true);
           await seen(page, /Renamed meanwhile/);
           await disable.click();

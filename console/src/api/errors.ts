@@ -24,7 +24,7 @@ export function told(error: unknown): Told {
   if (error.status === 410) return { title: 'No longer available', message, requestId };
   if (error.status === 412)
     return {
-      title: 'Changed by somebody else',
+      title: 'Changed by someone else',
       message: 'Nothing was saved. Review the current values, then try again.',
       requestId,
     };

@@ -67,7 +67,7 @@ export function Resume({ kind, of: { id, paused } }: { kind: Kind; of: { id: str
     <ConfirmedAction label="Resume" title={`Resume ${kind}`} verb={`Resume ${kind}`} variant="filled" run={resume}>
       <p>Waiting deliveries are sent in the order they were received.</p>
       <NumberInput
-        label="Release rate (per second)"
+        label="Rate limit (per second)"
         placeholder="50"
         description="Leave empty for the server default."
         min={1}

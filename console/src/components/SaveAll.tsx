@@ -44,7 +44,9 @@ export function SaveAll<N extends CursorList>({ all, columns, onClose }: Props<N
       <p role="status">
         {end === null ? `${plural(count, 'row')} so far…` : `${plural(count, 'row')} saved, newest first`}
       </p>
-      {end?.isCut && <p>More rows match. A file holds {countText(MOST)}: narrow the time range or the filters.</p>}
+      {end?.isCut && (
+        <p>More rows match. A file contains at most {countText(MOST)}: narrow the time range or the filters.</p>
+      )}
       {error !== null && <Failed error={error} />}
       <Group justify="end" mt="md">
         <Button variant="default" onClick={onClose}>

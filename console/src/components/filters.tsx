@@ -197,7 +197,7 @@ function SaveView({ onSave }: { onSave: (name: string) => void }) {
       </Popover.Target>
       <Popover.Dropdown>
         <form onSubmit={save} className="row">
-          <TextInput name="name" aria-label="Name of the filter" placeholder="Name" data-autofocus />
+          <TextInput name="name" aria-label="Filter name" placeholder="Name" data-autofocus />
           <Button type="submit">Save</Button>
         </form>
       </Popover.Dropdown>

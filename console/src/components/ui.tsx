@@ -170,7 +170,7 @@ export async function copy(text: string, what: string): Promise<void> {
     notifications.show({ message: `${what} copied` });
   } catch {
     // Browsers allow it on HTTPS and loopback only.
-    notifications.show({ color: 'red', message: 'Copying needs HTTPS: the browser refused it on this page' });
+    notifications.show({ color: 'red', message: 'The browser blocked copying: it requires HTTPS' });
   }
 }
 

@@ -62,10 +62,10 @@ interface ResolveProps<Values> {
 function Resolve<Values extends object>({ conflict, values, settle }: ResolveProps<Values>) {
   const { theirs } = conflict;
   return (
-    <Callout tone="warn" role="alert" title="Changed by somebody else">
+    <Callout tone="warn" role="alert" title="Changed by someone else">
       <p>
         Nothing was saved, and nothing you typed is lost.
-        {theirs.length === 0 && ' The other change has no field in this form: a secret, or a pause.'}
+        {theirs.length === 0 && ' The other change affects a secret or a pause, which this form does not show.'}
       </p>
       {theirs.length > 0 && <Table conflict={conflict} values={values} />}
       <Group mt="sm">

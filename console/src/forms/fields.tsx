@@ -106,7 +106,7 @@ export function RecordsField({ list, description, most, leaveOut, value, ...prop
       description={note ?? description}
       searchable
       maxValues={most}
-      nothingFoundMessage="Nothing with this name"
+      nothingFoundMessage="No results"
       data={[...choices, ...unknown.map((id) => ({ value: id, label: id }))]}
     />
   );

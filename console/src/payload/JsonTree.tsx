@@ -63,7 +63,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
         <button
           type="button"
           aria-expanded={opened}
-          aria-label={`${name ?? 'Members'}, level ${depth + 1}`}
+          aria-label={`${name ?? 'Fields'}, level ${depth + 1}`}
           onClick={() => turn(index)}
         >
           {opened ? '▾' : '▸'}
@@ -80,7 +80,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
       {isGroup ? (
         <span className="quiet">
           {kind === KIND.object ? '{' : '['}
-          {size > 0 && `${opened ? '' : '…'} ${plural(size, kind === KIND.object ? 'member' : 'item')}`}
+          {size > 0 && `${opened ? '' : '…'} ${plural(size, kind === KIND.object ? 'field' : 'item')}`}
           {kind === KIND.object ? ' }' : ' ]'}
         </span>
       ) : (

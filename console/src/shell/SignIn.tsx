@@ -44,7 +44,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
         <PasswordInput
           label="API key"
           placeholder="whr_…"
-          description="Kept in this tab only, and forgotten when you close it."
+          description="Stored in this tab only, until you close it."
           size="sm"
           value={key}
           onChange={(event) => setKey(event.currentTarget.value)}

@@ -32,7 +32,7 @@ function fieldsOf(values: ChannelValues, isStored: boolean): Entry[] {
       return {
         ...{ path: `config.${name}`, label, isRequired: true },
         choices: choices?.map((value) => ({ value, label: value })),
-        help: [help, isMasked && 'Leave as it is to keep the current value.'].filter(Boolean).join(' ') || undefined,
+        help: [help, isMasked && 'Leave unchanged to keep the current value.'].filter(Boolean).join(' ') || undefined,
       };
     }),
     {

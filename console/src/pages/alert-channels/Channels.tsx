@@ -82,7 +82,7 @@ export function ChannelPage() {
         <>
           {!channel.enabled && (
             <Callout tone="warn" title="Alert channel disabled">
-              No messages are sent. When you enable it, it reports the issues that are open then.
+              No messages are sent. When you enable the channel, it reports all open issues.
             </Callout>
           )}
           {channel.failingSince !== null && (
@@ -195,7 +195,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
       kind="alert channel"
       of={channel}
       disabling={<p>No messages are sent until you enable it.</p>}
-      enabling={<p>Open issues are reported at once.</p>}
+      enabling={<p>Open issues are reported immediately.</p>}
       deleting={<p>No more messages are sent to the channel.</p>}
       more={{
         'Rotate secret':

@@ -28,7 +28,7 @@ const WORDS: Record<BulkAction, { title: string; verb: string; done: string; wha
     verb: 'Replay',
     done: 'replayed',
     what: 'Each event is delivered to the same destination again, as a new delivery. Deliveries in progress or already replayed are skipped.',
-    none: 'No deliveries to replay. The matching deliveries are in progress or already replayed, or their payload or destination is gone.',
+    none: 'No deliveries to replay. The matching deliveries are in progress or already replayed, or their payload or destination no longer exists.',
   },
   cancel: {
     title: 'Cancel deliveries',

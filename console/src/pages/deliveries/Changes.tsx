@@ -31,7 +31,7 @@ export function Changes({ delivery, attempt }: Props) {
   }, [body, payload]);
   if (lines.every(({ kind }) => kind === ' ')) return null;
   return (
-    <Card title="Changes by the route">
+    <Card title="Changes made by the route">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too */}
       <section className="diff" aria-label="Payload received and body sent" tabIndex={0}>
         {lines.map(({ kind, text }, index) => (

@@ -66,7 +66,7 @@ export function Batches({ id }: { id: string }) {
         idOf={(batch) => batch.id}
         answer={answer}
         onPage={(page) => set({ page: String(page) })}
-        empty={<Empty title="No files">The first file starts with the first event.</Empty>}
+        empty={<Empty title="No files">The first event starts the first file.</Empty>}
       />
     </>
   );

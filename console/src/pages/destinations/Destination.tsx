@@ -235,7 +235,7 @@ function Actions({ destination }: { destination: Destination }) {
             This cancels{' '}
             <Count list="listDeliveries" input={{ destinationId: id, status: [...OPEN] }} one="open delivery" /> and
             removes the destination from <Count list="listRoutes" input={{ destinationId: id }} one="route" />. The
-            history stays.
+            delivery history is kept.
           </p>
         }
         more={{

@@ -125,7 +125,7 @@ const textFields = (form: Form, member: 'authConfig' | 'config', fields: ConfigF
     return {
       ...{ path: `${member}.${name}`, label, placeholder, isRequired: !isOptional },
       kind: isLong ? 'area' : undefined,
-      help: [help, isMasked && 'Leave as it is to keep the current value.'].filter(Boolean).join(' ') || undefined,
+      help: [help, isMasked && 'Leave unchanged to keep the current value.'].filter(Boolean).join(' ') || undefined,
     };
   });
 

@@ -63,7 +63,7 @@ const accessKeys: ConfigField[] = [
 const endpoint: ConfigField = {
   name: 'endpoint',
   label: 'Endpoint',
-  help: 'For a store that is not at the default URL of its provider.',
+  help: 'Only if the storage provider does not use its default URL.',
   placeholder: 'https://',
   isOptional: true,
 };

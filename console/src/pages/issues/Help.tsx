@@ -76,7 +76,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   ],
   circuit_open: (issue) => [
     <>
-      Fix what fails:{' '}
+      Fix the cause:{' '}
       <Link to="/issues" search={{ routeId: issue.routeId ?? undefined, kind: 'delivery_failing' } as never}>
         other issues of the route
       </Link>
@@ -88,7 +88,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     </>,
   ],
   transform_failing: (issue) => [
-    seeSample(issue, 'See the error'),
+    seeSample(issue, 'Check the error'),
     <>
       Fix the transform of {the(issue, 'route')}.{' '}
       {issue.routeId !== null && issue.sampleEventId !== null && (
@@ -99,27 +99,27 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     </>,
   ],
   schema_refusing: (issue) => [
-    seeSample(issue, 'See the error'),
+    seeSample(issue, 'Check the error'),
     <>Fix the schema of {the(issue, 'route')}, or the payloads of the sender.</>,
   ],
   signature_failing: (issue) => [
-    <>See what was refused: {refusedOf(issue)}.</>,
+    <>Check what was refused: {refusedOf(issue)}.</>,
     <>Edit {the(issue, 'source')} and enter the secret its sender signs with.</>,
     'Ask the sender to resend the refused webhooks: they were not stored.',
   ],
   warehouse_not_writable: (issue) => [
-    <>See the error of the last file on {the(issue, 'destination')}.</>,
+    <>Check the error of the last file on {the(issue, 'destination')}.</>,
     'Fix the bucket, credentials or permissions. Check with “Write test file”. Waiting files are written automatically.',
   ],
   quota_reached: () => [
     <>
-      See what is used: <Link to="/usage">Usage</Link>.
+      Check your usage: <Link to="/usage">Usage</Link>.
     </>,
     'Send less, or ask the operator for a higher limit.',
   ],
-  ingest_refused: (issue) => [<>See what was refused and why: {refusedOf(issue)}.</>],
+  ingest_refused: (issue) => [<>Check what was refused and why: {refusedOf(issue)}.</>],
   notification_failing: (issue) => [
     <>Check the notification addresses of {the(issue, 'route')}.</>,
-    'If they are right, the mail server refuses them or is unreachable: contact the operator.',
+    'If the addresses are correct, the mail server rejects them or is unreachable: contact the operator.',
   ],
 };

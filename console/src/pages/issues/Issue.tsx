@@ -83,8 +83,8 @@ export function IssuePage() {
 }
 
 const STATES = {
-  Open: 'nobody works on it yet.',
-  Acknowledged: 'somebody works on it. It still resolves automatically.',
+  Open: 'nobody is working on it yet.',
+  Acknowledged: 'someone is working on it. It still resolves automatically.',
   Ignored: 'failures are counted, but nobody is notified until it is reopened.',
   Resolved: 'fixed, or closed by a user. Another failure within an hour reopens it.',
 };
@@ -175,7 +175,7 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
       <Found id={issue.id} />
       <p>
         Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are replayed, newest first,
-        up to 1,000 at a time. Fix the cause first, or they fail again.
+        up to 1,000 at a time. Fix the cause first, or they will fail again.
       </p>
     </ConfirmedAction>
   );

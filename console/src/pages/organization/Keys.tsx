@@ -58,11 +58,11 @@ function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
   return (
     <ConfirmedAction label="Revoke" title={`Revoke ${plain(key.name)}`} verb="Revoke key" isDestructive run={revoke}>
       <p>
-        It stops working immediately. Last used <Time at={key.lastUsedAt} />. This cannot be undone.
+        The key stops working immediately. Last used <Time at={key.lastUsedAt} />. This cannot be undone.
       </p>
       {isOwn && (
         <Callout tone="bad" title="You are signed in with this key">
-          You are signed out of the console.
+          You will be signed out of the console.
         </Callout>
       )}
     </ConfirmedAction>

@@ -63,7 +63,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
       <Fields
         form={record.form}
         of={[
-          { path: 'name', label: 'Name', help: 'The person or program that uses it.', isRequired: true },
+          { path: 'name', label: 'Name', help: 'The person or program that uses the key.', isRequired: true },
           {
             path: 'access',
             label: 'Access',

@@ -69,7 +69,7 @@ const columns: Column<NotificationRecipient>[] = [
     cell: ({ confirmedAt, refused }) =>
       refused ? 'Declined' : confirmedAt === null ? 'Not yet' : <Time at={confirmedAt} />,
   },
-  { title: 'Last asked', value: ({ askedAt }) => askedAt, as: 'time' },
+  { title: 'Last confirmation email', value: ({ askedAt }) => askedAt, as: 'time' },
 ];
 
 function Recipients() {
@@ -94,7 +94,7 @@ function Recipients() {
     >
       <div className="stack">
         <p className="quiet">
-          Where the operator requires it, an address receives email only after its owner confirmed.
+          If the operator requires confirmation, an address receives email only after its owner confirms it.
         </p>
         <DataTable
           title="Recipients"
@@ -121,7 +121,7 @@ function AskAgain({ of: { address } }: { of: NotificationRecipient }) {
       verb="Send email"
       run={ask}
     >
-      <p>The email asks the owner to allow notifications. At most one is sent per hour.</p>
+      <p>The email asks the owner to allow notifications. At most one email is sent per hour.</p>
     </ConfirmedAction>
   );
 }

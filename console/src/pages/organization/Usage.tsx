@@ -29,7 +29,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   deliveriesPerEvent: 'Deliveries per event',
   routesPerSource: 'Routes per source',
   transformMsPerMinute: 'Transform time per worker (ms per minute)',
-  requestsPerMinute: 'API requests per minute and process',
+  requestsPerMinute: 'API requests per minute per process',
   runningImports: 'Concurrent imports per process',
   runningSearches: 'Concurrent payload searches per process',
   runningTests: 'Concurrent tests per process',
@@ -98,7 +98,7 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      note="Requests over a limit get 429. The operator sets limits."
+      note="Requests over a limit receive a 429 response. The operator sets the limits."
       actions={<ExportMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
     >
       <Loaded answer={answer}>

@@ -29,8 +29,8 @@ export function Overview() {
       {maySee ? (
         <Stats range={range} />
       ) : (
-        <Callout tone="info" title="No figures">
-          Your API key needs the scope <code>deliveries:read</code> to see figures.
+        <Callout tone="info" title="No metrics">
+          Your API key needs the scope <code>deliveries:read</code> to see metrics.
         </Callout>
       )}
       <Attention />

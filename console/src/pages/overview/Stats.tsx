@@ -52,7 +52,7 @@ export function Stats({ range }: { range: RangeName }) {
   const rate = rateOf(deliveries.now);
   const rateBefore = deliveries.before && rateOf(deliveries.before);
   return (
-    <section className="stats" aria-label="Key figures">
+    <section className="stats" aria-label="Key metrics">
       <Stat
         title="Webhooks received"
         to="/events"
@@ -131,7 +131,7 @@ function Waiting() {
       to="/deliveries"
       search={{ status: WAITING.join(','), range: 'all' }}
       value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
-      note={oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'nothing waits'}
+      note={oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none'}
     />
   );
 }

@@ -147,7 +147,9 @@ function Shown({ replay }: { replay: EventReplay }) {
             ['Filter', <bdi key="what">{filterText(replay, sources.nameOf)}</bdi>],
             [
               'Destinations',
-              destinationIds === null ? 'All of the routes' : destinationIds.map(destinations.nameOf).join(', '),
+              destinationIds === null
+                ? 'All destinations of the routes'
+                : destinationIds.map(destinations.nameOf).join(', '),
             ],
           ]}
         />
@@ -163,7 +165,10 @@ function Cancel({ id }: { id: string }) {
   };
   return (
     <ConfirmedAction label="Stop" title="Stop replay" verb="Stop replay" run={cancel}>
-      <p>No more deliveries are created; those already created continue. A new replay can take the rest.</p>
+      <p>
+        No more deliveries are created. Existing deliveries continue. To replay the remaining events, start a new
+        replay.
+      </p>
     </ConfirmedAction>
   );
 }

@@ -15,7 +15,7 @@ type Form = UseFormReturnType<RouteValues>;
 const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
   adaptive: 'Adaptive: workflow while capacity allows',
   workflow: 'Workflow',
-  express: 'Express: the relay itself',
+  express: 'Express: relay',
 };
 
 const { New, Edit } = recordPages<RouteValues, Route>({
@@ -100,7 +100,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       title: 'Advanced',
       isFolded: true,
       fields: [
-        { path: 'priority', label: 'Priority', help: 'Routes of a source run from high to low.', kind: 'whole' },
+        { path: 'priority', label: 'Priority', help: 'Routes with higher values run first.', kind: 'whole' },
         { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Server default' }, ...choicesOf(LANES)] },
         { path: 'allowOwnAddress', label: 'Allow deliveries to this Hookyard', kind: 'flag' },
       ],

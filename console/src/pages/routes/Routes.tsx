@@ -87,7 +87,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
     <section className="row" aria-label="Bulk actions">
       <span className="quiet">{countText(ids.length)} selected</span>
       <ConfirmedAction {...named('Disable')} run={enable(false)}>
-        <p>New events are stored without deliveries by these routes. Deliveries in progress continue.</p>
+        <p>New events are stored, but not delivered by these routes. Deliveries in progress continue.</p>
       </ConfirmedAction>
       <ConfirmedAction {...named('Enable')} run={enable(true)}>
         <p>The routes receive new events again.</p>
@@ -103,6 +103,9 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
 /** What it means that a route is deleted. */
 export function DeletedRoute() {
   return (
-    <p>Sources, destinations, rules and the history stay, and open deliveries continue. New events are not routed.</p>
+    <p>
+      Sources, destinations, rules and the delivery history are kept, and open deliveries continue. New events are not
+      routed.
+    </p>
   );
 }

@@ -106,8 +106,8 @@ function DeleteRule({ what, count, run, to }: DeleteProps) {
           >
             <p>
               {count === 0
-                ? 'No route uses it. This cannot be undone.'
-                : `Used by ${plural(count, 'route')}. Remove it from there first.`}
+                ? 'Not used by any route. This cannot be undone.'
+                : `Used by ${plural(count, 'route')}. Remove the ${what} from all routes first.`}
             </p>
           </Confirm>
         ),
@@ -158,8 +158,8 @@ function ReplayTried({ sample, isDirty }: { sample: Sample; isDirty: boolean }) 
         <p>Save your changes first: the event is delivered with the stored version.</p>
       ) : (
         <p>
-          The event is sent to all destinations of its routes. It has{' '}
-          <Count list="listDeliveries" input={{ eventId }} one="delivery" /> already.
+          The event is sent to all destinations of its routes. The event already has{' '}
+          <Count list="listDeliveries" input={{ eventId }} one="delivery" />.
         </p>
       )}
     </ConfirmedAction>

@@ -30,7 +30,7 @@ export function Connect({ source }: { source: Source }) {
           )}
         </div>
         {url.includes('•') && (
-          <p className="small quiet">Your API key needs sources:write or secrets:read to see the whole URL.</p>
+          <p className="small quiet">Your API key needs sources:write or secrets:read to see the full URL.</p>
         )}
         {isOpen && source.ingestToken !== 'required' && (
           <p className="small quiet">Not verified: anyone who knows the URL can send.</p>

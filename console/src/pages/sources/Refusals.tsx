@@ -21,8 +21,8 @@ type Cause = Refusal['cause'];
 
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
-  signature: 'Signature missing, invalid or expired. Compare the secret with the secret of the sender.',
-  token: 'Secret token missing in the URL. Enter the whole ingest URL at the sender.',
+  signature: 'Signature missing, invalid or expired. Check that the sender uses the same secret.',
+  token: 'Secret token missing in the URL. Enter the full ingest URL at the sender.',
   path: 'Subpath not accepted. Enable subpaths, or enter the ingest URL without a subpath at the sender.',
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',
@@ -31,7 +31,7 @@ const CAUSES: Record<Cause, string> = {
   too_slow: 'Payload received too slowly.',
   limit: 'Limit of the organization reached. See Usage.',
   unavailable: 'Service at capacity or database unavailable. Most senders retry.',
-  error: 'Internal error. The operator finds it in the log.',
+  error: 'Internal error. Ask the operator to check the log.',
 };
 
 const causeText = ({ cause, limit }: { cause: Cause; limit: string | null }): string =>

@@ -58,7 +58,7 @@ const METHODS: { value: Config['type']; label: string }[] = [
   { value: 'none', label: 'None' },
   { value: 'provider', label: 'Provider' },
   { value: 'hmac', label: 'HMAC' },
-  { value: 'hmac_template', label: 'HMAC with a custom signed content' },
+  { value: 'hmac_template', label: 'HMAC with custom signed content' },
   { value: 'public_key', label: 'Public key' },
   { value: 'jwt', label: 'JWT' },
   { value: 'header_token', label: 'Token in a header' },
@@ -163,7 +163,7 @@ function secretFields(
     isProvider &&
       provider?.handshakes.includes('subscription') && {
         ...{ path: 'verificationConfig.confirmSubscriptions', kind: 'flag', label: 'Confirm subscriptions' },
-        help: 'Otherwise the confirmation URL is shown on the page of the source.',
+        help: 'Otherwise the confirmation URL is shown on the source page.',
       },
   ];
 }
@@ -191,8 +191,8 @@ const template = ({ type }: Config): Entry[] => [
   ],
   [
     of('prefix', 'Signature prefix', { placeholder: 'sha256=' }),
-    of('listSeparator', 'Separator of several signatures'),
-    of('partSeparator', 'Separator of header parts'),
+    of('listSeparator', 'Separator between signatures'),
+    of('partSeparator', 'Separator between header parts'),
   ],
   [
     of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'In a header such as t=1,v1=abc.' }),
@@ -309,7 +309,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
     {
       path: 'handshake.type',
       label: 'Handshake',
-      help: 'The response to the GET or HEAD by which some senders check the URL.',
+      help: 'The response to the GET or HEAD request that some senders use to check the URL.',
       choices: [
         { value: 'none', label: 'None' },
         { value: 'ok', label: '200 OK' },
