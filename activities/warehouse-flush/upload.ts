@@ -191,7 +191,7 @@ function bytesOf(members: BatchMember[]): number {
 }
 
 const MAPPING_TOO_LONG = openError(
-  ownWords`The row of the webhook takes too long to build; simplify the fieldMapping of the destination`,
+  ownWords`Building the row of the webhook takes too long; simplify the fieldMapping of the destination`,
 );
 
 /** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */

@@ -118,7 +118,7 @@ function tooMany(seconds: number): ApiError {
   return new ApiError(
     429,
     'RATE_LIMITED',
-    `Too many requests with wrong credentials came from this address; wait ${seconds} seconds`,
+    `Too many requests with wrong credentials from this address; wait ${seconds} seconds`,
     undefined,
     { 'Retry-After': String(seconds) },
   );

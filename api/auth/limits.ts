@@ -31,7 +31,7 @@ export async function requireRecordRoom(
   const most = limits[records];
   if (added === 0 || !Number.isFinite(most)) return;
   if ((await countBeforeAdding(em, id, records, most)) + added <= most) return;
-  const what = `This organization may have ${most} ${NAMES[records]}, and ${added} more would exceed the limit; delete some`;
+  const what = `This organization is limited to ${most} ${NAMES[records]}, and ${added} more would exceed that; delete some`;
   throw limitExceeded(records, what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -39,7 +39,7 @@ export async function requireRecordRoom(
 export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void {
   const most = callerOf(ctx).organization.limits.routesPerSource;
   if (routes <= most) return;
-  const what = `A source may have ${most} routes, and this source would have ${routes}; delete some`;
+  const what = `A source is limited to ${most} routes, and this source would have ${routes}; delete some`;
   throw limitExceeded('routesPerSource', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -74,7 +74,7 @@ export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => P
       throw new ApiError(
         429,
         'RATE_LIMITED',
-        `This API key may send ${perMinute} requests a minute; wait ${seconds} seconds`,
+        `This API key is limited to ${perMinute} requests per minute; wait ${seconds} seconds`,
         undefined,
         { 'Retry-After': String(seconds) },
       );

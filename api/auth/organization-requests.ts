@@ -12,9 +12,9 @@ type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'r
 
 const NAMES: Record<RunningLimit, string> = {
   runningImports: 'imports',
-  runningSearches: 'searches of payloads',
+  runningSearches: 'payload searches',
   runningTests: 'tests of destinations and alert channels',
-  runningStreams: 'streams of events',
+  runningStreams: 'event streams',
 };
 
 export class OrganizationRequests {
@@ -34,7 +34,7 @@ export class OrganizationRequests {
   count({ id, limits }: { id: string; limits: Limits }): void {
     const most = limits.requestsPerMinute;
     if (this.#requests.add(id) <= most) return;
-    const what = `This organization may send ${most} requests a minute; wait until the next minute`;
+    const what = `This organization is limited to ${most} requests per minute; wait until the next minute`;
     throw limitExceeded('requestsPerMinute', what, (this.#requests.endsAt - Date.now()) / 1000);
   }
 
@@ -50,7 +50,7 @@ export class OrganizationRequests {
     const key = `${limit} ${id}`;
     const running = this.running(id, limit);
     if (running >= limits[limit]) {
-      const what = `This organization may have ${limits[limit]} ${NAMES[limit]} running at a time; wait until one has ended`;
+      const what = `This organization is limited to ${limits[limit]} concurrent ${NAMES[limit]}; wait until one has finished`;
       throw limitExceeded(limit, what, RETRY_AFTER_SECONDS);
     }
     this.#running.set(key, running + 1);

@@ -77,9 +77,9 @@ const KNOWN: Record<string, [status: number, code: string, message: string]> = {
   HPE_HEADER_OVERFLOW: [
     431,
     'HEADERS_TOO_LARGE',
-    `The headers and the URL must be at most ${MAX_HEADER_BYTES} bytes together`,
+    `The headers and the URL must be at most ${MAX_HEADER_BYTES} bytes in total`,
   ],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'PAYLOAD_TOO_LARGE', 'The extensions of the chunks are too large'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request did not arrive in time'],
 };
 
@@ -87,7 +87,7 @@ const KNOWN: Record<string, [status: number, code: string, message: string]> = {
 export function clientError(error: NodeJS.ErrnoException): ApiError {
   const known = KNOWN[error.code ?? ''];
   // The parser's reason is fixed text ("Invalid header token"), never what was sent.
-  const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : 'it cannot be read';
+  const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : 'unreadable data';
   return known ? new ApiError(...known) : new ApiError(400, 'BAD_REQUEST', `This is not an HTTP request: ${reason}`);
 }
 

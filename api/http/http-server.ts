@@ -23,7 +23,7 @@ const MAX_LINGERING = 100;
 const TOO_MANY_AHEAD = new ApiError(
   503,
   'TOO_MANY_REQUESTS_UNDER_WAY',
-  `At most ${MAX_PIPELINED} requests may be sent ahead on one connection`,
+  `At most ${MAX_PIPELINED} requests may be pipelined on one connection`,
   undefined,
   { 'Retry-After': '1' },
 );
@@ -31,7 +31,7 @@ const TOO_MANY_AHEAD = new ApiError(
 const FOR_MANAGEMENT = new ApiError(
   503,
   'TOO_MANY_CONNECTIONS',
-  'So many connections are open that only the management API is served; send it again',
+  'Too many connections are open, so only the management API is served; send the request again',
   undefined,
   { 'Retry-After': '1' },
 );
@@ -121,7 +121,7 @@ function optionsOf(limits: HttpLimits): ServerOptions {
 }
 
 function tooManyConnections({ maxConnectionsPerAddress }: HttpLimits): ApiError {
-  const message = `More than ${maxConnectionsPerAddress} connections or requests from one address, or more than are free; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
+  const message = `Too many connections or requests from this address (at most ${maxConnectionsPerAddress}), or no free connections; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
   return new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
 }
 
@@ -197,7 +197,7 @@ function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: Incoming
   // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
   if (url.includes('#')) return bad('The URL of a request must not contain #');
   if (rawHeaders.length > 2 * MAX_HEADERS)
-    return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request has at most ${MAX_HEADERS} headers` };
+    return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request must have at most ${MAX_HEADERS} headers` };
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {
     // RFC 9112, section 6.1: HTTP/1.0 has none, whatever it says.

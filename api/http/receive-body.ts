@@ -182,7 +182,7 @@ function reasonOf(error: unknown, request: IncomingMessage): BodyError['reason']
 
 /** 503 when there is no memory for the body now. The connection cannot be reused: the client may still be sending. */
 export function noRoom(consequence: string): ApiError {
-  const message = `Too much is being received at the moment; ${consequence}`;
+  const message = `Too much data is being received at the moment; ${consequence}`;
   return new ApiError(503, 'UNAVAILABLE', message, undefined, { 'Retry-After': '1', Connection: 'close' });
 }
 

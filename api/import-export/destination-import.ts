@@ -155,7 +155,7 @@ class Importer {
     const now = await lockDestinations(this.#em, this.#organizationId, [...ids]);
     const before = this.#known.filter(({ id }) => ids.has(id));
     if (JSON.stringify(now) === JSON.stringify(before)) return;
-    throw new ChangedMeanwhileError('a destination was changed while it was to be overwritten');
+    throw new ChangedMeanwhileError('a destination was changed during the import that overwrites it');
   }
 
   /**
@@ -227,7 +227,7 @@ class Importer {
     });
     if (incomplete) {
       this.#warnings.push(
-        `${label}: was imported disabled, because the file does not hold its credentials; set them, then enable it`,
+        `${label}: was imported disabled, because the file does not contain its credentials; set them, then enable it`,
       );
     }
     this.#taken.add(slug);
@@ -246,7 +246,7 @@ class Importer {
       : changedHttp(this.#deps, stored, item as HttpItem, this.#maySeeSecrets);
     if (incomplete) this.#warnings.push(`${label}: was left disabled, because it still has no credentials`);
     if (item.type === 'http' && item.redacted.signingSecret && !stored.signingSecret) {
-      this.#warnings.push(`${label}: is not signed, because the file does not hold its signing secret`);
+      this.#warnings.push(`${label}: is not signed, because the file does not contain its signing secret`);
     }
     this.#writes.push({
       id: stored.id,

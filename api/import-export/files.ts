@@ -100,7 +100,7 @@ async function readImport(ctx: Context, member: Member): Promise<ImportRequest> 
   const envelope = isObject(body) && Array.isArray(items) ? { ...body, [member]: items.map(() => null) } : body;
   const { conflictStrategy, validateOnly, version } = check(envelopes[member], envelope, 'The body');
   if (Number(/^\s*(\d+)/.exec(String(version))?.[1] ?? 0) > MAJOR_VERSION)
-    throw invalid('version', `must be ${MAJOR_VERSION}.x: this Hookyard cannot read newer files`);
+    throw invalid('version', `must be ${MAJOR_VERSION}.x: this version of Hookyard cannot read newer files`);
   return { items: Array.isArray(items) ? items : [], conflictStrategy, validateOnly };
 }
 

@@ -58,9 +58,9 @@ export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: Co
 function routeToOverwrite(route: NewRoute, sameName: KnownRoute[]): KnownRoute | string {
   const [met, another] = sameName.filter(({ sourceId }) => sourceId === route.sourceId);
   if (!met)
-    return 'the route of this name belongs to another source, which cannot be changed; delete it first, or import with conflictStrategy rename';
+    return 'the route with this name belongs to another source, which cannot be changed; delete it first, or import with conflictStrategy rename';
   if (another)
-    return `the source has more than one route of this name (${met.id}, ${another.id}); rename all but one of them first`;
+    return `the source has more than one route with this name (${met.id}, ${another.id}); rename all but one of them first`;
   return met;
 }
 

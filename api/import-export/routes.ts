@@ -242,7 +242,7 @@ async function followSome(
       return id;
     }
     const route = byId.get(step.id);
-    if (!route) throw new ChangedMeanwhileError('a route was deleted while it was to be overwritten');
+    if (!route) throw new ChangedMeanwhileError('a route was deleted during the import that overwrites it');
     em.assign(route, values, { mergeObjectProperties: false });
     return step.id;
   });

@@ -175,7 +175,7 @@ export class Backlog {
 function refused(noRoom: NoRoom, consequence: string): ApiError {
   if (noRoom.full === 'waitingDeliveries') {
     const { most, waiting } = noRoom;
-    const what = `${most} deliveries of this organization may wait, and ${waiting} are waiting; ${consequence}`;
+    const what = `This organization is limited to ${most} waiting deliveries, and ${waiting} are waiting; ${consequence}`;
     return limitExceeded('waitingDeliveries', what, RETRY_AFTER_SECONDS);
   }
   return new ApiError(503, 'UNAVAILABLE', `${reasonOf(noRoom)}; ${consequence}`, undefined, {

@@ -146,11 +146,11 @@ function overrun({ routes }: SourceRouting): Decision {
     return schema === null
       ? {
           kind: 'filter_failed',
-          error: 'The filter was not applied: it needs too much time or memory for this webhook',
+          error: 'The filter was not applied: it takes too much time or memory for this webhook',
         }
       : {
           kind: 'schema_failed',
-          error: 'The schema was not checked: it needs too much time or memory for this webhook',
+          error: 'The schema was not checked: it takes too much time or memory for this webhook',
         };
   });
   return { passages, keyHash: null };

@@ -217,7 +217,7 @@ function refuseLoop(headers: HeaderBytes): void {
   throw new ApiError(
     508,
     'LOOP_DETECTED',
-    `This webhook has been through ${MAX_HOPS} Hookyards, so it is in a loop; look for a route that delivers to a source. Nothing was stored`,
+    `This webhook has passed through ${MAX_HOPS} Hookyard instances, so it is in a loop; look for a route that delivers to a source. Nothing was stored`,
   );
 }
 
@@ -256,7 +256,7 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
   await quotas.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook would create ${deliveries} deliveries, and ${most} are allowed; nothing was stored. Disable routes`;
+  const what = `This webhook would create ${deliveries} deliveries, more than the maximum of ${most}; nothing was stored. Disable routes`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 

@@ -102,7 +102,7 @@ export class Quotas {
       }
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to read the usage of organizations');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to read organization usage');
       this.#failing = true;
     }
   }
@@ -238,16 +238,16 @@ export class OrganizationUse {
   #refusal(bytes: number): ApiError | null {
     const { eventsPerSecond, eventsPerMonth, storedBytes } = this.#limits;
     if (!this.#bucket.has(this.usedAt)) {
-      const what = `This organization may receive ${eventsPerSecond} webhooks a second; nothing was stored, resend the webhook`;
+      const what = `This organization is limited to ${eventsPerSecond} webhooks per second; nothing was stored, resend the webhook`;
       return limitExceeded('eventsPerSecond', what, this.#bucket.waitMs(this.usedAt) / 1000);
     }
     if (Number.isFinite(eventsPerMonth) && this.#monthEvents >= eventsPerMonth) {
-      const what = `This organization has received its ${eventsPerMonth} webhooks of this month; nothing was stored`;
+      const what = `This organization has used its quota of ${eventsPerMonth} webhooks for this month; nothing was stored`;
       return limitExceeded('eventsPerMonth', what, secondsLeftInMonth());
     }
     const stored = this.#known.storedBytes + this.#stored.bytes - this.#known.ownBytes + this.#underWay.bytes;
     if (Number.isFinite(storedBytes) && stored + bytes > storedBytes) {
-      const what = `This organization may store ${storedBytes} bytes of payloads, which this webhook would exceed; nothing was stored`;
+      const what = `This organization is limited to ${storedBytes} bytes of stored payloads, which this webhook would exceed; nothing was stored`;
       return limitExceeded('storedBytes', what, UNTIL_CHANGED_SECONDS);
     }
     return null;

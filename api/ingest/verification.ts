@@ -77,7 +77,7 @@ async function verified(
   keys: PublishedKeys,
 ): Promise<{ verification: Verification; used: Credentials }> {
   const refused = (reason: string) => ({ verification: { valid: false, reason } as const, used: credentials });
-  if (sender === null) return refused('This release does not know the provider of the source');
+  if (sender === null) return refused('This release does not support the provider of the source');
   if (credentials.secret === '' && needsSecret(sender.verification))
     return refused('The provider has not sent its secret yet');
   const verification = await verify(sender.verification, credentials, request, keys);
@@ -92,7 +92,9 @@ export function storedParts({ sender }: SourceRouting, { headerBytes: headers, q
   return sender === null ? { headers, queryText } : withoutToken(sender.verification, { headers, queryText });
 }
 
-const FOR_ANYONE = { reason: 'The body looks like a challenge, whose signature anyone can get with a handshake' };
+const FOR_ANYONE = {
+  reason: 'The body looks like a challenge, and anyone can get a challenge signed with a handshake',
+};
 
 function answered(source: SourceRouting, { sourceSlug }: Received, reply: Reply): Authentication {
   const error = closedBy(source, sourceSlug);

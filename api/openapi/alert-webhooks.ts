@@ -35,7 +35,7 @@ const issue = component(
 );
 
 const common = {
-  title: text('Deliveries fail: Orders to CRM', 'A one-line summary.'),
+  title: text('Deliveries failing: Orders to CRM', 'A one-line summary.'),
   organization: z.object({ id: idOf('org'), slug: text('shop') }),
   alertChannel: z.object({ id: idOf('alc'), name: text('On call') }),
 };

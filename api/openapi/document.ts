@@ -24,12 +24,13 @@ const operations: Described[] = [
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
-* Credentials: an API key, \`Authorization: Bearer whr_...\`, or alone as \`X-API-Key\`. It belongs to one organization, which it selects on paths
-  without an organization. Each operation names the scope that it needs (\`x-scopes\`); \`read\` holds the scopes of \`GET\`, \`write\` all others.
-* Bodies are JSON. Unknown fields and query parameters are ignored, and named in the header \`X-Ignored\` of the
-  answer; replays and bulk requests refuse them. Answers may get more members.
-* Lists are newest first, in pages. Times are ISO 8601 UTC, latencies whole milliseconds.
-* An error has \`error\`, \`message\` and, mostly, a \`code\`. Records of other organizations get the same response as records that
+* Credentials: an API key, \`Authorization: Bearer whr_...\`, or the key alone as \`X-API-Key\`. A key belongs to one
+  organization, which applies to paths without an organization ID. Each operation names the scope that it needs (\`x-scopes\`); \`read\` includes the scopes of \`GET\`,
+  \`write\` all others.
+* Bodies are JSON. Unknown fields and query parameters are ignored, and listed in the response header
+  \`X-Ignored\`; replays and bulk requests refuse them. Responses may get more fields.
+* Lists are paginated, newest first. Times are ISO 8601 UTC, latencies whole milliseconds.
+* An error has \`error\`, \`message\` and usually a \`code\`. Records of other organizations get the same response as records that
   do not exist.`;
 
 /** Builds the document. It takes tens of milliseconds of CPU: callers that need it often should cache it. */
@@ -44,7 +45,7 @@ export function apiDocument(): ApiDocument {
         contact: { name: 'Hookyard' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/', description: 'The server of this description.' }],
+      servers: [{ url: '/', description: 'The server that this description comes from.' }],
       security: MANAGEMENT_SECURITY,
       tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),

@@ -11,7 +11,7 @@ const accepted = z
       eventId: idOf('evt'),
       duplicate: z.literal(true).optional().describe('A duplicate: the ID of the first webhook; nothing was stored.'),
     }),
-    z.object({ challenge: z.string().describe('The challenge of a `url_verification` of Slack.') }),
+    z.object({ challenge: z.string().describe('The challenge of a Slack `url_verification`.') }),
   ])
   .meta({ id: 'Accepted', examples: [{ success: true, eventId: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr' }] });
 
@@ -31,7 +31,7 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     operationId: `${IDS[method] ?? ''}${suffix}`,
     summary: `Receive a webhook (${method})${at}`,
     description:
-      'The body is stored unchanged, whatever its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. A source may set its own `answer` to accepted webhooks. Handshakes of its `provider` get the response that the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503 nothing is stored: retry after `Retry-After` seconds.',
+      'The body is stored unchanged, whatever its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. A source may set its own `answer` to accepted webhooks. Handshakes of its `provider` get the response that the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503, nothing was stored: retry after `Retry-After` seconds.',
     takesAnything: true,
     answer: { description: 'The event and its deliveries are stored.', schema: accepted },
     errors: {

@@ -12,7 +12,7 @@ const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/)
   .optional()
   .meta({
-    description: 'A repeat within 24 hours, with the same key and body, gets the response of the first request.',
+    description: 'A repeated request with the same key and body gets the response of the first request, for 24 hours.',
     examples: ['3f0c1b1e-8a53-4c0f-9f0e-5d1a2b3c4d5e'],
     param: { in: 'header', name: 'Idempotency-Key', id: 'IdempotencyKey' },
   });
@@ -27,7 +27,7 @@ const idempotentReplayed = z
 /** Of the record that an answer shows. */
 const entityTag = text(
   '"3"',
-  'The version of the record, for `If-Match`. It increases when fields change, not with figures and states.',
+  'The version of the record, for `If-Match`. It increases when fields change, but not when metrics or states change.',
 ).meta({ header: { id: 'ETag' } });
 /** Makes a change conditional. */
 const ifMatch = z
@@ -35,8 +35,8 @@ const ifMatch = z
   .optional()
   .meta({
     description:
-      'An `ETag` of this record, or several separated by commas. If the record has another version, nothing is changed and the ' +
-      'request gets 412.',
+      'An `ETag` of this record, or several separated by commas. If the version of the record differs, nothing is changed and ' +
+      'the response is 412.',
     examples: ['"3"'],
     param: { in: 'header', name: 'If-Match', id: 'IfMatch' },
   });
@@ -107,7 +107,7 @@ function descriptionOf(operation: Described): string {
 }
 
 const whoMay = (scope: string | null): string =>
-  scope === null ? 'Any key may call this.' : `Needs the scope \`${scope}\`.`;
+  scope === null ? 'Any API key may call this operation.' : `Needs the scope \`${scope}\`.`;
 
 /** The same key in either header. */
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];

@@ -121,7 +121,7 @@ function refuseUnlessAnswered(found: Exclude<Claimed, { kind: 'claimed' }>): ass
     throw new ApiError(
       422,
       'IDEMPOTENCY_KEY_REUSED',
-      'This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new request',
+      'This Idempotency-Key was used with a different body in the last 24 hours; use a new key for a new request',
     );
   if (found.kind === 'running')
     throw new ApiError(
@@ -149,7 +149,7 @@ function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed:
     throw new ApiError(
       409,
       'IDEMPOTENCY_ANSWER_LOST',
-      'The request with this Idempotency-Key was carried out, but its response is encrypted with a key that is gone',
+      'The request with this Idempotency-Key was carried out, but its response is encrypted with a key that no longer exists',
     );
   }
 }

@@ -127,11 +127,11 @@ export const TAGS = {
   Ingest: { about: 'The ingest URLs that providers send webhooks to.', records: null },
   Sources: { about: 'Each source has an ingest URL that receives webhooks.', records: 'sources' },
   Destinations: {
-    about: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
+    about: 'Destinations of events: HTTP endpoints and warehouses (flat paths).',
     records: 'destinations',
   },
   'Organization destinations': {
-    about: 'The same HTTP destinations, with the same fields (organization-scoped family).',
+    about: 'The same HTTP destinations, with the same fields (organization-scoped paths).',
     records: 'destinations',
   },
   Routes: { about: 'Routes connect a source to destinations.', records: 'routes' },

@@ -59,7 +59,7 @@ export function choicesParam<const Choice extends string>(choices: readonly Choi
       if (words.every(known)) return [...new Set(words)];
       context.addIssue({
         code: 'custom',
-        message: `must be one of ${choices.join(', ')}, or several with commas between them`,
+        message: `must be one of ${choices.join(', ')}, or several separated by commas`,
       });
       return z.NEVER;
     })
@@ -100,7 +100,7 @@ const DEFAULT_PAGE_SIZE = 20;
 const positive = (fallback: number) =>
   z
     .string({ error: 'must be set only once' })
-    .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1 on')
+    .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number of at least 1')
     .transform(Number)
     .meta({ override: ({ jsonSchema }) => describeInteger(jsonSchema) })
     .default(fallback);

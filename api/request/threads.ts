@@ -14,7 +14,11 @@ export async function inThreads<T>(work: () => Promise<T>): Promise<T> {
       throw limitExceeded('transformMsPerMinute', error.detail, error.waitMs / 1000);
     if (error instanceof NoThreadError) throw unavailable(error.detail);
     if (error instanceof WorkEndedError)
-      throw new ApiError(400, 'VALIDATION_ERROR', 'The body needs more work than one request may cause');
+      throw new ApiError(
+        400,
+        'VALIDATION_ERROR',
+        'Processing the body takes more time or memory than one request may use',
+      );
     throw error;
   }
 }

@@ -144,7 +144,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       return answerOf(ctx, deps, record, ctx.status === 201);
     },
     summary: `Create or replace the ${noun} of a ${by}`,
-    description: sentences('Replaces the whole record: omitted fields return to their defaults.', put.description),
+    description: sentences('Replaces the entire record: omitted fields return to their defaults.', put.description),
     answer: { ...now, ofNew: shows },
   });
   return operations;

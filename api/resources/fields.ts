@@ -53,7 +53,7 @@ export const headers = withExample(
     }
   }),
   { 'X-Tenant': 'acme' },
-  'Headers added to every delivery. Replaced as a whole on update.',
+  'Headers added to every delivery. An update replaces all of them.',
 );
 
 const MAX_FORWARDED = 100;
@@ -61,7 +61,7 @@ const MAX_HEADER_NAME_LENGTH = 256;
 
 /** Why received headers of this name cannot be forwarded, or null. */
 function forwardedNameProblem(header: string): string | null {
-  if (isNeverForwarded(header)) return `must not name ${header}, which is never forwarded`;
+  if (isNeverForwarded(header)) return `must not contain ${header}, which is never forwarded`;
   return checkHeaderName(header);
 }
 

@@ -124,8 +124,8 @@ export function requireWanted(ctx: Context, kind: string, { id, version }: Versi
   throw new ApiError(
     412,
     'PRECONDITION_FAILED',
-    `The ${kind} ${id} has another version than If-Match, and nothing was changed: get it again, apply the change to the current ` +
-      'record, and send the ETag of that response, quotes included',
+    `The version of the ${kind} ${id} differs from If-Match, and nothing was changed: get the ${kind} again, apply the change to ` +
+      'the current record, and send the ETag of that response, including the quotes',
   );
 }
 

@@ -83,7 +83,7 @@ const cursorPagination = component('CursorPagination', {
   searchedUntil: withExample(
     timestamp.nullable(),
     null,
-    'How far back the search came if it ran out of time: the page may be short or empty, and `nextCursor` continues. Null otherwise.',
+    'How far back the search got if it ran out of time: the page may be short or empty, and `nextCursor` continues. Null otherwise.',
   ),
   total: withExample(count.optional(), 1, 'The total number of items. Present only if requested.'),
   totalIsExact,

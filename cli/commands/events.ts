@@ -45,7 +45,7 @@ export const events: Resource = {
       operation: 'getEvent',
       about: 'show an event, with its payload and deliveries',
       flags: { includePayload: null, includeDeliveries: null },
-      extra: (command) => command.option('--raw', 'print only the payload, byte by byte as received'),
+      extra: (command) => command.option('--raw', 'print only the payload, byte for byte as received'),
       run: showEvent,
     },
     {

@@ -101,7 +101,7 @@ export function waitsFor(waits: PageWaits): string {
     case 'destination':
       return `Too many deliveries to the destination ${waits.destinationId} are waiting`;
     case 'waitingDeliveries':
-      return `${waits.most} deliveries of this organization may wait, and all of them are in use (limit waitingDeliveries)`;
+      return `This organization has reached its limit of ${waits.most} waiting deliveries (limit waitingDeliveries)`;
     case 'replayedPerSecond':
       return 'Replays of this organization may create no deliveries (limit replayedPerSecond)';
     case 'deliveriesPerEvent':

@@ -142,7 +142,12 @@ describe('Records by slug', () => {
         const made = await put(at(slug), bodies[0]);
         const replaced = await put(at(slug), bodies[1], ifMatch(tagOf(made)));
         expect(replaced.status).to.equal(200);
-        expectError(await put(at(slug), bodies[0], ifMatch(tagOf(made))), 412, 'PRECONDITION_FAILED', /get it again/);
+        expectError(
+          await put(at(slug), bodies[0], ifMatch(tagOf(made))),
+          412,
+          'PRECONDITION_FAILED',
+          /again, apply the change/,
+        );
         expect(await stored(made)).to.include({ name: bodies[1].name });
       });
 

@@ -39,7 +39,7 @@ describe('Export and import of warehouses', () => {
     expect(data).to.have.length(1);
     return of.api.get<WarehouseRecord>(`/api/destinations/${data[0]?.id}`);
   };
-  const disabled = /was imported disabled, because the file does not hold its credentials/;
+  const disabled = /was imported disabled, because the file does not contain its credentials/;
 
   for (const type of WAREHOUSE_TYPES) {
     const secret = WAREHOUSE_SECRET_FIELD[type];

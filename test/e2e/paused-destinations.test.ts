@@ -51,7 +51,7 @@ describe('a paused destination', () => {
     const over = await send(failingOver);
     await testInstance.client.post(`/api/deliveries/${earlierId}/replay`);
     const waits = await deliveryTo(destination, both, 'circuit_open');
-    expect(waits.holdReason).to.match(/^The destination is paused since .*: It is moved$/);
+    expect(waits.holdReason).to.match(/^The destination has been paused since .*: It is moved$/);
     const tookOver = await deliveryTo(destination, over, 'circuit_open');
     expect(tookOver.failoverOf).to.match(/^dlv_/);
     await deliveryTo(well, both, 'delivered');

@@ -46,7 +46,7 @@ describe('a paused route', () => {
     for (let order = 0; order < EVENTS; order += 1) eventIds.push(await send(source, JSON.stringify({ order })));
     const [first] = await untilStatus('circuit_open', eventIds);
     expect(first).to.include({ attemptCount: 0, nextAttemptAt: null });
-    expect(first?.holdReason).to.match(/^The route is paused since .*: The CRM is moved$/);
+    expect(first?.holdReason).to.match(/^The route has been paused since .*: The CRM is moved$/);
     await othersDeliver();
     expect(endpoint.requests).to.have.length(0);
 

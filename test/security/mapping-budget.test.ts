@@ -77,7 +77,7 @@ describe('Mappings that are too much work', () => {
     );
     const failed = data.filter(({ status }) => status === 'failed');
     expect(failed).to.have.length(EVENTS);
-    for (const { error } of failed) expect(error).to.match(/^The row of the webhook takes too long to build/);
+    for (const { error } of failed) expect(error).to.match(/^Building the row of the webhook takes too long/);
     expect(data.filter(({ status }) => status === 'delivered').map(({ eventId }) => eventId)).to.deep.equal([well]);
     const rows = await pipe.rows(1);
     expect(rows).to.have.length(1);
@@ -91,7 +91,7 @@ describe('Mappings that are too much work', () => {
       attacker.client.request('POST', `/api/destinations/${destinationId}/test`, { payload: JSON.parse(slow) }),
     );
     expect(result.body).to.include({ success: false });
-    expect(String((result.body as { error: string }).error)).to.match(/^The row takes too long to build/);
+    expect(String((result.body as { error: string }).error)).to.match(/^Building the row takes too long/);
     // A row takes half a second of its thread. While the loop was held for it, a few would be answered at most.
     expect(seen.answers, `meanwhile; the slowest took ${Math.round(seen.longestMs)} ms`).to.be.at.least(8);
   });

@@ -39,11 +39,11 @@ const type = {
   isStored: true,
 } as const;
 
-const atLeastOne = 'must name at least one; null means all';
+const atLeastOne = 'must contain at least one; null means all';
 const kinds = withExample(
   z.array(z.enum(ISSUE_KINDS)).min(1, atLeastOne).max(ISSUE_KINDS.length).nullable(),
   ['delivery_failing', 'circuit_open'],
-  'Kinds of issues. If null, all kinds.',
+  'Kinds of issues to notify about. If null, all kinds.',
 );
 const idsOf = (what: string, example: null) =>
   withExample(
@@ -112,7 +112,9 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     ),
   ),
   previousSecretUntil: readOnly(
-    timestamp.nullable().describe('When the previous secret ends. Until then, webhooks are signed with both secrets.'),
+    timestamp
+      .nullable()
+      .describe('When the previous secret expires. Until then, webhooks are signed with both secrets.'),
   ),
   failingSince: readOnly(
     timestamp.nullable().describe('When messages began to fail. Null if the last message arrived.'),

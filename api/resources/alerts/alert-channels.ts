@@ -131,7 +131,7 @@ export const alertChannelOperations: Operation[] = [
           em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
         });
       },
-      description: '`config` is replaced as a whole; a secret that is omitted or sent back masked is kept.',
+      description: 'The entire `config` is replaced; a secret that is omitted or sent back masked is kept.',
       body: {
         schema: updateAlertChannelSchema,
         examples: { pause: { enabled: false }, 'less often': { throttleMinutes: 60 } },
@@ -145,14 +145,14 @@ export const alertChannelOperations: Operation[] = [
           await noteOver(em, stored);
           em.remove(stored);
         }),
-      description: 'Pending messages are not sent. Incidents that it opened elsewhere stay open.',
+      description: 'Pending messages are not sent. Incidents that the channel opened in PagerDuty stay open.',
     },
   }),
   operation('testAlertChannel', 'post', `${base}/{id}/test`, {
     ...common,
     summary: 'Send a test message',
     description:
-      'The message is sent at once, regardless of the rules of the channel. Failures are reported in the result.',
+      'The message is sent immediately, regardless of the rules of the channel. Failures are reported in the result.',
     answer: { description: 'Whether the message was delivered, with the latency or the error.', schema: testResult },
     async run(ctx, deps) {
       const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
@@ -242,7 +242,7 @@ type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationI
 async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Promise<void> {
   const { type, digestMinutes } = rules;
   if (digestMinutes != null && INCIDENT_TYPES.includes(type))
-    throw invalid('digestMinutes', `must be null for ${type}, which has an incident for each issue`);
+    throw invalid('digestMinutes', `must be null for ${type}, which opens an incident for each issue`);
   for (const table of ['sources', 'routes', 'destinations'] as const) {
     const member = `${table.slice(0, -1)}Ids` as 'sourceIds' | 'routeIds' | 'destinationIds';
     const ids = rules[member];

@@ -132,7 +132,7 @@ export const issueOperations: Operation[] = [
         deliveriesCreated: withExample(
           count,
           12,
-          'The number of new deliveries. Fewer if deliveries were replaced, or payloads or destinations removed. 0 with `dryRun`.',
+          'The number of new deliveries. Smaller if deliveries were replaced, or payloads or destinations were removed. 0 with `dryRun`.',
         ),
         more: flag(false, 'Whether there may be more: repeat the call with `before`.'),
         next: withExample(
@@ -150,7 +150,8 @@ export const issueOperations: Operation[] = [
     async run(ctx, deps, { body: { before = null, dryRun = false } }) {
       const issue = await requireIssue(ctx, deps);
       requireScope(ctx, 'deliveries:write', 'the replay of an issue');
-      if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
+      if (!holdsDeliveries(issue))
+        throw invalidState(issue.id, `is of kind ${issue.kind}, which has no failed deliveries to replay`);
       const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
       const found = { deliveriesFound: retried.length, more: next !== null, next };
       if (dryRun) {
@@ -190,7 +191,7 @@ async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promis
 }
 
 const counted = (found: number): string =>
-  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be replayed, unless its payload or destination is gone`;
+  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be replayed, unless its payload or destination no longer exists`;
 
 function describe(created: number): string {
   if (created === 0) return 'Nothing was created: no delivery of this issue can be replayed';

@@ -30,7 +30,8 @@ export const notificationRecipientOperations: Operation[] = [
   operation('listNotificationRecipients', 'get', '/api/notification-recipients', {
     tag: 'Routes',
     summary: 'List notification recipients',
-    description: 'If the operator requires it, an address receives notifications only after its owner has confirmed.',
+    description:
+      'If the operator requires confirmation, an address receives notifications only after its owner has confirmed it.',
     query: z.object(pageParams),
     answer: {
       description: 'One page, ordered by address.',
@@ -45,7 +46,7 @@ export const notificationRecipientOperations: Operation[] = [
     tag: 'Routes',
     summary: 'Resend the confirmation email to a recipient',
     description:
-      'Allowed an hour after the first email, then after twice as long each time. A confirmed address gets no email.',
+      'Allowed one hour after the first email; the wait doubles each time. A confirmed address gets no email.',
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
     answer: { description: 'The recipient, with the time of the email.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
@@ -63,7 +64,7 @@ export const notificationRecipientOperations: Operation[] = [
         throw new ApiError(
           429,
           'RATE_LIMITED',
-          `${asked} was asked at ${found.askedAt?.toISOString()}; wait ${found.waitSeconds} seconds`,
+          `The last confirmation email to ${asked} was sent at ${found.askedAt?.toISOString()}; wait ${found.waitSeconds} seconds`,
           undefined,
           { 'Retry-After': String(found.waitSeconds) },
         );
@@ -117,7 +118,9 @@ function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | un
   const rule = recipientRule();
   if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return undefined;
   const refused = recipients(notifyEmails).find((each) => !isOfDomain(each, rule));
-  return refused === undefined ? undefined : `must name addresses of ${rule.join(', ')} only; "${refused}" is not`;
+  return refused === undefined
+    ? undefined
+    : `must contain only addresses at ${rule.join(', ')}; "${refused}" is not allowed`;
 }
 
 // Requests at the same time may each count before the other: the limit is approximate.
@@ -131,8 +134,8 @@ async function requireRoom(
   if (added === 0 || waiting + added <= MAX_WAITING) return;
   throw invalid(
     member,
-    `must not bring more than ${MAX_WAITING} addresses of this organization whose owners are still to be asked; ` +
-      `${waiting} wait, and these would be ${added} more. Wait, or name fewer`,
+    `must not bring the organization to more than ${MAX_WAITING} addresses that wait for a confirmation email; ` +
+      `${waiting} already wait, and this would add ${added}. Wait, or add fewer`,
   );
 }
 

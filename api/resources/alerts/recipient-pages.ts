@@ -45,18 +45,18 @@ export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps
     ask: (ctx, link) => answer(ctx, 200, 'Do you want these notifications?', [question(link)], CONFIRM_BUTTON),
     act: (link) => confirmRecipient(pool, link),
     thank: (ctx, { organization, address }) =>
-      answer(ctx, 200, 'Thank you', [`Notifications of "${organization}" now go to ${address}.`]),
+      answer(ctx, 200, 'Thank you', [`Notifications from "${organization}" are now sent to ${address}.`]),
   });
   mount<Stop>(router, {
     path: STOP,
     read: (ctx) => openStop(secretBox, param(ctx, 'token')) ?? answerInvalid(ctx),
     ask(ctx, { organization, address }) {
-      const lines = [`Notifications of "${organization}" go to ${address}.`];
+      const lines = [`Notifications from "${organization}" are sent to ${address}.`];
       answer(ctx, 200, 'Stop these emails?', lines, STOP_BUTTON);
     },
     act: (link) => refuseRecipient(pool, link),
     thank(ctx, link) {
-      const lines = [`${link.address} no longer receives notifications of "${link.organization}".`];
+      const lines = [`${link.address} no longer receives notifications from "${link.organization}".`];
       const back = sealConfirmation(secretBox, { ...link, expiresAt: Date.now() + CONFIRM_WITHIN_MS });
       answer(ctx, 200, 'You are unsubscribed', lines, buttonBack(back));
     },

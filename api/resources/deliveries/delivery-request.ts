@@ -29,7 +29,7 @@ import {
 
 const DOUBTS = {
   DESTINATION_CHANGED: 'The destination was changed after this attempt: its method and URL may have been different',
-  HEADERS_NOT_KEPT: 'The headers of this attempt were not kept: these headers are built from the current destination',
+  HEADERS_NOT_KEPT: 'The headers of this attempt were not stored: these headers are built from the current destination',
   SIGNED_LATER: 'The signature and its timestamp are generated when the request is sent',
   DESTINATION_DISABLED: 'The destination is disabled: unless it is enabled, the delivery is skipped',
 } as const;
@@ -65,7 +65,7 @@ const MASKED = '••••';
 const querySchema = z.object({
   attempt: z
     .string({ error: 'must be set only once' })
-    .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1 on')
+    .regex(/^[1-9]\d{0,5}$/, 'must be a whole number of at least 1')
     .transform(Number)
     .meta({
       description: 'Attempt number, starting at 1, including the next attempt. Defaults to the latest attempt.',

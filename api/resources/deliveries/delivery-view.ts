@@ -18,7 +18,7 @@ interface Hold {
 }
 
 const RELEASED: Hold = {
-  reason: 'Held deliveries are released in order, and it is not its turn yet',
+  reason: 'Held deliveries are sent in order, and it is not the turn of this delivery yet',
   advice: 'it continues automatically',
 };
 
@@ -58,7 +58,7 @@ function pausedHold(kind: 'route' | 'destination', id: string, { since, until, r
   const end = until === null ? '' : `, until ${until.toISOString()}`;
   const why = reason === null ? '' : `: ${reason}`;
   return {
-    reason: `The ${kind} is paused since ${since.toISOString()}${end}${why}`,
+    reason: `The ${kind} has been paused since ${since.toISOString()}${end}${why}`,
     advice: `it continues when the ${kind} is resumed (POST /api/${kind}s/${id}/resume)`,
   };
 }
@@ -94,9 +94,9 @@ const deliveryMembers = {
   createdAt: timestamp,
   failoverOf: withExample(idOf('dlv').nullable(), null, 'The failed delivery that this delivery replaces.'),
   replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this delivery replays.'),
-  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there was no attempt yet.'),
+  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there has been no attempt yet.'),
   holdReason: withExample(
-    text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved').nullable(),
+    text('The route has been paused since 2026-11-21T10:00:00.000Z: the CRM is being migrated').nullable(),
     null,
     'Why the delivery is held. Null if not `circuit_open`.',
   ),
@@ -134,8 +134,11 @@ const connection = z
 const timings = z
   .object({
     dns: ms('Duration of the DNS lookup. Null if the URL has an IP address.', 3.1),
-    connect: ms('Duration of the TCP connect, including addresses of the name that did not respond.', 11.8),
-    tls: ms('Duration of the TLS handshake. Null if without TLS.', 24.5),
+    connect: ms(
+      'Duration of the TCP connect, including failed attempts to connect to other addresses of the host.',
+      11.8,
+    ),
+    tls: ms('Duration of the TLS handshake. Null without TLS.', 24.5),
     firstByte: ms('Time from sending the request to the first byte of the response.', 41.2),
     total: latency,
   })

@@ -97,7 +97,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   previousSigningSecretUntil: readOnly(
     timestamp
       .nullable()
-      .describe('When the previous secret ends. Until then, deliveries are signed with both secrets.'),
+      .describe('When the previous secret expires. Until then, deliveries are signed with both secrets.'),
   ),
   timeoutMs: optional(withExample(z.int().min(1).max(60_000), 30_000, 'ms'), 30_000),
   rateLimitPerMinute: optional(
@@ -320,7 +320,7 @@ export const putWarehouseBody = updateWarehouseBody.extend({
   config: withExample(
     z.record(z.string(), z.unknown()),
     { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
-    'The whole config. A secret that is omitted or sent back masked is kept.',
+    'The entire config. A secret that is omitted or sent back masked is kept.',
   ),
 });
 

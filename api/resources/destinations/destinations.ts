@@ -88,7 +88,7 @@ const healthAnswer = component(
     status: z
       .enum(['healthy', 'degraded', 'failing', 'unknown'])
       .describe(
-        'Health by success rate: `healthy` above 95 %, `degraded` from 80 %, `failing` below 80 %. `unknown` without finished deliveries.',
+        'Health by success rate: `healthy` above 95%, `degraded` from 80%, `failing` below 80%. `unknown` without finished deliveries.',
       ),
   },
   'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` (24 by default).',

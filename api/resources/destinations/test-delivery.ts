@@ -224,7 +224,7 @@ async function testFile(
   const stored = { ...event, headers: JSON.stringify(event.headers) };
   for await (const made of threads.rows(organizationId, form, [stored])) {
     if (made.isNextTooLarge) return new FileTooLargeError().message;
-    if (made.tooLong.length > 0) return 'The row takes too long to build; simplify the fieldMapping';
+    if (made.tooLong.length > 0) return 'Building the row takes too long; simplify the fieldMapping';
     if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
     await file.add(made);
   }

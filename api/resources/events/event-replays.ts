@@ -46,7 +46,7 @@ const replayAnswer = component('EventReplay', {
   eventsTotal,
   eventsReplayed: count,
   eventsExpired: withExample(count, 0, 'Events whose payload was removed.'),
-  eventsUnroutable: withExample(count, 0, 'Events that no route matches now.'),
+  eventsUnroutable: withExample(count, 0, 'Events that no route matches any more.'),
   deliveriesCreated: count,
   replayedUntil: timestamp.nullable().describe('Events received before this time are replayed.'),
   waitsFor: withExample(
@@ -237,7 +237,7 @@ async function requireDestinations(em: EntityManager, ids: string[]): Promise<vo
   const found = new Set((await em.find(Destination, { id: { $in: ids } }, { fields: ['id'] })).map(({ id }) => id));
   const unknown = ids.filter((id) => !found.has(id));
   if (unknown.length > 0)
-    throw invalid('destinationIds', `must name existing destinations; there is no ${unknown.join(', ')}`);
+    throw invalid('destinationIds', `must contain existing destinations; there is no ${unknown.join(', ')}`);
 }
 
 async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) {
@@ -253,7 +253,7 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
     throw new ApiError(
       400,
       'FILTER_TOO_BROAD',
-      'These events cannot be counted in time; narrow from and to, or leave search out. The replay itself would work',
+      'Counting these events takes too long; narrow from and to, or leave out search. A replay without dryRun still works',
     );
   }
 }
@@ -277,7 +277,7 @@ async function store(
     await createEventReplay(pool, replay, most);
   } catch (error) {
     if (!(error instanceof TooManyReplaysError)) throw error;
-    const what = `${most} replays are running, which is the limit; wait until a replay has ended, or cancel a replay`;
+    const what = `This organization is limited to ${most} concurrent replays; wait until a replay has finished, or cancel a replay`;
     throw limitExceeded('runningReplays', what, RETRY_AFTER_SECONDS);
   }
 }

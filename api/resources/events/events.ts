@@ -82,7 +82,7 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `cannot be finished within ${SEARCH_MS / 1000} s: it searched back to ${reached} and found ${found}; pass from=${reached} or later, or a sourceId, or cursor=first`,
+    `did not finish within ${SEARCH_MS / 1000} s: it searched back to ${reached} and found ${found}; pass from=${reached} or later, or a sourceId, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }
@@ -226,7 +226,7 @@ export const eventOperations: Operation[] = [
   operation('getEventPayload', 'get', `${base}/{id}/payload`, {
     ...common,
     scope: 'payloads:read',
-    summary: "Get an event's payload as it was received",
+    summary: 'Get the payload of an event as received',
     answer: {
       description: 'The original bytes, with their content type.',
       headers: {
@@ -250,7 +250,7 @@ export const eventOperations: Operation[] = [
   }),
   operation('getEventTimeline', 'get', `${base}/{id}/timeline`, {
     ...common,
-    summary: "Get an event's timeline",
+    summary: 'Get the timeline of an event',
     answer: { description: 'The times of the event, and its deliveries with their attempts.', schema: timelineAnswer },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);

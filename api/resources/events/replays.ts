@@ -110,7 +110,7 @@ async function create(
     if (error instanceof UnroutableDestinationError)
       throw invalid(
         'destinationIds',
-        `must name destinations these events can go to; not ${error.destinationIds.join(', ')}`,
+        `must contain only destinations of these events' routes, not ${error.destinationIds.join(', ')}`,
       );
     throw error;
   }

@@ -24,7 +24,7 @@ const shownScopes = withExample(z.array(z.enum(SCOPES)), ['read', 'write']);
 const shownAddresses = withExample(
   z.array(z.string()).nullable(),
   ['203.0.113.0/24', '2001:db8::/32'],
-  'IP ranges that the key may be used from. Null if any address.',
+  'IP addresses or ranges that the key may be used from. Null if any address.',
 );
 
 const MAX_ADDRESSES = 50;
@@ -42,7 +42,7 @@ const allowedAddresses = withExample(
           return z.NEVER;
         }),
     )
-    .min(1, 'must name at least one range; leave it out, or send null, for every address')
+    .min(1, 'must contain at least one range; leave it out or send null for any address')
     .max(MAX_ADDRESSES)
     .nullable()
     .optional(),
@@ -179,7 +179,7 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
   if (scope) throw forbidden(`A key cannot ${what} the scope "${scope}", which it does not have`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
-    const message = `A key cannot ${what} a later expiresAt than its own, ${own.expiresAt?.toISOString()}`;
+    const message = `A key cannot ${what} an expiresAt later than its own, ${own.expiresAt?.toISOString()}`;
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
@@ -211,7 +211,7 @@ function lastKey(): ApiError {
   return new ApiError(
     409,
     'LAST_KEY',
-    'No other key may create keys for as long and from all of its addresses; create such a key first, or nobody could create keys',
+    'No other key may create keys for as long and from the same addresses; create such a key first, or no one could create keys',
   );
 }
 

@@ -36,7 +36,7 @@ const ready = component('Ready', {
   ingest: withExample(
     z.enum(['open', 'partly_full', 'full']),
     'open',
-    '`full`: all webhooks are refused with 503. `partly_full`: webhooks for destinations with most of the backlog are refused.',
+    '`full`: all webhooks are refused with 503. `partly_full`: webhooks for the destinations with the largest backlogs are refused.',
   ),
   temporal: withExample(
     z.enum(['ok', 'away']),

@@ -94,7 +94,7 @@ const answer = component('Metrics', {
   from: timestamp,
   to: timestamp,
   step: withExample(z.int(), DEFAULT_STEP, 'Seconds.'),
-  completeUntil: timestamp.describe('The time before which all figures are final. Later figures may still grow.'),
+  completeUntil: timestamp.describe('The time before which all values are final. Later values may still increase.'),
   groups: withExample(count, 1, 'The total number of groups, including groups that are not shown.'),
   series: z.array(
     z.object({
@@ -110,12 +110,12 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
   tag: 'Metrics',
   summary: 'Get time series',
   description:
-    'Figures are exact; refused webhooks are counted a few seconds later. Intervals below an hour are kept for a day.',
+    'Values are exact; refused webhooks are counted a few seconds later. Intervals shorter than an hour are kept for a day.',
   query: z.object({
     metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'The metric to return.'),
     groupBy: choiceParam(GROUPINGS).describe(
       `One series per value: the largest ${MOST_GROUPS} (${MOST_LATENCIES} for latencies), with at most ${MOST_POINTS} points in total. ` +
-        'If omitted, there is one series, or none without data.',
+        'If omitted, there is one series, or no series if there is no data.',
     ),
     from: timeParam.describe(`Start of the period, at most ${MOST_DAYS} days ago. Defaults to a day before \`to\`.`),
     to: timeParam.describe('End of the period. Defaults to now.'),

@@ -30,7 +30,7 @@ const statusSchema = z.object({
 const waiting = {
   due: count.describe('Deliveries that wait for a worker.'),
   retrying: count.describe('Deliveries that wait for a retry.'),
-  held: count.describe('Deliveries held by a circuit breaker or a pause.'),
+  held: count.describe('Deliveries held by an open circuit breaker or a pause.'),
   inFiles: count.describe('Deliveries that wait for a warehouse batch.'),
   oldestDueAt: timestamp.nullable().describe('When the oldest delivery in `due` was created.'),
 };
@@ -38,7 +38,7 @@ const waiting = {
 const keptDays = withExample(count.nullable(), 30, 'The retention period in days. Null if unlimited.');
 const retained = z.object({
   keptDays,
-  lagDays: count.describe('The number of days that are kept longer than the retention period.'),
+  lagDays: count.describe('The number of days whose payloads are overdue for removal.'),
 });
 
 const status = component('InstallationStatus', {
@@ -47,7 +47,7 @@ const status = component('InstallationStatus', {
   ingest: z
     .enum(['open', 'partly_full', 'full'])
     .describe(
-      '`full`: all webhooks are refused with 503. `partly_full`: webhooks for destinations with most of the backlog are refused.',
+      '`full`: all webhooks are refused with 503. `partly_full`: webhooks for the destinations with the largest backlogs are refused.',
     ),
   temporal: z
     .enum(['ok', 'away'])
@@ -59,7 +59,7 @@ const status = component('InstallationStatus', {
   ),
   database: z
     .enum(['ok', 'away'])
-    .describe('Whether PostgreSQL is reachable. While it is `away`, figures from the database are null.'),
+    .describe('Whether PostgreSQL is reachable. While it is `away`, the metrics from the database are null.'),
   limits: z
     .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })
     .describe('Limits of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null if unlimited.'),
@@ -83,7 +83,7 @@ const status = component('InstallationStatus', {
       }),
     )
     .nullable()
-    .describe('Workers that were active in the last seconds, at most 1,000.'),
+    .describe('Workers that were active in the last few seconds, at most 1,000.'),
   shardsWithoutOwner: count
     .nullable()
     .describe('The number of shards without a worker. Above 0 for a few seconds after a worker dies.'),
@@ -93,7 +93,7 @@ const status = component('InstallationStatus', {
     .object({
       failures: z
         .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-        .describe('Figures of the last day.'),
+        .describe('Metrics of the last 24 hours.'),
     })
     .nullable(),
   organizations: z
@@ -109,7 +109,7 @@ export const statusOperation: Described = {
   operationId: 'getStatus',
   summary: 'Get the status of the installation',
   description:
-    'For operators, with the operator key; other keys get 404. Database figures are at most about a second old.',
+    'For operators, with the operator key; other keys get 404. Metrics from the database are about a second old at most.',
   query: statusSchema,
   answer: { description: 'The state of the API, the database, Temporal, the backlog and the workers.', schema: status },
   errors: {

@@ -41,7 +41,11 @@ export const conditions = z
   .superRefine((given, context) => {
     // First what keeps the compiler's work small.
     if (hasTooManyPatterns(given))
-      return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_PATTERNS} with the operator matches`);
+      return refuse(
+        context,
+        'INVALID_FILTER',
+        `must contain at most ${MAX_PATTERNS} conditions with the operator matches`,
+      );
     if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES)
       return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
     for (const { index, error } of filterProblems(given)) {

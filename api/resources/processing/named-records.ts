@@ -249,5 +249,9 @@ async function requireUnused(
   const named = routes.map((route) => `${route.name} (${route.id})`).join(', ');
   const others = total > routes.length ? ` and ${total - routes.length} more` : '';
   const what = total === 1 ? 'the route' : `${total} routes:`;
-  throw new ApiError(409, 'IN_USE', `${record.name} is used by ${what} ${named}${others}; remove it from there first`);
+  throw new ApiError(
+    409,
+    'IN_USE',
+    `${record.name} is used by ${what} ${named}${others}; remove it from all routes first`,
+  );
 }

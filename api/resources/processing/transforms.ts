@@ -171,7 +171,7 @@ async function requireGoodCode(ctx: Context, deps: ApiDeps, { type, code }: Pick
   if (!problem) return;
   const { message, line, column } = problem;
   if (line === null || column === null) throw invalid('code', `cannot be used: ${message}`, 'INVALID_TRANSFORM');
-  throw new ApiError(400, 'INVALID_TRANSFORM', `code has an error in line ${line}, column ${column}: ${message}`, [
+  throw new ApiError(400, 'INVALID_TRANSFORM', `code has an error on line ${line}, column ${column}: ${message}`, [
     { path: 'code', message, line, column },
   ]);
 }

@@ -25,7 +25,7 @@ export const pauseMembers = {
 const until = withExample(
   futureTime.nullable().optional(),
   '2036-01-01T00:00:00Z',
-  'When the pause ends automatically. If omitted or null, it lasts until it is resumed.',
+  'When the pause ends automatically. If omitted or null, the pause lasts until deliveries are resumed.',
 );
 
 const pauseSchema = z.object({
@@ -62,7 +62,7 @@ export function showPause(pause: Pause | undefined) {
   };
 }
 
-const AGAIN = 'A pause does not cause failover. Pausing again updates its end and reason.';
+const AGAIN = 'A pause does not cause failover. Pausing again updates the end and the reason.';
 const RELEASED = 'Waiting deliveries are sent in the order of receipt.';
 
 /** What can be paused, and what is said of that. */

@@ -45,7 +45,7 @@ const expectedResponse = withExample(
 const lane = z.enum(LANE_SETTINGS);
 
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
-const destinations = z.array(z.string()).refine(distinct, 'must not name a destination twice');
+const destinations = z.array(z.string()).refine(distinct, 'must not contain a destination twice');
 // Ids, or slugs in files.
 const primaries = destinations.max(MAX_DESTINATIONS);
 const failovers = destinations.max(MAX_FAILOVERS);

@@ -133,7 +133,8 @@ async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
 // Locked against deletion until the route is stored, so that no route refers to a destination that was just deleted.
 async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
   const both = route.failoverDestinationIds.find((id) => route.destinationIds.includes(id));
-  if (both !== undefined) throw invalid('failoverDestinationIds', `must not name ${both}, which is in destinationIds`);
+  if (both !== undefined)
+    throw invalid('failoverDestinationIds', `must not contain ${both}, which is in destinationIds`);
   const wanted = [...route.destinationIds, ...route.failoverDestinationIds].toSorted();
   const found = await em.find(
     Destination,
@@ -146,7 +147,7 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
     if (missing !== undefined)
       throw invalid(
         member,
-        `must contain destinations of this organization; there is no destination with id ${missing}`,
+        `must contain only destinations of this organization; there is no destination with id ${missing}`,
       );
   }
   refuseOwnAddress(deps, route, found);
@@ -187,7 +188,7 @@ function refuseOwnAddress(deps: Deps, route: Named, destinations: readonly Addre
   const [own] = ownAmong(deps, route, destinations);
   if (own === undefined) return;
   const member = route.destinationIds.includes(own.id) ? 'destinationIds' : 'failoverDestinationIds';
-  throw invalid(member, `must not name ${own.id}, ${whyNot(deps)}`);
+  throw invalid(member, `must not contain ${own.id}, ${whyNot(deps)}`);
 }
 
 /** What is wrong with the routes of a file: one message for each own address that is not allowed. */
@@ -203,7 +204,7 @@ export async function ownAddressProblems(
     { fields: ['id', 'url', 'slug'], disableIdentityMap: true },
   );
   return routes.flatMap((route) =>
-    ownAmong(deps, route, destinations).map(({ slug }) => `${route.label}: must not name ${slug}, ${whyNot(deps)}`),
+    ownAmong(deps, route, destinations).map(({ slug }) => `${route.label}: must not contain ${slug}, ${whyNot(deps)}`),
   );
 }
 

@@ -28,11 +28,11 @@ const provider = component('Provider', {
   docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
   secret: text(
     'the secret of the webhook',
-    'What to set as `verificationConfig.secret`. Null if there is none to set.',
+    'What to set as `verificationConfig.secret`. Null if there is nothing to set.',
   ).nullable(),
   verifyToken: text(
     'a verify token of your own',
-    'What to set as `verificationConfig.verifyToken`. Null if there is none to set.',
+    'What to set as `verificationConfig.verifyToken`. Null if there is nothing to set.',
   ).nullable(),
   eventType: place.nullable(),
   eventId: place.nullable(),
@@ -77,7 +77,7 @@ const signSchema = z.object({
 const signedSample = component('SignedSample', {
   event: text('push'),
   headers: withExample(headers, { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }),
-  payload: text('{"ref":"refs/heads/main"}', 'The body to send, unchanged, byte by byte.'),
+  payload: text('{"ref":"refs/heads/main"}', 'The body to send, byte for byte.'),
   sample: text('{"ref":"refs/heads/main"}', 'The payload before the provider adds its signature.'),
   query: text('', 'A query string to append to the URL. Usually empty.'),
 });

@@ -24,7 +24,7 @@ const overlapSeconds = withExample(
     .max(7 * DAY_SECONDS)
     .default(DAY_SECONDS),
   DAY_SECONDS,
-  'How long the previous secret stays valid, in seconds. 0 ends it now.',
+  'How long the previous secret stays valid, in seconds. With 0, it expires now.',
 );
 export const signingSecretBody = z.object({
   secret: z
@@ -56,7 +56,7 @@ export const secretRotationOperations: Operation[] = [
         if (current === null)
           throw invalid(
             'secret',
-            'cannot be rotated, because the destination has none; set signingSecret with an update',
+            'cannot be rotated, because the destination has no signing secret; set signingSecret with an update',
           );
         const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
         em.assign(stored, {
@@ -90,7 +90,7 @@ export const secretRotationOperations: Operation[] = [
         if (current === null)
           throw invalid(
             'secret',
-            'cannot be rotated, because the source has none; set verificationConfig with an update',
+            'cannot be rotated, because the source has no secret; set verificationConfig with an update',
           );
         const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
         em.assign(stored, {

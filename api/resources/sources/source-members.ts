@@ -63,7 +63,7 @@ const idempotencyKey = withExample(
     .refine(
       ({ header, jsonPath, query, signature }) =>
         [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
-      'must have one of header, jsonPath, query and signature',
+      'must have exactly one of header, jsonPath, query and signature',
     )
     .nullable(),
   { header: 'X-Request-Id', windowSeconds: 3600 },
@@ -141,7 +141,7 @@ const answer = withExample(
 const handshake = withExample(
   sourceHandshakeSchema.nullable(),
   { type: 'echo', parameter: 'challenge' },
-  'The response to a `GET` or `HEAD` with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. If null, 405, unless the provider has such checks.',
+  'The response to a `GET` or `HEAD` request with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. If null, 405, unless the provider sends such requests.',
 );
 /** In answers: every member of any type. */
 const shownHandshake = z
@@ -193,7 +193,7 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   slug: { ...required(field.slug), update: z.string().optional() },
   description: optional(field.description, null),
   webhookUrl: computed(
-    text('http://localhost:3000/ingest/default/orders', 'The ingest URL, which the provider sends webhooks to.'),
+    text('http://localhost:3000/ingest/default/orders', 'The ingest URL that the provider sends webhooks to.'),
   ),
   provider: optional(provider, null),
   // In the columns verification and, encrypted, verificationSecret.
@@ -206,12 +206,12 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   previousSecretUntil: readOnly(
     timestamp
       .nullable()
-      .describe('When the previous secret ends. Until then, webhooks signed with it are also accepted.'),
+      .describe('When the previous secret expires. Until then, webhooks signed with it are also accepted.'),
   ),
   idempotencyKey: optional(idempotencyKey, null),
   ingestToken: optional(ingestToken, 'none'),
   previousTokenUntil: readOnly(
-    timestamp.nullable().describe('When the previous ingest URL ends. Null if there is none.'),
+    timestamp.nullable().describe('When the previous ingest URL expires. Null if there is none.'),
   ),
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),

@@ -49,7 +49,7 @@ function requireGuarded(
     return;
   throw invalid(
     'ingestToken',
-    `must be required until ${provider} has sent its secret, because the first secret that arrives is remembered`,
+    `must be required until ${provider} has sent its secret, because the first secret that arrives is stored`,
   );
 }
 

@@ -120,7 +120,7 @@ export function secretWarnings(deps: Deps, source: Source): string[] {
 function tooShort(member: string, text: string | null | undefined, shortest = ADVISED_SECRET_LENGTH): string[] {
   if (!text || text.length >= shortest) return [];
   return [
-    `${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: generate a long secret with: openssl rand -hex 32`,
+    `${member} has fewer than ${shortest} characters, so it can be guessed; replace it as soon as the sender can change it. Generate a long secret with: openssl rand -hex 32`,
   ];
 }
 

@@ -71,7 +71,7 @@ describe('Imports of routes that meet others', () => {
       expect((await importRoutes(organization, [incoming], 'overwrite')).routes[0]?.id).to.equal(stored.id);
       await makeRoute(organization, shop, [String(ids.backup)], { name: 'Everything' });
       expect((await importRoutes(organization, [incoming], 'overwrite')).errors[0]).to.match(
-        /more than one route of this name/,
+        /more than one route with this name/,
       );
     });
 

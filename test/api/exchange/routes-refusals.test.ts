@@ -69,9 +69,9 @@ describe('Imports of routes that are wrong', () => {
       [
         'a failover that is primary',
         { ...minimal, failoverDestinationSlugs: ['crm'] },
-        /failoverDestinationSlugs must not name crm/,
+        /failoverDestinationSlugs must not contain crm/,
       ],
-      ['a destination twice', { ...minimal, destinationSlugs: ['crm', 'crm'] }, /must not name a destination twice/],
+      ['a destination twice', { ...minimal, destinationSlugs: ['crm', 'crm'] }, /must not contain a destination twice/],
       ['two first destinations', { ...minimal, destinationSlugs: ['erp', 'crm'] }, /destinationSlug must be the first/],
     ];
     for (const [what, item, message] of wrong) {
