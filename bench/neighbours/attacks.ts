@@ -97,7 +97,7 @@ export const ATTACKS: Attack[] = [
     },
   },
   {
-    name: 'searches of payloads',
+    name: 'payload searches',
     prepare: async (attacker) => {
       const path = await fanOut(attacker, attacker.targets.quick, 1);
       const send = await webhooks(attacker, path, JSON.stringify({ text: 'y'.repeat(100_000) }));

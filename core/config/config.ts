@@ -28,7 +28,7 @@ const list = z.string().transform((text) =>
 // What is allowed, outbound/http/address-guard.ts reads.
 const reachable = list.refine(
   (entries) => entries.every((entry) => !isDenied(entry) || hostAndPort(entry.slice(1)) !== null),
-  'must have host:port behind each !, for example !temporal-ui:8080',
+  'must have host:port after each !, for example !temporal-ui:8080',
 );
 
 const identityGrants = list.refine(

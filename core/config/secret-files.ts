@@ -67,12 +67,12 @@ function readSecretFile(file: string, variable: string): string {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new ConfigError([
-      `${variable}: ${file} cannot be read (${code}); check that the file exists and that the process may read it`,
+      `${variable}: ${file} cannot be read (${code}); check that the file exists and that the process can read it`,
     ]);
   }
   const value = text.replace(/\r?\n$/, '');
   if (value.trim() === '')
-    throw new ConfigError([`${variable}: ${file} is empty; it must hold the value of the secret`]);
+    throw new ConfigError([`${variable}: ${file} is empty; it must contain the value of the secret`]);
   return value;
 }
 

@@ -13,7 +13,7 @@ const headerName = z
 const headerValue = z
   .string()
   .min(1, 'must not be empty')
-  .refine(isHeaderValue, 'must be text that a header can carry: no line breaks or control characters');
+  .refine(isHeaderValue, 'must not contain line breaks or control characters');
 
 const hasNoControlCharacters = (text: string): boolean => !/\p{Cc}/u.test(text);
 

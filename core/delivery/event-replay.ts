@@ -103,9 +103,9 @@ export function waitsFor(waits: PageWaits): string {
     case 'waitingDeliveries':
       return `This organization has reached its limit of ${waits.most} waiting deliveries (limit waitingDeliveries)`;
     case 'replayedPerSecond':
-      return 'Replays of this organization may create no deliveries (limit replayedPerSecond)';
+      return 'This organization may not create deliveries with replays (limit replayedPerSecond)';
     case 'deliveriesPerEvent':
-      return `The next event would create more than ${waits.most} deliveries: disable routes, or cancel the replay (limit deliveriesPerEvent)`;
+      return `The next event would create more than ${waits.most} deliveries; disable routes, or cancel the replay (limit deliveriesPerEvent)`;
   }
 }
 
@@ -124,11 +124,11 @@ export function describeProgress(progress: ReplayProgress): string {
   const total = eventsTotal === null ? '' : ` of ${eventsTotal}`;
   const left = [
     ...(eventsExpired > 0 ? [`${eventsExpired} no longer had a payload`] : []),
-    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} have no route now`] : []),
+    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} no longer match a route`] : []),
   ];
   return [
     `${eventsReplayed}${total} events replayed, ${deliveriesCreated} deliveries created.`,
     ...(left.length > 0 ? [`${left.join(', ')}.`] : []),
-    ...(replayedUntil === null ? [] : [`It has reached the events received at ${replayedUntil}.`]),
+    ...(replayedUntil === null ? [] : [`The replay has reached events received at ${replayedUntil}.`]),
   ].join(' ');
 }

@@ -12,7 +12,7 @@ export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
-const TOO_MUCH = 'it is more work than the filters and schemas of one webhook may cause together';
+const TOO_MUCH = 'the filters and schemas of this webhook take too much time or memory in total';
 
 export class Budget {
   #left: number;

@@ -136,7 +136,7 @@ function compileCondition({ field, operator, value }: FilterCondition, budget: B
   if (read === null)
     throw new ConditionError('field', 'must be a dotted path such as payload.items[0].sku or headers.x-kind');
   const compile = OPERATORS[SYNONYMS[operator] ?? operator];
-  if (compile === undefined) throw new Error(`the operator ${operator} has no meaning`);
+  if (compile === undefined) throw new Error(`the operator ${operator} is unknown`);
   return { read, test: compile(value, budget) };
 }
 
@@ -163,7 +163,7 @@ function list(value: unknown): unknown[] {
   const elements = typeof value === 'string' ? value.split(',').map((element) => element.trim()) : value;
   if (!Array.isArray(elements))
     throw new ConditionError('value', 'must be an array or a comma-separated string with this operator');
-  if (elements.length > MAX_LIST) throw new ConditionError('value', `must be at most ${MAX_LIST} items long`);
+  if (elements.length > MAX_LIST) throw new ConditionError('value', `must have at most ${MAX_LIST} items`);
   for (const element of elements) required(element);
   return elements;
 }
@@ -224,7 +224,7 @@ function fieldReader(field: string): FieldReader | null {
   const inPayload = root === 'payload' || root === 'body' ? rest : steps;
   return (request, budget) => {
     const values = lookup(request.payload(), inPayload, budget, MAX_VALUES);
-    if (values.length > MAX_VALUES) throw new BudgetError(`${field} leads to more than ${MAX_VALUES} values`);
+    if (values.length > MAX_VALUES) throw new BudgetError(`${field} matches more than ${MAX_VALUES} values`);
     return values;
   };
 }

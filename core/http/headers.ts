@@ -76,7 +76,8 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
     if (!isHeaderValue(value)) {
       problems.push({ name, message: 'must not contain line breaks or control characters' });
     }
-    if (seen.has(name.toLowerCase())) problems.push({ name, message: 'is set twice; header names ignore case' });
+    if (seen.has(name.toLowerCase()))
+      problems.push({ name, message: 'is set twice; header names are not case-sensitive' });
     seen.add(name.toLowerCase());
     bytes += name.length + Buffer.byteLength(value);
   }
@@ -86,7 +87,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
   if (bytes > MAX_CUSTOM_HEADER_BYTES) {
     problems.push({
       name: '',
-      message: `must be at most ${MAX_CUSTOM_HEADER_BYTES} bytes of names and values together`,
+      message: `must be at most ${MAX_CUSTOM_HEADER_BYTES} bytes of names and values in total`,
     });
   }
   return problems;

@@ -12,7 +12,7 @@ export function pathProblem(path: string): string | null {
   if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters long`;
   const segments = path.split('/').slice(1);
   // The last one may be empty: the path ends in a slash.
-  if (segments.slice(0, -1).includes('')) return 'must not have two slashes in a row';
+  if (segments.slice(0, -1).includes('')) return 'must not contain consecutive slashes';
   for (const segment of segments) {
     const problem = segmentProblem(segment);
     if (problem !== null) return problem;
@@ -20,13 +20,13 @@ export function pathProblem(path: string): string | null {
   // Node refuses such a request, but not who names a path in a test: it travels byte by byte.
   return isReceivable(path) && !path.includes('?')
     ? null
-    : 'must have ?, # and everything that is not visible ASCII escaped';
+    : 'must percent-encode ?, # and all characters other than visible ASCII';
 }
 
 /** Whether a text can be part of the address of a request as it is (RFC 9112, section 3.2, and what Node takes). */
 export const isReceivable = (text: string): boolean => /^[\x21\x22\x24-\x7e]*$/.test(text);
 
-const NO_ESCAPE = 'must not have a % that is not an escape of UTF-8';
+const NO_ESCAPE = 'must not contain a % that is not part of percent-encoded UTF-8';
 
 // Behind a proxy that decodes, another one may decode again: each reading counts. The first one must be exact; a later
 // one may be that of a server which leaves a % alone that begins no escape.
@@ -45,10 +45,10 @@ function segmentProblem(segment: string): string | null {
 function readingProblem(text: string): string | null {
   // Some servers take a full-width slash or dot for the plain one.
   const plain = text.normalize('NFKC');
-  if (/[/\\]/.test(plain)) return 'must not have an escaped slash or a backslash';
-  if (/\p{Cc}/u.test(plain)) return 'must not have control characters';
+  if (/[/\\]/.test(plain)) return 'must not contain an encoded slash or a backslash';
+  if (/\p{Cc}/u.test(plain)) return 'must not contain control characters';
   // Tomcat cuts a segment off at its semicolon, Windows drops spaces.
-  if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not have the steps . and ..';
+  if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not contain the segments . and ..';
   return null;
 }
 

@@ -16,7 +16,7 @@ export const sourceAnswerSchema = z
       .string()
       .max(128)
       .regex(CONTENT_TYPE, 'must be a content type such as text/xml')
-      .refine((type) => !isPage(type), `must not be a page of a browser: ${PAGES.join(', ')}`)
+      .refine((type) => !isPage(type), `must not be a type that browsers render: ${PAGES.join(', ')}`)
       .default('text/plain'),
   })
   .refine(

@@ -27,7 +27,7 @@ const REGIONS = ['us', 'eu'] as const;
 const region = z
   .enum(REGIONS)
   .default('us')
-  .meta({ description: 'The region of the account.', examples: ['us'] });
+  .meta({ description: 'The region of the PagerDuty account.', examples: ['us'] });
 
 const PAGERDUTY_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
 

@@ -61,18 +61,18 @@ function introduction(facts: MailFacts): string {
   if (facts.kind === 'recovery') return recoverySentence(facts, route);
   const ended = facts.kind === 'failure' ? 'failed' : 'succeeded';
   if (facts.count === 1) return `A delivery of the route ${route} ${ended}.`;
-  return `${facts.count} deliveries of the route ${route} ${ended} since ${facts.since}. This is the latest:`;
+  return `${facts.count} deliveries of the route ${route} ${ended} since ${facts.since}. The latest delivery:`;
 }
 
 function recoverySentence({ count, failedBefore }: MailFacts, route: string): string {
-  const again = `The route ${route} delivers again`;
-  if (count > 1) return `${again}: ${count} destinations have recovered since the last message. This is the latest:`;
+  const again = `The route ${route} is delivering again`;
+  if (count > 1) return `${again}: ${count} destinations have recovered since the last message. The latest delivery:`;
   if (failedBefore === null) return `${again}.`;
   const { count: failed, since } = failedBefore;
   if (failed === 0)
-    return `${again}: its circuit opened at ${since} and is closed now. This is the first delivery after that:`;
+    return `${again}: the circuit breaker opened at ${since} and is closed now. The first delivery since then:`;
   const deliveries = failed === 1 ? '1 delivery' : `${failed} deliveries`;
-  return `${again}, after ${deliveries} that failed since ${since}. This is the first that succeeded:`;
+  return `${again}, after ${deliveries} that failed since ${since}. The first successful delivery:`;
 }
 
 function rowsOf({ routeName, sourceName, destinationName, facts }: MailFacts): [string, string][] {
@@ -140,10 +140,10 @@ export function renderConfirmation(facts: { organization: string; link: string; 
   const { organization, link } = facts;
   const until = `${facts.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const ask = `The organization "${organization}" wants to send notifications about its webhooks to this address.`;
-  const yes = 'If you want them, open this page and press the button:';
-  const no = `If you do not, do nothing: without your consent you get no notifications. The page works until ${until}.`;
+  const yes = 'To receive them, open this page and press the button:';
+  const no = `Otherwise, ignore this email: you receive no notifications without your consent. The page is valid until ${until}.`;
   return {
-    subject: `[Hookyard] Do you want notifications of ${organization}?`,
+    subject: `[Hookyard] Do you want to receive notifications from ${organization}?`,
     text: `${[ask, '', yes, link, '', no].join('\n')}\n`,
     html: `<!doctype html>\n<html><body>\n<p>${ask}</p>\n<p>${yes}<br><a href="${link}">${link}</a></p>\n<p>${no}</p>\n</body></html>\n`,
   };

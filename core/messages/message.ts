@@ -105,15 +105,15 @@ export function eventType(issueChange: IssueChange): string {
 }
 
 const WORDS: Record<IssueKind, string> = {
-  delivery_failing: 'Deliveries fail',
-  circuit_open: 'The circuit breaker is open',
-  transform_failing: 'The transform fails',
-  schema_refusing: 'The schema refuses webhooks',
-  signature_failing: 'Signatures are not valid',
-  warehouse_not_writable: 'The warehouse cannot be written',
-  quota_reached: 'A limit is reached',
-  ingest_refused: 'Webhooks are refused',
-  notification_failing: 'The emails of the route are not sent',
+  delivery_failing: 'Deliveries failing',
+  circuit_open: 'Circuit breaker open',
+  transform_failing: 'Transform failing',
+  schema_refusing: 'Schema mismatch',
+  signature_failing: 'Signature verification failing',
+  warehouse_not_writable: 'Warehouse not writable',
+  quota_reached: 'Limit reached',
+  ingest_refused: 'Webhooks refused',
+  notification_failing: 'Notifications failing',
 };
 const PREFIX: Record<Change, string> = {
   opened: '',
@@ -125,7 +125,7 @@ const PREFIX: Record<Change, string> = {
 
 /** What a change is about, without the names. */
 const whatOf = (change: IssueChange): string =>
-  `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed for good' : (WORDS[change.issue.kind] ?? change.issue.kind)}`;
+  `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed permanently' : (WORDS[change.issue.kind] ?? change.issue.kind)}`;
 
 function subjectOf({ source, route, destination }: AlertIssue): string {
   const names = [route ?? source, destination].flatMap((each) => (each ? [each.name ?? '(deleted)'] : []));
@@ -137,15 +137,15 @@ export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
     case 'change':
       return titleOfChange(content.issueChange);
     case 'digest':
-      return content.changes.length === 1 ? '1 change of issues' : `${content.changes.length} changes of issues`;
+      return content.changes.length === 1 ? '1 issue change' : `${content.changes.length} issue changes`;
     case 'failing':
-      return `The alert channel ${content.channel.name} fails`;
+      return `Alert channel ${content.channel.name} is failing`;
     case 'recovered':
       return content.channel.name === null
-        ? 'The alert channel that failed was deleted'
-        : `The alert channel ${content.channel.name} no longer fails`;
+        ? 'The failing alert channel was deleted'
+        : `Alert channel ${content.channel.name} has recovered`;
     case 'test':
-      return 'This is a test of an alert channel';
+      return 'This is a test message for an alert channel';
   }
 }
 

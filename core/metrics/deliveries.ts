@@ -35,14 +35,14 @@ export const attempts = new Counter({
 
 export const attemptDuration = new Histogram({
   name: 'hookyard_attempt_duration_seconds',
-  help: 'How long destinations took to respond, or attempts to fail.',
+  help: 'Duration of attempts, until the response or the error.',
   bounds: REQUESTS,
   in: ['worker'],
 });
 
 export const deliveryLatency = new Histogram({
   name: 'hookyard_delivery_latency_seconds',
-  help: 'From the creation of a delivery (with its webhook, or by a replay) to its success, by the lane of its last attempt.',
+  help: 'Time from the creation of a delivery (by a webhook or a replay) to its success, by the lane of its last attempt.',
   labels: { lane: [...LANES, 'warehouse'] },
   bounds: WAITS,
   in: ['worker'],
@@ -50,25 +50,25 @@ export const deliveryLatency = new Histogram({
 
 export const deliveriesFinished = new Counter({
   name: 'hookyard_deliveries_finished_total',
-  help: 'Deliveries that have ended, by status.',
+  help: 'Finished deliveries, by status.',
   labels: { status: FINISHED },
 });
 
 export const rateLimited = new Counter({
   name: 'hookyard_rate_limited_total',
-  help: 'Attempts, mostly retries, put off because of the rate limit of their destination. First attempts wait in the outbox until it is their turn.',
+  help: 'Attempts, mostly retries, postponed because of the rate limit of their destination. First attempts wait in the outbox until it is their turn.',
   in: ['worker'],
 });
 
 export const relayClaim = new Histogram({
   name: 'hookyard_relay_claim_duration_seconds',
-  help: 'How long a relay took to read the next deliveries to start.',
+  help: 'Time that a relay took to read the next deliveries to start.',
   in: ['worker'],
 });
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: 'One when workflows are not processed, as far as this worker knows: it does not get them, and no worker of the current release polls for them.',
+  help: '1 if workflows are not processed, as far as this worker knows: it does not receive them, and no worker of the current release polls for them.',
   in: ['worker'],
 });
 
@@ -92,7 +92,7 @@ export const workflowTurnsAwaited = new Gauge({
 
 export const laneChanges = new Counter({
   name: 'hookyard_lane_changes_total',
-  help: 'Changes of the lane that this worker takes for adaptive deliveries.',
+  help: 'Changes of the lane that this worker uses for adaptive deliveries.',
   labels: { to: LANES },
   in: ['worker'],
 });
@@ -106,19 +106,19 @@ export const leftToRelay = new Counter({
 
 export const concurrencyLimit = new Gauge({
   name: 'hookyard_concurrency_limit',
-  help: 'How many attempts this worker may have in progress at a destination: the smallest, the median and the largest limit.',
+  help: 'Maximum concurrent attempts of this worker per destination: the smallest, the median and the largest limit.',
   labels: { stat: ['min', 'median', 'max'] },
   in: ['worker'],
 });
 
 export const concurrencyDestinations = new Gauge({
   name: 'hookyard_concurrency_destinations',
-  help: 'Destinations in hookyard_concurrency_limit: destinations used in the last minute.',
+  help: 'Number of destinations in hookyard_concurrency_limit: those used in the last minute.',
   in: ['worker'],
 });
 
 export const circuitTransitions = new Counter({
   name: 'hookyard_circuit_transitions_total',
-  help: 'Changes of the state of circuits.',
+  help: 'State changes of circuit breakers.',
   labels: { to: CIRCUIT_STATES },
 });

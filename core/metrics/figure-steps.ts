@@ -36,7 +36,7 @@ export function stepsOf(time: { from?: Date; to?: Date }, step: number, nowMs: n
   if (from >= to) return { member: 'from', message: 'must be before to' };
   if (to - from > MOST_DAYS * DAY_MS) return { member: 'from', message: `must be at most ${MOST_DAYS} days before to` };
   if (from < nowMs - MOST_DAYS * DAY_MS)
-    return { member: 'from', message: `must not be more than ${MOST_DAYS} days ago: older figures are not kept` };
+    return { member: 'from', message: `must not be more than ${MOST_DAYS} days ago: older metrics are not kept` };
   const stepMs = step * 1000;
   const first = Math.floor(from / stepMs) * stepMs;
   const age = nowMs - first + CLOCKS_MS;

@@ -29,13 +29,13 @@ export const ingestRequests = new Counter({
 
 export const ingestAck = new Histogram({
   name: 'hookyard_ingest_ack_duration_seconds',
-  help: 'From the headers of a webhook to the response 200, after the commit.',
+  help: 'Time from receiving the headers of a webhook to the response 200, after the commit.',
   in: ['api'],
 });
 
 export const ingestGate = new Gauge({
   name: 'hookyard_ingest_gate_state',
-  help: 'One for the state that ingest is in: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
+  help: '1 for the current state of ingest: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
   labels: { state: GATE_STATES },
   in: ['api'],
 });

@@ -8,19 +8,19 @@ export type PoolName = (typeof POOLS)[number];
 
 export const buildInfo = new Gauge({
   name: 'hookyard_build_info',
-  help: 'Always 1: the release of Hookyard, its role, and the Node that runs it.',
+  help: 'Always 1, with the Hookyard release, the role and the Node.js version as labels.',
   labels: { version: 1, role: ['api', 'worker'], node_version: 1 },
 });
 
 export const databasePoolWaiting = new Gauge({
   name: 'hookyard_db_pool_waiting',
-  help: 'Statements that wait for a connection of a pool.',
+  help: 'Statements waiting for a connection from a pool.',
   labels: { pool: POOLS },
 });
 
 export const eventLoopDelay = new Histogram({
   name: 'hookyard_event_loop_delay_seconds',
-  help: 'How late a timer of the event loop was, measured 20 times a second.',
+  help: 'Event loop delay, measured 20 times a second.',
 });
 
 /**
@@ -59,17 +59,17 @@ export const startTime = new Gauge({
 
 export const heapUsed = new Gauge({
   name: 'v8js_memory_heap_used_bytes',
-  help: 'Heap of the main thread that is in use.',
+  help: 'Used heap of the main thread.',
 });
 
 export const heapLimit = new Gauge({
   name: 'v8js_memory_heap_limit_bytes',
-  help: 'How large the heap of the main thread may become.',
+  help: 'Maximum heap size of the main thread.',
 });
 
 export const loopUtilization = new Gauge({
   name: 'nodejs_eventloop_utilization_ratio',
-  help: 'The part of the time in which the event loop was busy, since the start of the process.',
+  help: 'Share of time in which the event loop was busy, since the process started.',
 });
 
 export const gcDuration = new Histogram({

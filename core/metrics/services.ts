@@ -5,13 +5,13 @@ import { TRANSFORM_TYPES } from '../config/transform-types.ts';
 
 export const transformDuration = new Histogram({
   name: 'hookyard_transform_duration_seconds',
-  help: 'How long the code of transforms ran, without waiting and loading.',
+  help: 'Run time of transform code, excluding waiting and loading.',
   labels: { language: TRANSFORM_TYPES },
 });
 
 export const transformFailures = new Counter({
   name: 'hookyard_transform_failures_total',
-  help: 'Transforms without a result: their code failed, exceeded a limit (time, memory, output) or returned nothing; sandbox: not their fault.',
+  help: 'Transforms without a result: the code failed, exceeded a limit (time, memory, output) or returned nothing; sandbox: the sandbox itself failed.',
   labels: { cause: ['code', 'time', 'memory', 'output', 'nothing', 'sandbox'] },
 });
 

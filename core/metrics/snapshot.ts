@@ -24,67 +24,67 @@ export interface Figures {
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',
-    help: 'Deliveries that wait: for their first attempt, for a retry, or for a circuit or the end of a pause.',
+    help: 'Waiting deliveries: for their first attempt, a retry, an open circuit breaker or a pause.',
   }),
   due: new Gauge({
     name: 'hookyard_deliveries_due',
-    help: 'Deliveries that wait for their first attempt, without deliveries of suspended organizations and of destinations at their rate limit.',
+    help: 'Deliveries waiting for their first attempt, excluding those of suspended organizations and of destinations at their rate limit.',
   }),
   oldestDueAge: new Gauge({
     name: 'hookyard_oldest_due_age_seconds',
-    help: 'The age of the oldest of hookyard_deliveries_due; 0 when there is none.',
+    help: 'Age of the oldest delivery in hookyard_deliveries_due; 0 if there is none.',
   }),
   retrying: new Gauge({
     name: 'hookyard_deliveries_retrying',
-    help: 'Deliveries that wait for a retry.',
+    help: 'Deliveries waiting for a retry.',
   }),
   held: new Gauge({
     name: 'hookyard_deliveries_held',
-    help: 'Deliveries that wait because the circuit of their route is open, or of a pause.',
+    help: 'Deliveries held by an open circuit breaker or a pause.',
   }),
   replays: new Gauge({
     name: 'hookyard_replays_running',
-    help: 'Replays of events that have not ended.',
+    help: 'Unfinished event replays.',
   }),
   databaseBytes: new Gauge({
     name: 'hookyard_database_bytes',
-    help: 'Size of the database on disk, without the databases of Temporal and without WAL.',
+    help: 'Size of the database on disk, excluding the Temporal databases and WAL.',
   }),
   retentionLag: new Gauge({
     name: 'hookyard_retention_lag_seconds',
-    help: 'For how long the oldest data should have been removed by the retention.',
+    help: 'Time since the retention should have removed the oldest data.',
   }),
   warehouseOldestOpen: new Gauge({
     name: 'hookyard_warehouse_oldest_open_seconds',
-    help: 'The age of the oldest delivery that waits for a file of a warehouse to be written; 0 when there is none.',
+    help: 'Age of the oldest delivery waiting for a warehouse file to be written; 0 if there is none.',
   }),
   workers: new Gauge({
     name: 'hookyard_workers',
-    help: 'Workers that were seen in the last seconds.',
+    help: 'Workers that were active in the last few seconds.',
   }),
 } as const satisfies Partial<Record<keyof Figures, Gauge>>;
 
 export const circuitsOpen = new Gauge({
   name: 'hookyard_circuits_open',
-  help: 'Routes whose circuit is not closed.',
+  help: 'Routes whose circuit breaker is not closed.',
   labels: { state: ['open', 'half_open'] },
 });
 
 export const issuesOpen = new Gauge({
   name: 'hookyard_issues_open',
-  help: 'Issues of all organizations that are open or acknowledged.',
+  help: 'Open or acknowledged issues of all organizations.',
   labels: { kind: ISSUE_KINDS },
 });
 
 export const snapshotAge = new Gauge({
   name: 'hookyard_snapshot_age_seconds',
-  help: 'The age of the figures of the whole installation, such as hookyard_deliveries_waiting.',
+  help: 'Age of the metrics of the entire installation, such as hookyard_deliveries_waiting.',
 });
 
 /** Not of the snapshot, which tells nothing of a database that is away. */
 export const databaseUp = new Gauge({
   name: 'hookyard_database_up',
-  help: 'Whether this process could read from PostgreSQL, and write when it had to, a few seconds ago: 1 or 0.',
+  help: '1 if this process could read from PostgreSQL a few seconds ago, and write if necessary; otherwise 0.',
 });
 
 export const databaseLimit = new Gauge({

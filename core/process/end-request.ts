@@ -21,7 +21,7 @@ export function onEndRequest(end: (reason: string, count: number) => void): void
     end(reason, count);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => request(signal));
-  onLostParent(() => request('the process that started this one is gone'));
+  onLostParent(() => request('the parent process no longer exists'));
 }
 
 /**

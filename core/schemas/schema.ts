@@ -113,7 +113,7 @@ function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
 function failureOf(error: unknown, limitMs: number): string {
   if (error instanceof TimeLimitError)
     return limitMs < VALIDATE_LIMIT_MS
-      ? 'could not be validated in the time that one webhook has for all its routes'
+      ? 'could not be validated within the time limit for all routes of a webhook'
       : `could not be validated within ${VALIDATE_LIMIT_MS} ms`;
   if (error instanceof RangeError) return 'is nested too deeply to be validated';
   throw error;
@@ -123,7 +123,7 @@ function requireDialect(schema: JsonSchema) {
   const dialect = dialectOf(schema);
   if (dialect !== null) return dialect;
   throw new InvalidSchemaError(
-    'must have as $schema http://json-schema.org/draft-07/schema# or https://json-schema.org/draft/2020-12/schema, or none',
+    'must have no $schema, or one of http://json-schema.org/draft-07/schema# and https://json-schema.org/draft/2020-12/schema',
   );
 }
 
@@ -135,15 +135,15 @@ function compileWith(ajv: Ajv, schema: JsonSchema): ValidateFunction {
   } catch (error) {
     throw new InvalidSchemaError(compileProblem(error));
   }
-  throw new InvalidSchemaError('must not have $async');
+  throw new InvalidSchemaError('must not contain $async');
 }
 
 function compileProblem(error: unknown): string {
   if (error instanceof TimeLimitError || !(error instanceof Error)) throw error;
   if (error instanceof PatternError) return `has a pattern that cannot be used; it ${error.message}`;
-  if (error instanceof RangeError) return 'is too complex: too many members at one level, or nested too deeply';
+  if (error instanceof RangeError) return 'is too complex: too many fields at one level, or nested too deeply';
   if ('missingRef' in error)
-    return `refers to ${String(error.missingRef)}, which is not in it; schemas are not loaded from elsewhere`;
+    return `refers to ${String(error.missingRef)}, which the schema does not contain; external schemas are not loaded`;
   return `cannot be compiled: ${error.message}`;
 }
 

@@ -41,8 +41,6 @@ function compile(pattern: string): RE2JS {
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const reason = error.message.replace(/^error parsing regexp: /, '');
-    throw new PatternError(
-      `must be a regular expression in RE2 syntax, which has no look-around and no back-references: ${reason}`,
-    );
+    throw new PatternError(`must be a regular expression in RE2 syntax (no lookaround or backreferences): ${reason}`);
   }
 }

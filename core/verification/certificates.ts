@@ -86,18 +86,18 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
     const named = headerOf(request, TOPIC_HEADER);
     if (typeof named !== 'string') return named;
     // Before the body of a stranger is parsed.
-    if (!isSameSecret(named, topic)) return refused('The message is of another topic');
+    if (!isSameSecret(named, topic)) return refused('The message is from a different topic');
     const message = untrustedJson(request, MAX_MESSAGE_BYTES);
     const text = textOf(message);
-    if (!isSameSecret(text('TopicArn'), topic)) return refused('The message is of another topic');
+    if (!isSameSecret(text('TopicArn'), topic)) return refused('The message is from a different topic');
     const problem = timeProblem(text('Timestamp'), SNS_TIME, request.nowMs);
     if (problem !== null) return problem;
     const [hash, signed] = [HASHES[text('SignatureVersion')], signedOf(message)];
-    if (hash === undefined || signed === null) return refused('The message is signed in a way that is not known');
+    if (hash === undefined || signed === null) return refused('The message has an unknown signature version');
     if (!SIGNATURE.test(text('Signature'))) return refused('The message has no signature');
     const url = addressOf(text('SigningCertURL'), topic);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '')
-      return refused("The certificate is not at a URL of the topic's SNS");
+      return refused('The certificate URL does not belong to Amazon SNS in the region of the topic');
     const key = await certificateKey(keys, url.href, request.nowMs);
     if (key === null) return refused('There is no valid certificate at the URL in the message');
     if (!verify(hash, signed, key, Buffer.from(text('Signature'), 'base64')))
@@ -174,8 +174,8 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     const problem = timeProblem(time, PAYPAL_TIME, request.nowMs);
     if (problem !== null) return problem;
     if (algorithm !== 'SHA256withRSA' || !TRANSMISSION_ID.test(id) || !SIGNATURE.test(signature))
-      return refused('The webhook is signed in an unknown way');
-    if (!PAYPAL_CERTIFICATE.test(url)) return refused('The certificate is not at an address of PayPal');
+      return refused('The webhook has an unknown signature algorithm');
+    if (!PAYPAL_CERTIFICATE.test(url)) return refused('The certificate URL does not belong to PayPal');
     const key = await certificateKey(keys, url, request.nowMs);
     if (key === null) return refused('There is no valid certificate at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
@@ -184,7 +184,7 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     return { valid: true, mac: createHash('sha256').update(signed).digest() };
   },
   secretProblem: (_scheme, secret) =>
-    /^[0-9A-Za-z]{16,50}$/.test(secret) ? null : 'must be the id of the webhook: 16 or more letters and digits',
+    /^[0-9A-Za-z]{16,50}$/.test(secret) ? null : 'must be the webhook ID: 16 or more letters and digits',
   secretHeaders: () => PAYPAL_HEADERS,
   needsPublishedKeys: () => true,
 };

@@ -23,12 +23,12 @@ const jwt = z.object({
   type: z.literal('jwt'),
   // With HS256.
   secret: secretSchema.optional(),
-  header: headerName('carries the token').default('Authorization'),
+  header: headerName('contains the token').default('Authorization'),
   algorithm: z.enum(['RS256', 'ES256', 'HS256']).default('RS256'),
   jwksUrl: z
     .string()
     .max(2048, 'must be at most 2048 characters')
-    .refine(isKeySetUrl, 'must be an https URL without user, password and fragment')
+    .refine(isKeySetUrl, 'must be an https URL without user, password or fragment')
     .meta({ examples: ['https://issuer.example.com/.well-known/jwks.json'] })
     .optional(),
   issuer: claimText.optional(),
@@ -52,10 +52,10 @@ function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig)
     if (secret === undefined) return { member: 'secret', message: 'is required with HS256' };
     return jwksUrl === undefined
       ? null
-      : { member: 'jwksUrl', message: 'must be left out with HS256, whose key is the secret' };
+      : { member: 'jwksUrl', message: 'must be left out with HS256, because the key is the secret' };
   }
   if (secret !== undefined)
-    return { member: 'secret', message: `must be left out with ${algorithm}, whose keys are published` };
+    return { member: 'secret', message: `must be left out with ${algorithm}, because the keys are published` };
   if (jwksUrl === undefined)
     return {
       member: 'jwksUrl',
@@ -63,7 +63,7 @@ function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig)
     };
   if (audience !== undefined || Object.keys(claims ?? {}).length > 0) return null;
   const message =
-    'or claims is required: otherwise every token of the sender would be accepted, also tokens for other receivers';
+    'or claims is required: otherwise every token from the sender would be accepted, including tokens for other receivers';
   return { member: 'audience', message };
 }
 
@@ -85,9 +85,9 @@ const jwtScheme = (config: JwtConfig): Scheme => {
 const headerToken = z.object({
   type: z.literal('header_token'),
   secret: secretSchema,
-  header: headerName('carries the token').refine(
+  header: headerName('contains the token').refine(
     (name) => name.toLowerCase() !== 'content-type',
-    'must be another header than Content-Type, because the header of the token is not stored',
+    'must not be Content-Type, because the header with the token is not stored',
   ),
   prefix: z.string().max(256, 'must be at most 256 characters').default(''),
 });
@@ -109,7 +109,7 @@ const bodyToken = z.object({
   secret: secretSchema,
   path: z
     .string()
-    .refine((path) => isPathToOne(path), 'must be a path to one value of the payload, for example $.token')
+    .refine((path) => isPathToOne(path), 'must be the path of a single value in the payload, for example $.token')
     .meta({ examples: ['$.token'] }),
 });
 

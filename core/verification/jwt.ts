@@ -55,7 +55,7 @@ export const jwtKind: SchemeKind<JwtScheme> = {
     if (typeof value !== 'string') return value;
     const token = value.replace(/^bearer +/i, '');
     if (token.length > MAX_TOKEN || !FORM.test(token))
-      return refused(`The header ${scheme.header} holds no JSON Web Token`);
+      return refused(`The header ${scheme.header} does not contain a JSON Web Token`);
     // First what costs nothing: no key is fetched for a token that would be refused with it, too.
     const outcome =
       claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
@@ -84,7 +84,8 @@ function claimsProblem(token: string, scheme: JwtScheme, secret: string, request
   try {
     return problemOf(decodeJwt(token), scheme, secret, request);
   } catch (error) {
-    if (error instanceof errors.JOSEError) return refused(`The header ${scheme.header} holds no JSON Web Token`);
+    if (error instanceof errors.JOSEError)
+      return refused(`The header ${scheme.header} does not contain a JSON Web Token`);
     throw error;
   }
 }
@@ -97,7 +98,7 @@ function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, reques
   const problem = audienceProblem(aud, scheme.audience, request) ?? claimProblem(claims, scheme.claims ?? {});
   if (problem !== null) return problem;
   if (scheme.sender !== undefined && !isSender(claims, scheme.sender, secret))
-    return refused('The token is of another sender');
+    return refused('The token is from a different sender');
   if (scheme.bodyHash === undefined) return null;
   const hash = claims[scheme.bodyHash];
   const digest = createHash('sha256').update(request.body).digest('hex');
@@ -174,10 +175,12 @@ const keySet = (url: string): KeyDocument => ({
 });
 
 function reasonOf(error: NoKeyError | errors.JOSEError): string {
-  if (error instanceof NoKeyError) return 'The provider has no key of the id that the token names';
+  if (error instanceof NoKeyError) return 'The provider has no key with the ID in the token';
   if (error instanceof errors.JWTExpired) return 'The token has expired';
-  if (error instanceof errors.JWTClaimValidationFailed) return 'The token is of another issuer, or without an end';
-  if (error instanceof errors.JOSEAlgNotAllowed) return 'The token is signed in another way than the provider signs';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return 'The token is from a different issuer, or does not expire';
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return 'The token is not signed with the algorithm that the provider uses';
   return 'The signature of the token is wrong';
 }
 

@@ -165,7 +165,7 @@ export function headerOf(request: RawRequest, name: string): string | Refused {
 
 export function repeatProblem(request: RawRequest, name: string, value: string): Refused | null {
   const isRepeated = value.includes(JOINED) || request.isRepeated(name.toLowerCase());
-  return isRepeated ? refused(`The header ${name} came more than once`) : null;
+  return isRepeated ? refused(`The header ${name} is present more than once`) : null;
 }
 
 export type TimeUnit = 's' | 'ms' | 'rfc3339';
@@ -185,7 +185,7 @@ export function timeProblem(text: string, { unit, toleranceSeconds }: SignedTime
   const ms = TIMES[unit].form.test(text) ? millisecondsOf(text, unit) : Number.NaN;
   if (Number.isNaN(ms)) return refused(`The signed timestamp is missing or not ${TIMES[unit].is}`);
   if (Math.abs(nowMs - ms) > toleranceSeconds * 1000)
-    return refused(`The signed timestamp is more than ${toleranceSeconds} seconds from now`);
+    return refused(`The signed timestamp differs from the current time by more than ${toleranceSeconds} seconds`);
   return null;
 }
 

@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 // A webhook of Adyen has one item, or a few from older interfaces.
 const MAX_ITEMS = 100;
-const NOT_SIGNED = refused('The body has no notificationItems with an hmacSignature in each');
+const NOT_SIGNED = refused('The body has no notificationItems that each contain an hmacSignature');
 
 /**
  * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with
@@ -83,12 +83,12 @@ const XML = Buffer.from('<');
  */
 export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
   verify(_scheme, { secret }, request) {
-    if (request.body.length > MAX_BODY_BYTES) return refused('The form is larger than Braintree sends');
+    if (request.body.length > MAX_BODY_BYTES) return refused('The form is larger than the forms that Braintree sends');
     const form = request.parsed(formOf);
     const [payload, ...others] = form.getAll('bt_payload');
     const [signature, ...more] = form.getAll('bt_signature');
     if (payload === undefined || signature === undefined || others.length + more.length > 0)
-      return refused('The body is not a form with one bt_payload and one bt_signature');
+      return refused('The body is not a form with exactly one bt_payload and one bt_signature');
     // The answer to a challenge, which anyone may ask for, is the signature of a short text of hex digits. That is no
     // XML.
     if (!/^[A-Za-z0-9+/=\n]+$/.test(payload) || !Buffer.from(payload, 'base64').subarray(0, 1).equals(XML))

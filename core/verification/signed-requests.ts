@@ -41,7 +41,8 @@ export const twilioKind: SchemeKind<TwilioScheme> = {
     if (typeof signature !== 'string') return signature;
     const hash = request.query().get('bodySHA256');
     const isForm = header(request, 'content-type')?.toLowerCase().startsWith(FORM) === true;
-    if (isForm && isTooMuch(request.body, maxFormBytes)) return refused('The form is larger than the provider sends');
+    if (isForm && isTooMuch(request.body, maxFormBytes))
+      return refused('The form is larger than the forms that the provider sends');
     if (!isForm) {
       if (hash === null) return refused('The body is not a form, and the URL has no bodySHA256');
       const digest = createHash('sha256').update(request.body).digest('hex');
@@ -95,7 +96,7 @@ export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSec
     const parts = partsOf(value);
     const [time, names, signature] = ['t', 'h', 'v1'].map((name) => parts.get(name) ?? '') as [string, string, string];
     if (signature === '' || !NAMES.test(names))
-      return refused(`The header ${scheme.header} has no signature v1 with the names of headers`);
+      return refused(`The header ${scheme.header} has no v1 signature with header names`);
     const problem = timeProblem(time, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
     if (problem !== null) return problem;
     const values = valuesOf(request, names.split(' '));
@@ -146,8 +147,9 @@ function valuesOf(request: RawRequest, names: string[]): Buffer[] | Refused {
   const values: Buffer[] = [];
   for (const name of names) {
     const value = header(request, name);
-    if (value === undefined || request.isRepeated(name)) return refused(`The signed header ${name} did not come once`);
-    if (BRACKET.test(value)) return refused(`The signed header ${name} has a bracket`);
+    if (value === undefined || request.isRepeated(name))
+      return refused(`The signed header ${name} must be present exactly once`);
+    if (BRACKET.test(value)) return refused(`The signed header ${name} contains a bracket`);
     values.push(signedHeader(request, name));
   }
   return values;
@@ -164,7 +166,7 @@ export const webSubKind: SchemeKind<{ kind: 'websub' }> = {
     const value = headerOf(request, WEBSUB_HEADER);
     if (typeof value !== 'string') return value;
     const [, method, signature = ''] = /^(sha1|sha256|sha384|sha512)=([0-9a-f]+)$/i.exec(value) ?? [];
-    if (method === undefined) return refused(`The header ${WEBSUB_HEADER} names no method of WebSub`);
+    if (method === undefined) return refused(`The header ${WEBSUB_HEADER} does not contain a WebSub signature method`);
     return compared([signature], 'hex', createHmac(method.toLowerCase(), secret).update(request.body).digest());
   },
   sign: (_scheme, secret, { body }) => ({

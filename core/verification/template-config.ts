@@ -16,7 +16,7 @@ export const headerName = (what: string) =>
 export const toleranceSeconds = z
   .int()
   .min(1, 'must be at least 1')
-  .max(86_400, 'must be at most 86400, which is a day')
+  .max(86_400, 'must be at most 86400 (one day)')
   .default(300);
 
 export type MemberProblem = { member: string; message: string };
@@ -49,11 +49,11 @@ const signatureMembers = {
 const hmac = z.object({
   type: z.literal('hmac'),
   secret: secretSchema,
-  header: headerName('carries the signature'),
+  header: headerName('contains the signature'),
   ...signatureMembers,
   prefix,
   // With it, what is signed is the timestamp, the separator and the body, and an old request is refused.
-  timestampHeader: headerName('carries the time of the signature').optional(),
+  timestampHeader: headerName('contains the timestamp of the signature').optional(),
   timestampSeparator: z.string().max(16, 'must be at most 16 characters').optional(),
 });
 
@@ -72,7 +72,7 @@ const separator = z
   .string()
   .min(1, 'must not be empty')
   .max(16, 'must be at most 16 characters')
-  .refine((text) => !text.includes(', '), 'must not hold a comma and a space, by which repeated headers are joined');
+  .refine((text) => !text.includes(', '), 'must not contain a comma followed by a space, which joins repeated headers');
 
 const MAX_TEMPLATE = 1024;
 const partName = z
@@ -80,16 +80,16 @@ const partName = z
   .regex(/^[\w.-]{1,64}$/, 'must be the name of a part: 1 to 64 letters, digits, dots, hyphens and underscores');
 
 const templateMembers = {
-  header: headerName('carries the signature'),
+  header: headerName('contains the signature'),
   prefix,
   listSeparator: separator.optional(),
   signaturePart: partName.optional(),
   timestampPart: partName.optional(),
   partSeparator: separator.default(','),
-  timestampHeader: headerName('carries the time of the signature').optional(),
+  timestampHeader: headerName('contains the timestamp of the signature').optional(),
   timestampUnit: z.enum(['s', 'ms', 'rfc3339']).default('s'),
   toleranceSeconds,
-  idHeader: headerName('carries the id that is signed').optional(),
+  idHeader: headerName('contains the signed ID').optional(),
   template: z
     .string()
     .max(MAX_TEMPLATE, `must be at most ${MAX_TEMPLATE} characters`)
@@ -110,21 +110,21 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
   const parts = partsOf(template);
   const problem = (member: string, message: string): MemberProblem => ({ member, message });
   if (parts.some((part) => typeof part === 'object' && /[{}]/.test(part.text)))
-    return problem('template', `has braces around something else than ${KNOWN}`);
+    return problem('template', `has braces around something other than ${KNOWN}`);
   if (!parts.includes('body'))
-    return problem('template', 'must hold {body}: a signature without it proves nothing of it');
+    return problem('template', 'must contain {body}: otherwise the signature does not protect the body');
   const repeated = repeatedPart(parts);
   if (typeof repeated === 'string')
-    return problem('template', `must hold {${repeated}} once: long content of a sender is hashed once`);
+    return problem('template', `must contain {${repeated}} only once, because it may be long`);
   const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
   if (timestampHeader !== undefined && timestampPart !== undefined)
-    return problem('timestampPart', 'must be left out with timestampHeader: the time is in one place');
+    return problem('timestampPart', 'must be left out with timestampHeader: the timestamp is in only one place');
   if (hasTime && !parts.includes('timestamp'))
-    return problem('template', 'must hold {timestamp}: a time that is not signed proves nothing');
+    return problem('template', 'must contain {timestamp}: an unsigned timestamp proves nothing');
   if (!hasTime && parts.includes('timestamp'))
-    return problem('timestampHeader', 'or timestampPart is required for {timestamp}: the place of the time');
+    return problem('timestampHeader', 'or timestampPart is required for {timestamp}: the place of the timestamp');
   if ((idHeader !== undefined) !== parts.includes('id'))
-    return problem('idHeader', 'and {id} in the template need each other');
+    return problem('idHeader', 'and {id} in the template require each other');
   if (timestampPart !== undefined && signaturePart === undefined)
     return problem('signaturePart', 'is required with timestampPart: the part with the signature');
   if (signaturePart !== undefined && (given.prefix !== '' || listSeparator !== undefined))

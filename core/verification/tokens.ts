@@ -18,7 +18,7 @@ import {
   untrustedJson,
 } from './scheme.ts';
 
-const WRONG = refused('The token does not match the source');
+const WRONG = refused('The token does not match the token of the source');
 const isSigned = () => false;
 
 /** Anyone may send who knows the address. */
@@ -40,7 +40,7 @@ export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string;
     return isSameSecret(given, secret) && isBehind ? GENUINE : WRONG;
   },
   sign: ({ header: name, prefix = '' }, secret) => ({ headers: { [name]: prefix + secret } }),
-  secretProblem: (_scheme, secret) => (secret.includes(JOINED) ? 'must not hold a comma and a space' : null),
+  secretProblem: (_scheme, secret) => (secret.includes(JOINED) ? 'must not contain a comma followed by a space' : null),
   secretHeaders: ({ header: name }) => [name, 'X-Hook-Secret'],
   token: ({ header: name }) => ({ header: name }),
   isSigned,
@@ -51,7 +51,7 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
     const value = headerOf(request, 'Authorization');
     if (typeof value !== 'string') return value;
     const [, given] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(value) ?? [];
-    if (given === undefined) return refused('The header Authorization holds no user and password');
+    if (given === undefined) return refused('The Authorization header does not contain a user and password');
     return isSameSecret(Buffer.from(given, 'base64').toString('utf8'), secret) ? GENUINE : WRONG;
   },
   sign: (_scheme, secret) => ({ headers: { Authorization: `Basic ${Buffer.from(secret).toString('base64')}` } }),
@@ -82,7 +82,7 @@ export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; membe
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS)
-      return refused(`The body has no list ${list} with a ${member} in each item`);
+      return refused(`The body has no list ${list} whose items each contain ${member}`);
     for (const item of items) {
       const value = memberOf(item, member);
       if (typeof value !== 'string' || !isSameSecret(value, secret)) return WRONG;

@@ -50,7 +50,7 @@ const common = {
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   keyOrder: oneOf(KEY_ORDERS)
-    .meta({ description: 'How file names sort: by the time of writing, or by the time of the first event.' })
+    .meta({ description: 'The sort order of file names: by the time of writing, or by the time of the first event.' })
     .default('written'),
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or its payloads have so many bytes, ... */
@@ -125,10 +125,10 @@ function tagsProblem(text: string): string | null {
   const tags = text.split('&').map((tag) => tag.split('='));
   const isTag = ([name = '', value, more]: string[]) =>
     name !== '' && isTagText(name, 128) && isTagText(value, 256) && more === undefined;
-  if (!tags.every(isTag)) return 'must be tags of the form name=value with & between them, percent-encoded';
+  if (!tags.every(isTag)) return 'must be tags of the form name=value, separated by & and percent-encoded';
   if (tags.length > MAX_TAGS) return `must have at most ${MAX_TAGS} tags`;
   return new Set(tags.map(([name = '']) => decodeURIComponent(name))).size < tags.length
-    ? 'must not have a name twice'
+    ? 'must not contain the same name twice'
     : null;
 }
 
@@ -277,7 +277,7 @@ export function conflictIn({
   payloadColumn,
 }: Pick<WarehouseConfig, 'fileFormat' | 'compression' | 'payloadColumn'>): { member: string; message: string } | null {
   if (fileFormat === 'parquet' && payloadColumn === 'json') {
-    const why = 'must be text with fileFormat parquet, whose columns have one type each';
+    const why = 'must be text with fileFormat parquet, because each column has one type';
     return {
       member: 'payloadColumn',
       message: `${why}: send "payloadColumn": "text", and map the fields that you need`,

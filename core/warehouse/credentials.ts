@@ -142,7 +142,9 @@ const serviceAccount = z.object({
 export function readServiceAccountKey(json: string): ServiceAccount {
   const account = parseServiceAccountKey(json);
   if (!isRsaKey(account.privateKey))
-    throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM of at most ${MAX_RSA_BITS} bits`);
+    throw new Error(
+      `${NO_KEY}; its "private_key" is not a PEM-encoded RSA private key of at most ${MAX_RSA_BITS} bits`,
+    );
   return account;
 }
 

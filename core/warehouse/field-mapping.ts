@@ -17,9 +17,9 @@ const SCALE = 'must be a whole number from 0 to precision with type decimal';
 
 const rule = z
   .object({
-    source: z.string('must be a JSONPath expression like $.payload.order.id'),
+    source: z.string('must be a JSONPath expression such as $.payload.order.id'),
     target: z
-      .string('must be the name of a column')
+      .string('must be a column name')
       .refine((name) => name.trim() !== '', 'must not be empty')
       .refine((name) => name.length <= MAX_COLUMN_LENGTH, `must be at most ${MAX_COLUMN_LENGTH} characters long`)
       .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), 'must not contain control characters'),
@@ -41,7 +41,8 @@ const rule = z
       context.addIssue({ code: 'custom', path: ['source'], message: error.message });
     }
     if (given.default !== undefined && !readDefault(given.default, given).ok) {
-      const message = given.type === 'json' ? 'must be JSON text' : `must be something that can become a ${given.type}`;
+      const message =
+        given.type === 'json' ? 'must be JSON text' : `must be a value that can be converted to ${given.type}`;
       context.addIssue({ code: 'custom', path: ['default'], message });
     }
   });
@@ -56,7 +57,7 @@ export const fieldMappingSchema = z
       const same = seen.get(columnKey(target));
       if (same === undefined) seen.set(columnKey(target), { first: index, name: target });
       else {
-        const how = same.name === target ? '' : ', not only in case: many engines would see one column';
+        const how = same.name === target ? '' : ', not only in case: many query engines ignore case';
         const message = `must differ from the target of rule ${same.first}${how}`;
         context.addIssue({ code: 'custom', path: [index, 'target'], message });
       }

@@ -184,7 +184,7 @@ export function prefixProblem(prefix: string): string | null {
   const segments = normal === '' ? [] : normal.split('/');
   if (segments.includes('')) return 'must not contain empty segments (//)';
   // Azure drops dots at the end of a segment, and other tools take `..` for the parent folder.
-  if (segments.some((segment) => segment.endsWith('.'))) return 'must not have segments that end in a dot';
+  if (segments.some((segment) => segment.endsWith('.'))) return 'must not contain segments that end in a dot';
   return null;
 }
 

@@ -82,7 +82,7 @@ function checkCostAndMakeExact(query: JSONPathQuery): void {
     if (descents.count > 1) throw new JsonPathError('must not use ".." more than once');
     checkSelectors(found.segment.selectors);
     if (found.inRootQuery && !isSingularSegment(found.segment))
-      throw new JsonPathError('must use "$" inside a filter only for single values, like $.payload.limit');
+      throw new JsonPathError('must use "$" in a filter only for single values, such as $.payload.limit');
   }
 }
 
@@ -91,7 +91,7 @@ function checkSelectors(all: readonly Selector[]): void {
   if (all.length < 2) return;
   const single = all.every((one) => one instanceof selectors.NameSelector || one instanceof selectors.IndexSelector);
   if (!single || new Set(all.map(String)).size < all.length)
-    throw new JsonPathError('must list only different names and indexes between brackets');
+    throw new JsonPathError('must not repeat names or indexes between brackets');
 }
 
 type Segment = JSONPathQuery['segments'][number];
@@ -132,7 +132,7 @@ function checkPattern(call: InstanceType<typeof expressions.FunctionExtension>):
   if (call.name !== 'match' && call.name !== 'search') return;
   const pattern = call.args[1];
   if (!(pattern instanceof expressions.StringLiteral))
-    throw new JsonPathError(`must pass the pattern of ${call.name}() as text in quotes`);
+    throw new JsonPathError(`must pass the pattern of ${call.name}() as quoted text`);
   try {
     compilePattern(pattern.value);
   } catch (error) {

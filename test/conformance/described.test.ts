@@ -151,14 +151,14 @@ describe('what an owner describes', () => {
 
   it('must be a template that can be checked', () => {
     const refused: [Json, RegExp][] = [
-      [{ template: '{timestamp}.{id}' }, /^template must hold \{body\}/],
-      [{ template: '{body}{body}' }, /^template must hold \{body\} once/],
-      [{ template: '{url}{body}{url}' }, /^template must hold \{url\} once/],
-      [{ template: '{id}{body}{id}', idHeader: 'X-Id' }, /^template must hold \{id\} once/],
-      [{ template: '{Body}' }, /^template has braces around something else/],
+      [{ template: '{timestamp}.{id}' }, /^template must contain \{body\}/],
+      [{ template: '{body}{body}' }, /^template must contain \{body\} only once/],
+      [{ template: '{url}{body}{url}' }, /^template must contain \{url\} only once/],
+      [{ template: '{id}{body}{id}', idHeader: 'X-Id' }, /^template must contain \{id\} only once/],
+      [{ template: '{Body}' }, /^template has braces around something other than/],
       [{ template: '{body}}' }, /^template has braces/],
       [{ template: '{timestamp}.{body}' }, /^timestampHeader or timestampPart is required/],
-      [{ timestampHeader: 'X-Time' }, /^template must hold \{timestamp\}/],
+      [{ timestampHeader: 'X-Time' }, /^template must contain \{timestamp\}/],
       [{ idHeader: 'X-Id' }, /^idHeader and \{id\}/],
       [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
       [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is required/],
@@ -210,7 +210,9 @@ describe('what an owner describes', () => {
     expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(/^header must be another/);
     expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);
     for (const path of ['', '$', 'a[*]', 'a..b']) {
-      expect(problemOf({ type: 'body_token', path, secret }), path).to.match(/^path must be a path to one value/);
+      expect(problemOf({ type: 'body_token', path, secret }), path).to.match(
+        /^path must be the path of a single value/,
+      );
     }
     for (const type of VERIFICATION_TYPES.filter((its) => its !== 'none'))
       expect(problemOf({ type }), type).to.not.equal('accepted');

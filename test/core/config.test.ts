@@ -132,7 +132,7 @@ describe('settings', () => {
     const read = (text: string) => readSettings({ HOOKYARD_DELIVERY_ALLOW: text }).HOOKYARD_DELIVERY_ALLOW;
     expect(read('10.0.0.0/8,!ui:8080,![::1]:80,')).to.deep.equal(['10.0.0.0/8', '!ui:8080', '![::1]:80']);
     for (const text of ['!ui', '!10.0.0.0/8', '!', '! ui:80'])
-      expect(() => read(text), text).to.throw('must have host:port behind each !');
+      expect(() => read(text), text).to.throw('must have host:port after each !');
   });
 
   it('of the log count as unset when they cannot be used, so that the log can say so', () => {

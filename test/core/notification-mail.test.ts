@@ -75,7 +75,7 @@ describe('the mail of a notification', () => {
     );
     const circuitOpened = { ...failedBefore, count: 0 };
     expect(renderMail({ ...failure, kind: 'recovery', failedBefore: circuitOpened }).text).to.contain(
-      'its circuit opened at 2026-11-21T09:00:00.000Z and is closed now',
+      'the circuit breaker opened at 2026-11-21T09:00:00.000Z and is closed now',
     );
     expect(renderMail({ ...failure, kind: 'recovery', count: 2, failedBefore }).text).to.contain(
       '2 destinations have recovered',

@@ -76,7 +76,7 @@ describe('JSON schemas', () => {
   const refused: [string, JsonSchema, RegExp][] = [
     ['a type that there is not', { type: 'objekt' }, /is not a JSON Schema.*\/type/],
     ['a malformed member', { properties: { a: 5 } }, /\/properties\/a/],
-    ['another dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /must have as \$schema/],
+    ['another dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /must have no \$schema/],
     ['a remote reference', { $ref: 'https://example.com/order.json' }, /refers to https:\/\/example\.com\/order\.json/],
     ['a reference to nothing', { $ref: '#/$defs/none' }, /refers to|cannot be compiled/],
     ['a look-ahead', { pattern: '(?=a)b' }, /pattern that cannot be used.*RE2/],

@@ -52,10 +52,10 @@ describe('secrets in files', () => {
     );
     expect(problems).to.have.members([
       'DATABASE_URL and DATABASE_URL_FILE are both set: remove one of them',
-      `SMTP_URL_FILE: ${empty} is empty; it must hold the value of the secret`,
-      `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must hold the value of the secret`,
-      `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); check that the file exists and that the process may read it`,
-      `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); check that the file exists and that the process may read it`,
+      `SMTP_URL_FILE: ${empty} is empty; it must contain the value of the secret`,
+      `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must contain the value of the secret`,
+      `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); check that the file exists and that the process can read it`,
+      `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); check that the file exists and that the process can read it`,
     ]);
     expect(problems.join()).to.not.match(/pass1|pass2/);
   });

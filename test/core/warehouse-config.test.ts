@@ -107,7 +107,7 @@ describe('warehouse configuration', () => {
     ...['team', '=data', 'a=b=c', 'a b=c', 'a=%zz', 'a=%3C', 'a=1&', `${'a'.repeat(129)}=1`].map(
       (tags): [WarehouseType, Record<string, unknown>, string, RegExp] => ['s3', { tags }, 'tags', /^must be tags/],
     ),
-    ['s3', { tags: 'a=1&%61=2' }, 'tags', /^must not have a name twice$/],
+    ['s3', { tags: 'a=1&%61=2' }, 'tags', /^must not contain the same name twice$/],
     ['s3', { tags: Array.from({ length: 11 }, (_, n) => `t${n}=`).join('&') }, 'tags', /^must have at most 10 tags$/],
     ['s3', { credentials: 'sas' }, 'credentials', /^must be keys or identity$/],
     ['s3', { roleArn: 'arn:aws:iam::123456789012:role/x' }, 'roleArn', /^cannot be combined with credentials keys/],
@@ -158,7 +158,7 @@ describe('warehouse configuration', () => {
     it(`a service account key with ${what} is found out when it is used`, () => {
       const text = key({ private_key: privateKey });
       expect(firstIssue('gcs', { serviceAccountKey: text })).to.equal(undefined);
-      expect(() => readServiceAccountKey(text)).to.throw(/"private_key" is not a private RSA key/);
+      expect(() => readServiceAccountKey(text)).to.throw(/"private_key" is not a PEM-encoded RSA private key/);
     });
   }
 

@@ -186,9 +186,9 @@ describe('Alerts', () => {
     expect(toPagerDuty().map((each) => jsonOf(each).event_action)).to.deep.equal(['trigger', 'acknowledge', 'resolve']);
     expect(jsonOf(toPagerDuty()[0] as ReceivedAlert)).to.deep.include({ routing_key: ROUTING_KEY });
     expect(mails().map(({ headers }) => headers.subject)).to.deep.equal([
-      '[Hookyard] Deliveries fail: Orders to CRM',
-      '[Hookyard] Acknowledged: Deliveries fail: Orders to CRM',
-      '[Hookyard] Resolved: Deliveries fail: Orders to CRM',
+      '[Hookyard] Deliveries failing: Orders to CRM',
+      '[Hookyard] Acknowledged: Deliveries failing: Orders to CRM',
+      '[Hookyard] Resolved: Deliveries failing: Orders to CRM',
     ]);
     expect(mails()[0]?.to).to.deep.equal(['Team@ops.example']);
     expect(mails()[0]?.parts['text/plain']).to.contain(`https://hooks.example/console/issues/${id}`);
@@ -427,7 +427,7 @@ describe('Alerts', () => {
     });
     const mails = mail.mails.filter(({ to }) => to.includes('tested@ops.example'));
     expect(mails.map(({ headers }) => headers.subject)).to.deep.equal([
-      '[Hookyard] This is a test of an alert channel',
+      '[Hookyard] This is a test message for an alert channel',
     ]);
   });
 

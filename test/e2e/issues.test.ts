@@ -158,7 +158,7 @@ describe('issues', () => {
     const issue = await issues.untilOpen({ sourceId: source.id }, 5);
     expect(issue).to.include({ kind: 'signature_failing', cause: 'INVALID_SIGNATURE', count: 5, routeId: null });
     const retried = await testInstance.client.request('POST', `/api/issues/${issue.id}/retry`);
-    expectError(retried, 409, 'INVALID_STATE', /holds no deliveries/);
+    expectError(retried, 409, 'INVALID_STATE', /no failed deliveries to replay/);
     await testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, {
       verificationConfig: { type: 'none' },
     });

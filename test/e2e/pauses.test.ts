@@ -138,7 +138,7 @@ describe('a paused route', () => {
     await pause(testInstance, routePath(route));
     await until('it to be held', async () => (await statusOf()) === 'failed_over,circuit_open');
     const [, held] = await records.deliveries(eventId);
-    expect(held?.holdReason).to.match(/^The route is paused/);
+    expect(held?.holdReason).to.match(/^The route has been paused/);
     expect(backup.requests).to.have.length(1);
     await resume(testInstance, routePath(route));
     await until('it to be delivered', async () => (await statusOf()) === 'failed_over,delivered');

@@ -67,7 +67,7 @@ describe('Recipients of notifications, with several organizations', () => {
       return (testInstance.logs().match(WITHHELD) ?? []).length >= before + 2;
     });
     const question = await questionTo(victim);
-    expect(question.headers.subject).to.equal(`[Hookyard] Do you want notifications of ${attacker.slug}?`);
+    expect(question.headers.subject).to.equal(`[Hookyard] Do you want to receive notifications from ${attacker.slug}?`);
     for (const part of Object.values(question.parts)) {
       expect(part).to.contain(attacker.slug).and.not.contain('evil').and.not.contain('account');
     }

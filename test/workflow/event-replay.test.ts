@@ -117,7 +117,7 @@ describe('replay workflow', () => {
       return metadata.currentDetails.includes('cannot reach') && metadata.currentDetails;
     });
     expect(details).to.include('2 of 5 events replayed');
-    expect(details).to.include('1 no longer had a payload, 3 have no route now');
+    expect(details).to.include('1 no longer had a payload, 3 no longer match a route');
     await replay.handle.signal(cancel);
     await replay.handle.result();
   });

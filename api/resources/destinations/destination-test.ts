@@ -83,7 +83,7 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
         'The path to append to `url`, with `forwardPath`.',
       ).optional(),
       query: withExample(
-        z.string().max(8192).refine(isReceivable, 'must have # and everything that is not visible ASCII escaped'),
+        z.string().max(8192).refine(isReceivable, 'must percent-encode # and all characters other than visible ASCII'),
         'shop=main',
         'The query string to forward, with `forwardQuery`.',
       ).optional(),
