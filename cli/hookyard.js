@@ -26,8 +26,8 @@ if (
 else if (process.versions.node.startsWith('24.')) await start();
 else if (existsSync(installedNode(project))) runWith(installedNode(project));
 else if (isCheckout)
-  fail(`Hookyard needs Node 24, this is ${process.version}: run npm ci in ${project}, which brings it`);
-else fail(`Hookyard needs Node 24, this is ${process.version}: install it from https://nodejs.org`);
+  fail(`Hookyard needs Node 24, but this is ${process.version}: run npm ci in ${project} to install Node 24`);
+else fail(`Hookyard needs Node 24, but this is ${process.version}: install Node 24 from https://nodejs.org`);
 
 /**
  * With the code as Node kept it after the first time, types taken out and compiled: halves the time to the first line.

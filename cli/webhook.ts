@@ -35,7 +35,10 @@ export interface Wanted {
 /** @throws CliError for an event without a sample, or when nobody but the sender can sign */
 export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificationConfig'>, wanted: Wanted): Webhook {
   const sender = senderOf({ provider: source.provider, verification: source.verificationConfig });
-  if (sender === null) throw usage(`This command line does not know how ${source.slug} verifies webhooks; update it`);
+  if (sender === null)
+    throw usage(
+      `This version of the command line does not support the verification of ${source.slug}; update the command line`,
+    );
   const provider = providerFor(source, wanted.provider);
   const sample = sampleFor(provider, wanted);
   const unsigned = {
@@ -62,7 +65,7 @@ function providerFor(
   if (asked === undefined || asked === own?.name) return own;
   throw usage(
     own === null
-      ? `${slug} has no provider, but a custom scheme; leave out --provider`
+      ? `${slug} has a custom scheme and no provider; leave out --provider`
       : `${slug} accepts webhooks of ${own.name} only; leave out --provider`,
   );
 }
@@ -102,7 +105,9 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
   if (signed === null)
-    throw usage(`${who.title} signs with a private key here, which nobody else has: use its own test webhook`);
+    throw usage(
+      `${who.title} signs with a private key that only ${who.title} has: send a test webhook from ${who.title} instead`,
+    );
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 
@@ -112,7 +117,7 @@ const withoutKey = ({ slug, title, provider }: Signer) =>
   } --secret @public.pem), and send with --private-key private.pem`;
 
 const ofOthers = ({ title, provider }: Signer) =>
-  `${title} signs with keys that only it has, and publishes the public keys: nobody else can send webhooks that this source accepts. ` +
+  `${title} signs with private keys and publishes the public keys, so only ${title} can send webhooks that this source accepts. ` +
   `To try routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
     provider === null ? '' : ` --provider ${provider}`
   }`;
@@ -128,7 +133,7 @@ function keyFor(algorithm: keyof typeof KEY_TYPES, key: KeyObject): KeyObject {
   const curve = key.asymmetricKeyDetails?.namedCurve ?? 'prime256v1';
   if (key.asymmetricKeyType === KEY_TYPES[algorithm] && curve === 'prime256v1') return key;
   throw usage(
-    `--private-key is of another type than the key that the source verifies; generate one with: ${MAKE[algorithm]}`,
+    `--private-key has a different type than the public key of the source; generate a key with: ${MAKE[algorithm]}`,
   );
 }
 

@@ -39,7 +39,7 @@ export const deliveries: Resource = {
       operation: 'getDeliveryRequest',
       name: 'request',
       about: 'show the request of an attempt',
-      flags: { attempt: ['--attempt <n>', 'number of the attempt (default: the latest attempt)'], includeBody: null },
+      flags: { attempt: ['--attempt <n>', 'attempt number (default: the latest attempt)'], includeBody: null },
       extra: (command) => command.option('--without-body', 'leave out the body, for a key without payloads:read'),
       prepare({ options, query }) {
         if (options.withoutBody) query.includeBody = false;
@@ -55,7 +55,7 @@ export const deliveries: Resource = {
         flags: {
           ...FLAGS,
           ...{ action: null, cursor: null, limit: null },
-          dryRun: ['--dry-run', 'count only, change nothing'],
+          dryRun: ['--dry-run', 'only count, change nothing'],
         },
         extra: (command) =>
           command.option('--rate <n>', 'deliveries per second, at most 100', String(DEFAULT_PER_SECOND)),

@@ -48,7 +48,8 @@ export const destinations: Resource = {
     ...pauseRows('destination'),
     {
       operation: 'deleteDestination',
-      about: 'delete a destination and remove it from all routes; list routes without a destination; keep the history',
+      about:
+        'delete a destination and remove it from all routes; keep its history; list routes that have no destination left',
       run: deleteOne,
     },
     {

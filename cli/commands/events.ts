@@ -78,7 +78,7 @@ export const events: Resource = {
   more(group) {
     group
       .command('watch <id>')
-      .description('print the deliveries of an event until each has ended; exit code 1 if a delivery fails')
+      .description('print the deliveries of an event until all have finished; exit code 1 if a delivery fails')
       .action(async (id: string, _options, command: Command) => watchEvent(contextOf(command), id));
     group
       .command('follow')

@@ -50,7 +50,7 @@ export function addExchange(program: Command): void {
 
 async function exportRecords(what: Kind, { output: file, ...filters }: ExportOptions, command: Command): Promise<void> {
   if (what === 'routes' && filters.includeSensitive)
-    throw usage('--include-sensitive is for destinations: routes hold no credentials');
+    throw usage('--include-sensitive is for destinations: routes contain no credentials');
   const { client, output } = contextOf(command);
   const answer = (await callOperation(client, OPERATIONS[what].export, filters)) as Envelope;
   const { [what]: records = [], ...head } = answer;
@@ -60,7 +60,7 @@ async function exportRecords(what: Kind, { output: file, ...filters }: ExportOpt
   if (file === undefined) return output.line(text);
   replaceFile(file, `${text}\n`);
   const count = records.length;
-  output.result({ file, count }, () => output.line(`${count} ${what} are in ${file}`));
+  output.result({ file, count }, () => output.line(`exported ${count} ${what} to ${file}`));
 }
 
 interface Summary {
@@ -80,7 +80,7 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
   const { client, output } = contextOf(command);
   const envelope = parseJson(readInput(file), file, EXPORT_ADVICE) as Envelope | null;
   if (!Array.isArray(envelope?.[what]))
-    throw usage(`${file} holds no ${what}: it must be a file written by hookyard export ${what}`);
+    throw usage(`${file} contains no ${what}: it must be a file written by hookyard export ${what}`);
   const body = { ...envelope, conflictStrategy: options.onConflict, validateOnly: options.dryRun === true };
   const result = (await callOperation(client, OPERATIONS[what].import, { body })) as ImportResult;
   const { errors = [], warnings = [], summary = result } = result;

@@ -64,7 +64,7 @@ const MEMBERS = {
     type: ['--type <type>', valuesOf('createAlertChannel', 'type').join(', ')],
     config: null,
     kinds: ['--kind <kind>', 'only issues of this kind; repeatable'],
-    afterCount: ['--after <n>', 'notify from this count on (1)'],
+    afterCount: ['--after <n>', 'failures until the first message about an issue (1)'],
     throttleMinutes: ['--throttle <minutes>', 'minimum minutes between two messages about an issue (15)'],
     digestMinutes: ['--digest <minutes>', 'minutes between digests of all changes'],
   },
@@ -79,11 +79,11 @@ const MEMBERS = {
 
 export const alertChannels: Resource = {
   ...{ name: 'alert-channels', tag: 'Alerts', one: 'alert-channel' },
-  about: 'notification channels for issues',
+  about: 'channels for messages about issues',
   rows: [
     {
       operation: 'listAlertChannels',
-      about: 'list channels, newest first',
+      about: 'list alert channels, newest first',
       columns: {
         ...{ name: 'name', id: 'id', type: 'type', enabled: 'enabled' },
         ...{ 'last sent': 'lastSentAt', 'failing since': 'failingSince' },
@@ -91,16 +91,20 @@ export const alertChannels: Resource = {
     },
     {
       operation: 'createAlertChannel',
-      about: 'create a channel; pass more fields with --data',
+      about: 'create an alert channel; pass more fields with --data',
       args: ['name'],
       ...MEMBERS,
       done: '{name} was created ({id})',
       after({ context }, { lastError }: { lastError: string | null }) {
-        if (lastError !== null) context.output.note(`the channel cannot notify anybody: ${lastError}`);
+        if (lastError !== null) context.output.note(`the alert channel cannot send messages: ${lastError}`);
       },
     },
     { operation: 'updateAlertChannel', ...MEMBERS },
-    { operation: 'testAlertChannel', about: 'send a test message to a channel', done: '{message} ({latency} ms)' },
+    {
+      operation: 'testAlertChannel',
+      about: 'send a test message to an alert channel',
+      done: '{message} ({latency} ms)',
+    },
   ],
 };
 

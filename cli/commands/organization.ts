@@ -79,8 +79,8 @@ function addKeys(program: Command): void {
       {
         operation: 'revokeApiKey',
         name: 'revoke',
-        about: 'delete a key; it stops working at once',
-        done: '{_} is revoked',
+        about: 'revoke a key; it stops working immediately',
+        done: '{_} was revoked',
       },
     ],
     leftOut: ['getCaller', 'signIn'],

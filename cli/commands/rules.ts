@@ -10,7 +10,7 @@ import type { Resource, Row } from './operation.ts';
 const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
 const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
 const APPLIED = {
-  about: 'create or replace it: omitted members return to their defaults',
+  about: 'create or replace by slug: omitted fields return to their defaults',
   done: '{slug} was applied ({id})',
 };
 

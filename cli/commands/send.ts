@@ -36,12 +36,12 @@ export function addSend(program: Command): void {
     .option('--secret <secret>', 'secret of the source, if it verifies signatures, or @file to read from a file')
     .option(
       '--private-key <file>',
-      'private key in PEM, if the sender signs with a private key; the source has its public key',
+      'PEM private key, if the sender signs with a private key; the source has the public key',
     )
     .option('--data <body>', 'body to send instead of the sample, or @file to read from a file, or - for stdin')
     .option(
       '--watch',
-      'wait until the deliveries of the event have ended and print them; exit code 1 if a delivery fails',
+      'wait until the deliveries of the event have finished, and print them; exit code 1 if a delivery fails',
     )
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
@@ -83,7 +83,7 @@ function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): 
   if (!isRedacted(path.slice(end + 1))) return url + path;
   if (ingestToken === 'optional') return url + path.slice(0, end);
   throw usage(
-    `The ingest URL of ${slug} has a token, which a key needs the scope sources:write or secrets:read to see`,
+    `The ingest URL of ${slug} contains a token; to see the token, the API key needs the scope sources:write or secrets:read`,
   );
 }
 
@@ -131,7 +131,8 @@ function refusalOf(status: number, text: string): string {
     const { message, code } = JSON.parse(text) as { message: string; code?: string };
     if (code === 'INVALID_SIGNATURE')
       return `${message}; --secret (or --private-key) and --provider must match the source`;
-    if (code === 'SOURCE_DISABLED') return `${message}; hookyard sources update <source> --enable enables it`;
+    if (code === 'SOURCE_DISABLED')
+      return `${message}; enable the source with: hookyard sources update <source> --enable`;
     return message;
   } catch {
     return `The service returned ${status}: ${text.slice(0, 200)}`;

@@ -78,7 +78,7 @@ function withVerification(command: Command): Command {
     .option('--verify-token <token>', 'second secret, for providers that have one, or @file to read from a file')
     .option('--confirm-subscriptions', 'open the URL that some providers send to confirm a subscription')
     .option('--secret <secret>', 'secret that signs the webhooks, or @file to read from a file')
-    .option('--signature-header <name>', 'header that holds the signature or token, if it has no fixed name');
+    .option('--signature-header <name>', 'header with the signature or token, if its name is not fixed');
 }
 
 interface VerificationOptions {

@@ -29,8 +29,9 @@ export function addListen(program: Command): void {
       `
 In a terminal, press r to send the last delivery again.
 Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next listen on this machine removes them.
-The service must reach this machine: npm start on this machine does; a service started otherwise needs
-HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, for example of a tunnel. Port 0 picks a free port.`,
+The service must be able to reach this machine. A service started with npm start on this machine can; a service started differently
+needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, such as the URL of a tunnel.
+Port 0 picks a free port.`,
     )
     .action(async (port: string, options: ListenOptions, command: Command) => {
       const { listen } = await import('./listen.ts');

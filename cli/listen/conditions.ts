@@ -16,8 +16,8 @@ export interface Wanted {
 /** @throws CliError when one cannot be a condition of this source */
 export function conditionsOf({ filter = [], eventType, path }: Wanted, source: Source): FilterConditionInput[] {
   if (path !== undefined && !source.allowPaths) {
-    const advice = `hookyard sources update ${source.slug} --allow-paths`;
-    throw usage(`The source ${source.slug} accepts no subpaths, which --path needs; ${advice}`);
+    const advice = `enable them with: hookyard sources update ${source.slug} --allow-paths`;
+    throw usage(`The source ${source.slug} does not accept subpaths, but --path requires them; ${advice}`);
   }
   return [
     ...filter.map(conditionOf),
@@ -51,7 +51,7 @@ function eventTypeField({ provider, verificationConfig, slug }: Source): string 
   if (known === undefined) return 'payload.type';
   const { eventType, title } = known;
   if (eventType === undefined)
-    throw usage(`Webhooks of ${title} do not say what happened, so --event-type cannot be used with ${slug}`);
+    throw usage(`Webhooks from ${title} have no event type, so --event-type cannot be used with ${slug}`);
   return 'header' in eventType ? `headers.${eventType.header}` : `payload.${eventType.payload}`;
 }
 

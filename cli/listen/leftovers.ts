@@ -89,7 +89,7 @@ export async function removeLeftovers(
     if (isTakenOver) sourceId = saved.sourceId;
     const removed = await removeRecords(client, { ...saved, ...(isTakenOver && { sourceId: null }) });
     if (removed.left.length === 0) file.remove();
-    told.push(lineOf(removed, isTakenOver ? `the source ${slug} is taken over` : ''));
+    told.push(lineOf(removed, isTakenOver ? `the source ${slug} is used again` : ''));
   }
   return { sourceId, told };
 }
@@ -112,9 +112,9 @@ async function isNamed(client: Client, id: string | null, slug: string): Promise
 
 function lineOf({ ids, left, source }: Removed, also: string): string {
   const parts = [
-    `Removed the records of an ended session: ${ids.length === 0 ? 'they no longer exist' : ids.join(', ')}`,
+    `Removed the records of an earlier session: ${ids.length === 0 ? 'they no longer exist' : ids.join(', ')}`,
     also,
-    source === 'kept' ? 'the source is kept: other routes use it' : '',
+    source === 'kept' ? 'the source was kept: other routes use it' : '',
     left.length > 0 ? `not removed: ${left.join('; ')}` : '',
   ];
   return `${parts.filter((part) => part !== '').join('; ')}.`;

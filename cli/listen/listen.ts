@@ -72,12 +72,12 @@ export async function listen(context: Context, portText: string, options: Listen
       giveBack = onKeys({ r: () => again(context, arrivals) });
       output.note('Press r to resend the last delivery.');
     }
-    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not sent again: ${error.message}`));
+    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not resent: ${error.message}`));
     await asked;
     const removed = await session.remove();
     if (removed.left.length > 0)
-      throw new CliError(EXIT.unavailable, `Not removed; delete by hand: ${removed.left.join('; ')}`);
-    output.note(`The destination and the route of this session are removed${withSource(removed, source.slug)}.`);
+      throw new CliError(EXIT.unavailable, `Not removed; delete manually: ${removed.left.join('; ')}`);
+    output.note(`The destination and the route of this session were removed${withSource(removed, source.slug)}.`);
   } finally {
     giveBack?.();
     await receiver.close();
@@ -94,7 +94,7 @@ interface Arrivals {
 /** The last delivery once more. */
 function again({ client, output }: Context, { last }: Arrivals): void {
   if (last === null) output.note('Nothing has arrived yet to resend.');
-  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent again: ${error.message}`));
+  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not resent: ${error.message}`));
 }
 
 /** What arrived before the session began, where that is asked for. */
@@ -113,7 +113,9 @@ async function sendEarlier({ client, output }: Context, session: Session, { from
 
 function withSource({ source }: Removed, slug: string): string {
   if (source === null) return '';
-  return source === 'removed' ? `, and so is the source ${slug}` : `; the source ${slug} stays: other routes use it`;
+  return source === 'removed'
+    ? `, and so was the source ${slug}`
+    : `; the source ${slug} was kept: other routes use it`;
 }
 
 /** Keeps a file of what the session has made, for a session after this one that could not remove it. */
@@ -133,7 +135,7 @@ function keeper(
     } catch (error) {
       if (!isTold)
         output.note(
-          `If this session is killed, delete the records that it created by hand: ${(error as Error).message}`,
+          `If this session is killed, manually delete the records that it created: ${(error as Error).message}`,
         );
       isTold = true;
     }
@@ -161,7 +163,7 @@ async function answer(
 /** A second Ctrl-C: the service does not answer, or too slowly. */
 function leave(): never {
   process.stderr.write(
-    'hookyard: Ended before everything was removed; the next hookyard listen on this machine removes the rest.\n',
+    'hookyard: Stopped before everything was removed; the next hookyard listen on this machine removes the rest.\n',
   );
   process.exit(EXIT.unavailable);
 }

@@ -145,8 +145,8 @@ async function requireReachable(client: Client, id: string, address: string, pay
   if (result.success) return;
   const host = new URL(address).hostname;
   const advice = /HOOKYARD_DELIVERY_ALLOW/.test(result.error)
-    ? `start the service with HOOKYARD_DELIVERY_ALLOW=${host}, or, when it runs on another machine, pass --address with a URL ` +
-      'at which it reaches this one (a tunnel, for example)'
-    : 'does the service run on another machine? Pass --address with a URL at which it reaches this one (a tunnel, for example)';
+    ? `start the service with HOOKYARD_DELIVERY_ALLOW=${host}, or, if it runs on another machine, pass --address with a URL ` +
+      'at which it can reach this machine (such as a tunnel)'
+    : 'if the service runs on another machine, pass --address with a URL at which it can reach this machine (such as a tunnel)';
   throw new CliError(EXIT.unavailable, `The service cannot deliver to ${address}: ${result.error}; ${advice}`);
 }

@@ -32,7 +32,7 @@ export function bounded(data: Record<string, unknown>): Bounded {
     const smaller = membersCut(data, step);
     if (isSmall(smaller)) return { data: smaller, isCut: true };
   }
-  throw usage('The result is too large; ask for less');
+  throw usage('The result is too large; request less data');
 }
 
 function isSmall(data: object): boolean {

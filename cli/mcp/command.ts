@@ -33,9 +33,9 @@ export function addMcp(program: Command): void {
     .addHelpText(
       'after',
       `
-Without --http a client starts this command, and speaks to it over stdin and stdout. With --http it serves /mcp on this machine,
-for those who send its token: that of HOOKYARD_MCP_TOKEN (or HOOKYARD_MCP_TOKEN_FILE), else one that it makes and prints.
-docs/guide/mcp.md shows how each client is set up.`,
+Without --http, a client starts this command and communicates with it over stdin and stdout. With --http, the command serves /mcp on
+this machine to clients that send a token: the value of HOOKYARD_MCP_TOKEN (or HOOKYARD_MCP_TOKEN_FILE), or a token that it generates
+and prints. docs/guide/mcp.md shows how to set up each client.`,
     )
     .action(async (options: McpOptions, command: Command) => {
       const { output } = contextOf(command);
@@ -71,7 +71,7 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
   });
   if (!LOOPBACK.includes(host))
     output.note(
-      'Others may reach it now, and HTTP is not encrypted: put a proxy with TLS before it, or use --host 127.0.0.1',
+      'Other machines may be able to reach the server, and HTTP is not encrypted: put a TLS proxy in front of it, or use --host 127.0.0.1',
     );
   await ended;
   await served.close();

@@ -77,7 +77,7 @@ async function listen(server: Server, { host, port }: HttpOptions): Promise<void
     await once(server, 'listening');
   } catch (error) {
     throw usage(
-      `${nameOf(host)}:${port} cannot be listened on (${(error as Error).message}); choose another with --port`,
+      `Cannot listen on ${nameOf(host)}:${port} (${(error as Error).message}); choose another port with --port`,
     );
   }
 }
@@ -117,12 +117,12 @@ function refusalOf(
   if (!host.ok) return { status: 403, message: `${host.message}; --allow-host allows it` };
   const origin = validateOriginHeader(headers.origin, hosts);
   if (!origin.ok) return { status: 403, message: `${origin.message}; --allow-host allows it` };
-  if (url.split('?')[0] !== PATH) return { status: 404, message: `There is nothing here; MCP is at ${PATH}` };
+  if (url.split('?')[0] !== PATH) return { status: 404, message: `No such endpoint; MCP is at ${PATH}` };
   if (isToken(headers.authorization, token)) return null;
   return {
     status: 401,
     message:
-      'Send Authorization: Bearer <token>, with the token that hookyard mcp --http printed or HOOKYARD_MCP_TOKEN holds',
+      'Send Authorization: Bearer <token>, with the token printed by hookyard mcp --http, or the value of HOOKYARD_MCP_TOKEN',
     headers: { 'WWW-Authenticate': 'Bearer' },
   };
 }

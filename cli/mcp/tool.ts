@@ -86,7 +86,7 @@ async function answered(
 
 function shown(summary: string, whole: Record<string, unknown>, more: string): CallToolResult {
   const { data, isCut } = bounded(whole);
-  const note = `This result was cut to fit. ${more}`;
+  const note = `This result was truncated. ${more}`;
   const structuredContent = isCut ? { ...data, cut: note } : data;
   const text = isCut ? `${summary}\n${note}` : summary;
   return {

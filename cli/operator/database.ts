@@ -45,7 +45,7 @@ function explained(error: unknown): CliError {
   if (code === '42501')
     return new CliError(
       EXIT.refused,
-      `The role of the database URL may not do this (${message}); see docs/operate/postgresql.md`,
+      `The role in the database URL is not allowed to do this (${message}); see docs/operate/postgresql.md`,
     );
   if (code === '42P01' || code === '42703')
     return new CliError(
@@ -54,7 +54,7 @@ function explained(error: unknown): CliError {
     );
   return new CliError(
     EXIT.unavailable,
-    `The database cannot be used (${code ?? message}); is DATABASE_URL right, does PostgreSQL run?`,
+    `The database cannot be used (${code ?? message}); is DATABASE_URL correct, and is PostgreSQL running?`,
   );
 }
 
@@ -69,7 +69,7 @@ async function localDatabase(): Promise<string> {
   } catch {
     throw new CliError(
       EXIT.unavailable,
-      `There is no running database in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service`,
+      `No database is running in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service`,
     );
   }
 }

@@ -16,15 +16,15 @@ export function addMigrate(program: Command): void {
     .command('migrate')
     .description('update the database schema, as the owner of the tables')
     .option('--check', 'only list missing migrations; exit code 1 if there are any')
-    .option('--grant <role>', 'role that gets the rights of the services; it must exist')
-    .option('--tenant-role <role>', 'role of the services that sees one organization at a time; it must exist')
+    .option('--grant <role>', 'existing role to grant the privileges of the services to')
+    .option('--tenant-role <role>', 'existing role for services that access one organization at a time')
     .addHelpText(
       'after',
       `
-DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner of its tables; with _FILE at its end, a file that holds
-the URL. Services whose own role may not change the schema, or which have HOOKYARD_MIGRATE=off, start when this has been done
-(docs/operate/postgresql.md).
-For --check any role will do that may read the tables.`,
+Set DATABASE_DIRECT_URL or DATABASE_URL to the URL of the database, with the owner of its tables as the user; or set either name
+with the suffix _FILE to a file that contains the URL. Services that cannot change the schema with their own role, or have
+HOOKYARD_MIGRATE=off, wait for this command before they start (docs/operate/postgresql.md).
+For --check, any role that can read the tables is sufficient.`,
     )
     .action(async ({ check, grant, tenantRole }: Options, command: Command) => {
       const { output } = contextOf(command);
@@ -46,7 +46,7 @@ For --check any role will do that may read the tables.`,
         output.note(
           applied.length === 0 ? 'the database is up to date' : `${counted(applied.length, 'was', 'were')} applied`,
         );
-        if (grant !== undefined) output.note(`${grant} has the rights of the services`);
+        if (grant !== undefined) output.note(`${grant} has the privileges of the services`);
         if (tenantRole !== undefined) output.note(`${tenantRole} sees the rows of one organization at a time`);
       });
     });
@@ -88,15 +88,15 @@ export function addPruneVisibility(program: Command): void {
     .description('drop the indexes of your own Temporal that Hookyard does not use')
     .requiredOption(
       '--database <url>',
-      'the visibility database of Temporal, postgres://..., as the owner of its table; PGPASSWORD may hold the password',
+      'the visibility database of Temporal, postgres://..., as the owner of its table; the password can also be in PGPASSWORD',
     )
     .option('--dry-run', 'list the indexes, drop nothing')
     .addHelpText(
       'after',
       `
-For a Temporal on PostgreSQL that only Hookyard uses: other programs may search by what these indexes are for. TEMPORAL_ADDRESS
-(with TEMPORAL_API_KEY, TEMPORAL_TLS_*) says which columns hold search attributes; their indexes stay. Run it again after an
-update of Temporal's schema. The embedded Temporal of npm start does not need it.`,
+Use this command only for a Temporal on PostgreSQL that no other program uses, because other programs may need these indexes.
+Temporal at TEMPORAL_ADDRESS (with TEMPORAL_API_KEY, TEMPORAL_TLS_*) reports which columns contain search attributes; their indexes
+are kept. Run the command again after each update of Temporal's schema. The embedded Temporal of npm start does not need it.`,
     )
     .action(async ({ database, dryRun = false }: PruneOptions, command: Command) => {
       const { output } = contextOf(command);
@@ -108,7 +108,7 @@ update of Temporal's schema. The embedded Temporal of npm start does not need it
       output.result({ indexes, dropped: !dryRun }, () => {
         for (const name of indexes) output.line(name);
         output.note(
-          `${indexes.length} indexes ${dryRun ? 'would be' : 'were'} dropped; the indexes for searches by Hookyard stay`,
+          `${indexes.length} indexes ${dryRun ? 'would be' : 'were'} dropped; the indexes that Hookyard searches with are kept`,
         );
       });
     });

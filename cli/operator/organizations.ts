@@ -71,13 +71,13 @@ async function resume(pool: Pool, { id, slug }: OrganizationView): Promise<strin
 
 async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members: { plan } }: Change): Promise<string> {
   await inTransaction(pool, (db) => setPlan(db, id, plan as Plan));
-  return `${slug} has the plan ${plan}; its limits are in force within seconds`;
+  return `${slug} has the plan ${plan}; its limits take effect within seconds`;
 }
 
 async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {
   await inTransaction(pool, (db) => setLimits(db, id, members as Parameters<typeof setLimits>[2]));
   const [[name = '', value = null] = []] = Object.entries(members);
-  return `${name} of ${slug} is ${value ?? 'none'}, in force within seconds`;
+  return `${name} of ${slug} is ${value ?? 'none'}, effective within seconds`;
 }
 
 async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {

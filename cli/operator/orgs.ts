@@ -30,7 +30,7 @@ export function addOrganizations(program: Command): void {
     .command('create <name>')
     .description('create an organization and its first key, and print the key once')
     .requiredOption('--slug <slug>', 'part of the ingest URLs; lowercase letters, digits, single hyphens')
-    .addOption(new Option('--plan <plan>', 'pro has a limit of everything').choices(PLANS).default('pro'))
+    .addOption(new Option('--plan <plan>', 'plan of the organization').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
       const { createOrganization } = await organizations();
@@ -47,7 +47,11 @@ export function addOrganizations(program: Command): void {
     'suspend an organization: refuse its webhooks and changes, and hold its deliveries; slug or id',
   );
   addChange(orgs, 'resume', 'resume an organization; waiting deliveries continue');
-  addChange(orgs, 'set-plan', `set the plan of an organization: ${PLANS.join(', ')}; limits set with set-limit stay`)
+  addChange(
+    orgs,
+    'set-plan',
+    `set the plan of an organization: ${PLANS.join(', ')}; limits set with set-limit are kept`,
+  )
     .argument('<plan>')
     .action((name: string, plan: string, _options, command: Command) => {
       const members = { plan: oneOf(PLANS, plan, 'plan') };

@@ -36,7 +36,7 @@ describe('hookyard listen that was killed', () => {
 
     const next = await listening('left');
     expect(next.stderr()).to.include(
-      `Removed the records of an ended session: ${routeId}, ${destinationId}; the source left is taken over.\n`,
+      `Removed the records of an earlier session: ${routeId}, ${destinationId}; the source left is used again.\n`,
     );
     expect(await counts()).to.deep.equal(before.map((count) => count + 1));
     expect(await recorded(destinationId)).to.include('deleteDestination');
@@ -47,7 +47,7 @@ describe('hookyard listen that was killed', () => {
     await cli.ok('sources', 'create', 'another');
     const last = await listening('another');
     expect(last.stderr()).to.match(
-      new RegExp(`Removed the records of an ended session: rte_\\w+, dst_\\w+, ${sourceId}\\.\\n`),
+      new RegExp(`Removed the records of an earlier session: rte_\\w+, dst_\\w+, ${sourceId}\\.\\n`),
     );
     expect(await recorded(sourceId)).to.include('deleteSource');
     last.signal('SIGINT');
@@ -71,12 +71,12 @@ describe('hookyard listen that was killed', () => {
     expect(second.stderr()).not.to.include('Removed');
     expect(await counts()).to.deep.equal([(before[0] ?? 0) + 1, (before[1] ?? 0) + 2, (before[2] ?? 0) + 2]);
     first.signal('SIGINT');
-    expect((await first.ended).stderr).to.include('the source both stays: other routes use it');
+    expect((await first.ended).stderr).to.include('the source both was kept: other routes use it');
     second.signal('SIGINT');
     await second.ended;
     await cli.ok('sources', 'delete', 'both');
     const again = await listening('mine', elsewhere);
-    expect(again.stderr()).to.include('Removed the records of an ended session: rte_');
+    expect(again.stderr()).to.include('Removed the records of an earlier session: rte_');
     again.signal('SIGINT');
     await again.ended;
   });

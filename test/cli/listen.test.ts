@@ -49,7 +49,7 @@ describe('hookyard listen', () => {
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
     expect((await end(command)).stderr.trim().split('\n').at(-1)).to.equal(
-      'The destination and the route of this session are removed, and so is the source fresh.',
+      'The destination and the route of this session were removed, and so was the source fresh.',
     );
     expect(await counts()).to.deep.equal([0, 0, 0]);
   });
@@ -187,7 +187,7 @@ describe('hookyard listen', () => {
     await end(command);
     const before = await counts();
     const refused: [code: number, args: string[], message: RegExp][] = [
-      [2, ['--path', '/a'], /accepts no subpaths.*hookyard sources update hub --allow-paths/],
+      [2, ['--path', '/a'], /does not accept subpaths.*hookyard sources update hub --allow-paths/],
       [2, ['--filter', 'payload.a'], /--filter must be "<field> <operator> <value>"/],
       [1, ['--filter', 'payload.a resembles b'], /filterConditions/],
     ];
@@ -222,7 +222,7 @@ describe('hookyard listen', () => {
     await until('it says so', () => /dlv_\w+ is replayed as dlv_\w+/.test(command.stdout()));
     command.type('\u0003');
     expect((await command.ended).code).to.equal(0);
-    expect(command.stdout()).to.include('The destination and the route of this session are removed');
+    expect(command.stdout()).to.include('The destination and the route of this session were removed');
   });
 
   it('gets what arrived before, and one of before, when that is asked for', async () => {
@@ -254,7 +254,7 @@ describe('hookyard listen', () => {
     expect(again.events).to.deep.equal([ids[0]]);
     await cli.ok('sources', 'create', 'other-one');
     const other = await listening('--source', 'other-one', '--retry', ids[0] ?? '');
-    await until('it is refused', () => /Not sent again: .* belongs to the source earlier/.test(other.stderr()));
+    await until('it is refused', () => /Not resent: .* belongs to the source earlier/.test(other.stderr()));
     await end(other);
   });
 
@@ -320,7 +320,7 @@ describe('hookyard listen', () => {
 
   it('says which port is taken', async () => {
     const { port } = new URL(receiver.endpoint().url);
-    const taken = new RegExp(`^hookyard: Port ${port} cannot be listened on: another program uses it; choose another`);
+    const taken = new RegExp(`^hookyard: Cannot listen on port ${port}: another program uses it; choose another`);
     await fails(2, taken, 'listen', port, '--source', 'kept');
   });
 });

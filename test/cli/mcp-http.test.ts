@@ -103,7 +103,7 @@ describe('hookyard mcp --http', () => {
     expect(weak).to.include({ code: 2 });
     expect(weak.stderr).to.include('openssl rand -hex 32');
     await fails(2, /need --http/, 'mcp', '--port', '1');
-    await fails(2, /choose another with --port/, 'mcp', '--http', '--port', new URL(url).port);
+    await fails(2, /choose another port with --port/, 'mcp', '--http', '--port', new URL(url).port);
   });
 
   it('tells of a wrong key, of a scope that is missing, and of a service that is away', async () => {

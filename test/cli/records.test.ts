@@ -247,7 +247,7 @@ describe('hookyard on the command line', () => {
     const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });
     expect([none.code, none.stderr]).to.deep.equal([
       5,
-      `hookyard: There is no running database in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
+      `hookyard: No database is running in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
     ]);
   });
 

@@ -105,7 +105,7 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
     if (signed === 'private-key')
       throw invalid(
         'provider',
-        `must be a provider whose signatures can be generated: ${found.title} signs with a private key; use its own test webhook`,
+        `must be a provider whose signatures can be generated: ${found.title} signs with a private key; send a test webhook from ${found.title} instead`,
       );
     const { event, headers: made, body, unsigned, query } = signed;
     return {

@@ -45,7 +45,7 @@ function dryRun(count: number, what: string, args: object) {
 function requireCount(found: number, expected: number): void {
   if (found === expected) return;
   throw usage(
-    `${found} match now, not ${expected}: nothing was changed. Call it without expectedCount to count again, ` +
+    `${found} match now, not ${expected}: nothing was changed. Call this tool without expectedCount to count again, ` +
       'with the same filters, including until',
   );
 }
@@ -134,7 +134,9 @@ async function actOnAll({ client, address, signal }: Call, selection: Selection,
     }
     return changed;
   } catch (error) {
-    throw usage(`${changed} of ${count} deliveries were ${DONE[selection.action]}, then: ${problemOf(error, address)}`);
+    throw usage(
+      `${changed} of ${count} deliveries were ${DONE[selection.action]} before this error: ${problemOf(error, address)}`,
+    );
   }
 }
 
@@ -142,10 +144,10 @@ export const retryIssue = tool({
   name: 'retry_issue',
   title: 'Replay the failed deliveries of an issue',
   description:
-    'Replays the deliveries that failed since an issue of list_failures began and were not replayed yet. Fix the cause first. Without ' +
+    'Replays the deliveries that failed since an issue from list_failures opened and have not been replayed yet. Fix the cause first. Without ' +
     'expectedCount, it counts and changes nothing; with the count of that dry run, it acts.',
   effect: 'destroys',
-  input: z.strictObject({ issue: z.string().min(1).max(100).describe('Id of an issue, iss_...'), expectedCount }),
+  input: z.strictObject({ issue: z.string().min(1).max(100).describe('ID of an issue, iss_...'), expectedCount }),
   more: 'list_deliveries shows the deliveries.',
   async run(call, { issue, expectedCount: expected }) {
     const { found } = await retrySteps(call, issue, true);
@@ -175,7 +177,7 @@ async function retrySteps({ client, address, signal }: Call, id: string, isDryRu
     return all;
   } catch (error) {
     if (all.created === 0) throw error;
-    throw usage(`${all.created} deliveries were created, then: ${problemOf(error, address)}`);
+    throw usage(`${all.created} deliveries were created before this error: ${problemOf(error, address)}`);
   }
 }
 
@@ -187,7 +189,7 @@ export const replayEvents = tool({
   description:
     'Replays stored events through the current routes: one event, or all events that the filters match. Without expectedCount, it counts and sends ' +
     'nothing; with the count of that dry run, it starts a replay, which runs in the service at ratePerSecond. get_replay shows its progress, ' +
-    'cancel_replay ends it. Receivers get these webhooks again.',
+    'cancel_replay cancels it. Receivers get these webhooks again.',
   effect: 'destroys',
   input: z.strictObject({
     ...eventFilters,

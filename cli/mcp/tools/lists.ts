@@ -98,7 +98,7 @@ export const listDeliveries = listTool<Delivery>({
 export const listSources = listTool<Source>({
   ...{ operation: 'listSources', plural: 'sources', title: 'List sources' },
   description:
-    'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook came, and how many were refused in the last ' +
+    'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook arrived, and how many were refused in the last ' +
     '24 hours, by cause (signature: the secret differs from the secret of the sender).',
   async item(source, client) {
     const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
@@ -113,7 +113,7 @@ export const listSources = listTool<Source>({
 export const listRoutes = listTool<Route>({
   ...{ operation: 'listRoutes', plural: 'routes', title: 'List routes' },
   description:
-    'Lists which webhooks go where: source, destinations, filter, schema, transform, and whether the route is enabled, paused, or its circuit ' +
+    'Lists routes, which define where webhooks are delivered: source, destinations, filter, schema, transform, and whether the route is enabled, paused, or its circuit ' +
     'breaker is open (then deliveries are held; circuit has the time and the number of failures).',
   async item(route, client) {
     const { id, circuitState } = route;
@@ -138,7 +138,7 @@ export const listRoutes = listTool<Route>({
 export const listDestinations = listTool<HttpDestinationSummary>({
   ...{ operation: 'listDestinations', plural: 'destinations', title: 'List destinations' },
   description:
-    'Lists where webhooks go, HTTP endpoints and warehouses, each with its health of the last day: healthy, degraded, failing or unknown, success ' +
+    'Lists destinations, HTTP endpoints and warehouses, each with its health over the last 24 hours: healthy, degraded, failing or unknown, success ' +
     'rate, latencies, last success and failure; and whether it is enabled or paused. Credentials are masked.',
   item: async (destination, client) => ({
     ...destination,

@@ -33,7 +33,7 @@ export const connectProvider = tool({
   name: 'connect_provider',
   title: 'Create a source for a provider',
   description:
-    'Creates a source that accepts the webhooks of a provider, and returns the ingest URL to enter there. get_provider says which secret it needs. A secret ' +
+    'Creates a source that accepts the webhooks of a provider, and returns the ingest URL to enter at the provider. get_provider says which secret it needs. A secret ' +
     'passed here becomes part of this conversation; to keep it out, do not use this tool and let a person run ' +
     'npx hookyard sources create <slug> --provider <name> --secret @file.',
   effect: 'adds',
@@ -57,7 +57,7 @@ export const connectProvider = tool({
     const source = await client.createSource({ body });
     const { instructions } = provider;
     return {
-      summary: `${slug} accepts the webhooks of ${provider.title} at ${source.webhookUrl}. ${instructions} A route then delivers them.`,
+      summary: `${slug} accepts the webhooks of ${provider.title} at ${source.webhookUrl}. ${instructions} Create a route to deliver them.`,
       data: { source: inShort(source), instructions },
     };
   },
@@ -118,8 +118,8 @@ function howTo(
     secret === null ? 'The provider sends its secret in its handshake.' : `The secret is ${secret}.`,
     ...(verifyToken === null ? [] : [`The verify token is ${verifyToken}.`]),
     sources.length === 0
-      ? 'No source exists for it yet; a new source has the ingest URL to enter there.'
-      : `Address: ${addresses}`,
+      ? 'No source exists for this provider yet; create a source to get an ingest URL.'
+      : `Ingest URL: ${addresses}`,
     `Documentation: ${docs}`,
   ].join('\n');
 }

@@ -24,15 +24,11 @@ export const getDelivery = tool({
     'or will be sent (secrets masked). The body of the request only with includeBody, for which the key needs the scope payloads:read.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('ID of a delivery, dlv_...'),
-    attempt: z
-      .int()
-      .min(1)
-      .describe('Number of the attempt to show the request of (default: the latest attempt)')
-      .optional(),
+    attempt: z.int().min(1).describe('Number of the attempt (default: the latest attempt)').optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
-  more: 'A smaller payloadBytes leaves room; npx hookyard deliveries show shows all of it.',
+  more: 'Pass a smaller payloadBytes, or run npx hookyard deliveries show, which prints everything.',
   async run({ client }, { delivery: id, attempt, includeBody, payloadBytes }) {
     const found = await client.getDelivery({ id });
     const { attempts, ...delivery } = found;
@@ -77,7 +73,7 @@ export const getEvent = tool({
     includePayload: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
-  more: 'list_deliveries with the event lists its deliveries part by part; a smaller payloadBytes leaves room.',
+  more: 'Pass a smaller payloadBytes, or list the deliveries of the event page by page with list_deliveries.',
   async run({ client }, { event: id, includePayload, payloadBytes }) {
     const event = await client.getEvent({ id, includeDeliveries: true });
     const deliveries = event.deliveries ?? [];
@@ -85,10 +81,10 @@ export const getEvent = tool({
     const payload = includePayload ? await payloadOf(client, id, payloadBytes) : null;
     const isGone = includePayload && payload === null;
     const lines = [
-      `${id} came to the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route matched'}.`,
+      `${id} was received by the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route matched'}.`,
       ...outcomes.slice(0, 10),
-      ...(event.deliveriesNextCursor ? ['It has older deliveries: list_deliveries lists all of them.'] : []),
-      ...(isGone ? ['Its payload was removed by retention.'] : []),
+      ...(event.deliveriesNextCursor ? ['The event has older deliveries: list_deliveries lists all of them.'] : []),
+      ...(isGone ? ['The payload was removed by retention.'] : []),
     ];
     return { summary: lines.join('\n'), data: { event, payload } };
   },

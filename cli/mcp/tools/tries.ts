@@ -71,8 +71,8 @@ export const tryTransform = tool({
       code !== undefined && type !== undefined
         ? await client.testCode({ body: { ...body, code, type } })
         : await client.testTransform({ id: await findId(client, 'transform', transform ?? ''), body });
-    if (!result.success) return { summary: cell(`It failed: ${result.error.message}`), data: result };
-    return { summary: `It took ${result.durationMs} ms.`, data: { ...result, ...outputOf(result.output) } };
+    if (!result.success) return { summary: cell(`The transform failed: ${result.error.message}`), data: result };
+    return { summary: `The transform took ${result.durationMs} ms.`, data: { ...result, ...outputOf(result.output) } };
   },
 });
 
@@ -128,7 +128,7 @@ export const previewRoute = tool({
     event: inputs.event,
     payloadBytes: inputs.payloadBytes,
   }),
-  more: 'A smaller payloadBytes leaves room.',
+  more: 'Pass a smaller payloadBytes.',
   async run({ client }, { route, event: eventId, payloadBytes }) {
     const id = await findId(client, 'route', route);
     const { content, ...preview } = await client.previewRoute({ id, body: { eventId } });
