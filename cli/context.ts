@@ -15,7 +15,6 @@ import { chosenProfile } from './profile-store.ts';
 const project = dirname(import.meta.dirname);
 export const VERSION: string = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')).version;
 
-/** The options that every command takes. */
 export interface GlobalOptions {
   url?: string;
   apiKey?: string;
@@ -55,9 +54,7 @@ export function contextOf(command: Command): Context {
 
 export interface ServiceAddress {
   url: string;
-  /** Its origin, for messages. */
   from: string;
-  /** Whether it is where the service of our data folder listens. */
   ofDataFolder: boolean;
 }
 
@@ -93,7 +90,6 @@ export function checkedUrl(address: string): string {
   return address.replace(/\/+$/, '');
 }
 
-/** The data folder of `npm start` or hookyard-server. */
 export const dataFolder = (): string => dataFolderOf(project, process.env.HOOKYARD_DATA_DIR);
 
 function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): string | undefined {

@@ -8,7 +8,6 @@ import type { ServiceAddress } from './context.ts';
 export const EXIT = { ok: 0, refused: 1, usage: 2, notFound: 3, auth: 4, unavailable: 5 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A failure that the command line itself finds. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
@@ -28,7 +27,6 @@ export interface Ending {
   exitCode: number;
   /** One line; empty when everything has been said. */
   line: string;
-  /** The members of the API's error body, for --json. */
   body: Record<string, unknown>;
 }
 
@@ -63,7 +61,6 @@ function exitCodeOf({ status }: HookyardError): ExitCode {
   return EXIT.refused;
 }
 
-/** What has a list of its own on the command line. */
 const LISTED = {
   source: 'sources',
   destination: 'destinations',

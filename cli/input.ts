@@ -16,7 +16,6 @@ export function readBytes(name: string): Buffer {
   }
 }
 
-/** The same, as text. */
 export const readInput = (name: string): string => readBytes(name).toString('utf8');
 
 /**
@@ -130,7 +129,6 @@ export function time(text: string | undefined): string | undefined {
   return new Date(Date.now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]).toISOString();
 }
 
-/** For options that may be repeated. */
 export const collect = (text: string, before: string[] = []) => [...before, text];
 
 export function trueOrFalse(text: string, option: string): boolean {

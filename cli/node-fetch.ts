@@ -19,7 +19,6 @@ export function requestOf(url: URL, options: RequestOptions, body?: Uint8Array |
 // Answers that a `Response` may not have a body of (Fetch Standard, "null body status").
 const WITHOUT_BODY = [204, 205, 304];
 
-/** What the client, and `hookyard send`, use of fetch. */
 export const nodeFetch: typeof fetch = async (address, { method, headers, body, signal } = {}) => {
   const fields = Object.fromEntries(new Headers(headers));
   const options = { method: method ?? 'GET', headers: fields, ...(signal && { signal }) };

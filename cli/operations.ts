@@ -6,7 +6,6 @@ import type { Client } from '../client/index.ts';
 /** `json` has no option of its own. */
 export type Kind = 'text' | 'integer' | 'number' | 'boolean' | 'list' | 'json';
 
-/** A parameter of the query, or a member of the body. */
 export interface Member {
   name: string;
   kind: Kind;
@@ -20,7 +19,6 @@ export interface Operation {
   tag: string;
   summary: string;
   description: string;
-  /** Names of the parameters of the path. */
   path: string[];
   query: Member[];
   body: Member[];
@@ -34,7 +32,6 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = JSON.parse
   readFileSync(join(import.meta.dirname, 'operations.json'), 'utf8'),
 );
 
-/** Calls an operation by its name, with path, query and body as its input. */
 export async function callOperation(client: Client, name: OperationName, input: object): Promise<unknown> {
   const operation = client[name] as (input: object) => unknown;
   return operation(input);

@@ -8,9 +8,7 @@ export interface Output {
   json: boolean;
   /** The result of the command: `value` with --json, else what `show` prints. */
   result(value: unknown, show: () => void): void;
-  /** A line on stdout. */
   line(text: string): void;
-  /** A line on stderr. */
   note(text: string): void;
   /** A table that fits the terminal: its widest columns are cut, unless the output is not a terminal. */
   table(columns: string[], rows: unknown[][]): void;

@@ -4,10 +4,8 @@ import { listAdvice, notFound, usage } from './errors.ts';
 
 interface Kind {
   list: ListName;
-  /** What its ids begin with. */
   prefix: string;
   names: readonly ('slug' | 'name')[];
-  /** Whether the list can be searched, for both. */
   hasSearch: boolean;
 }
 
@@ -23,7 +21,6 @@ const KINDS = {
 export type RecordKind = keyof typeof KINDS;
 
 export const isRecordKind = (kind: string): kind is RecordKind => Object.hasOwn(KINDS, kind);
-/** What may stand for a record: `slug, name or id`. */
 export const namesOf = (kind: RecordKind): string => `${KINDS[kind].names.join(', ')} or id`;
 
 /** The id of a record. @param wanted a name, or the id itself @throws CliError when there is none, or more than one */

@@ -13,7 +13,6 @@ export type Columns = Record<string, string | ((item: never) => unknown)>;
 /** Columns of a list that has none of its own. */
 const MOST_COLUMNS = 7;
 
-/** One page, or what follows a cursor, as a table, and on stderr how to get at the others. */
 export function showList(
   { output }: Context,
   list: { data: Item[]; pagination?: Pagination | CursorPagination },
@@ -54,7 +53,6 @@ function memberAt(item: unknown, [name, ...rest]: string[]): unknown {
   return memberAt((item as Item)[name], rest);
 }
 
-/** A line with the members of an answer at `{path}`, and at `{_}` what the record was called. */
 export const fill = (template: string, answer: Item, named: string): string =>
   template.replaceAll(/\{([^}]+)\}/g, (_, path: string) => (path === '_' ? named : String(at(answer, path) ?? '')));
 
@@ -74,14 +72,12 @@ function noteNext(output: Output, shown: number, { nextCursor, searchedUntil }: 
   }
 }
 
-/** A record, its members below each other. */
 export function showRecord({ output }: Context, record: object): void {
   const { warnings: _noted, ...members } = record as { warnings?: unknown };
   output.result(record, () => output.fields(members));
   noteWarnings(output, record);
 }
 
-/** One line about what was done. */
 export function showDone({ output }: Context, value: object, line: string): void {
   output.result(value, () => output.line(line));
   noteWarnings(output, value);

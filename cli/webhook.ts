@@ -15,7 +15,6 @@ const PLAIN = 'plain';
 export interface Webhook {
   headers: Record<string, string>;
   body: Buffer;
-  /** To be added to the address. */
   query: string;
 }
 
@@ -25,9 +24,7 @@ export interface Wanted {
   event?: string | undefined;
   /** Instead of the body of the sample. */
   data?: Buffer | undefined;
-  /** The address as the sender has it, which some sign. */
   url: string;
-  /** Of the source, or of the key whose public one it has. */
   secret: string | undefined;
   privateKey: KeyObject | undefined;
 }

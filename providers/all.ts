@@ -1,4 +1,3 @@
-// Every provider, one line each.
 export * from './adyen.ts';
 export * from './airtable.ts';
 export * from './asana.ts';

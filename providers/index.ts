@@ -25,7 +25,6 @@ export function senderOf(source: { provider?: string | null; verification: { typ
   if (source.provider) return providerNamed(source.provider) ?? null;
   const described = describedScheme(source.verification);
   if (described !== null) return { verification: described };
-  // The types github, stripe and slack.
   const named = providerNamed(source.verification.type);
   if (named?.verification.kind !== 'hmac') return null;
   return { ...named, verification: { ...named.verification, joinsRepeats: true } };

@@ -9,7 +9,6 @@ import type { Scheme } from '../core/verification/index.ts';
 export type Place = { header: string } | { payload: string };
 
 export interface Sample {
-  /** The type of the event, as the provider names it. */
   event: string;
   /**
    * Beside those of the signature; without a Content-Type it is JSON. What stands for an id or a time is replaced
@@ -25,7 +24,6 @@ export interface Sample {
 export interface Provider {
   name: string;
   title: string;
-  /** The provider's public page about how its webhooks are verified. */
   docs: string;
   verification: Scheme;
   secret: {

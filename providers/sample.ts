@@ -40,11 +40,9 @@ function filled({ headers, body }: Sample, now: Date) {
 interface SignedWebhook {
   event: string;
   headers: Record<string, string>;
-  /** With what the provider adds to it. */
   body: Buffer;
   /** The same before that. */
   unsigned: Buffer;
-  /** What the address has in its query. */
   query: Record<string, string>;
 }
 
@@ -55,7 +53,6 @@ interface Wanted {
   secret: string;
   /** Instead of the body of the sample. */
   body?: Buffer | undefined;
-  /** The address as the provider has it, which some sign. */
   url: string;
 }
 

@@ -16,12 +16,10 @@ import { type Around, type Described, TAGS } from '../request/operation.ts';
 
 type End = Pick<AuditEntry, 'outcome' | 'status' | 'code'>;
 
-/** From now on the request is recorded. */
 export function beginAudit(ctx: { state: ApiState }): void {
   ctx.state.audit ??= { recordIds: [], isRecorded: false };
 }
 
-/** A read shows a secret of a record in clear: it is recorded with that record. */
 export function noteSecretRead(ctx: Context, id: string): void {
   if (ctx.method !== 'GET') return;
   beginAudit(ctx);
@@ -232,7 +230,6 @@ export class FirstOfMinute {
     return true;
   }
 
-  /** It came to nothing: the next one is the first again. */
   giveBack(owner: string, what: string): void {
     this.#of(owner).delete(what);
   }

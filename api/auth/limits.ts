@@ -1,4 +1,3 @@
-// Limits of the organization and of its API keys on management requests and on records.
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
 import { countBeforeAdding, type LimitedRecords } from '../../db/records/record-counts.ts';
 import type { EntityManager } from '../../db/records/orm.ts';

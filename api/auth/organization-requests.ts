@@ -7,7 +7,6 @@ const MINUTE_MS = 60_000;
 // Imports, searches and tests take seconds.
 const RETRY_AFTER_SECONDS = 1;
 
-/** What an organization may have running. */
 type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams'>;
 
 const NAMES: Record<RunningLimit, string> = {
@@ -25,7 +24,6 @@ export class OrganizationRequests {
     return this.#requests.of(organizationId);
   }
 
-  /** How many run for an organization now. */
   running(organizationId: string, limit: RunningLimit): number {
     return this.#running.get(`${limit} ${organizationId}`) ?? 0;
   }

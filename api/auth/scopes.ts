@@ -17,7 +17,7 @@ export function permit(operation: Described): Around {
 }
 
 /**
- * Checks a scope besides that of the operation. Reads of payloads and secrets are recorded from then on.
+ * Reads of payloads and secrets are recorded from then on.
  * @param what needs it, for the message: `includePayload=true`
  * @throws ApiError 403
  */

@@ -37,7 +37,6 @@ const SAFETY = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** Mounts the page and its files. */
 export function mountConsole(router: ApiRouter): void {
   const place = onceFound(consoleFolder);
   router.get('/console/assets/:file', (ctx) => answerFile(ctx, place()));

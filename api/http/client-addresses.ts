@@ -4,14 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/http/address-ranges.ts';
 
-/** The proxies of the operator (HOOKYARD_TRUSTED_PROXIES). */
 export interface ProxyTrust {
   proxies: readonly AddressRange[];
 }
 
 export const NO_PROXIES: ProxyTrust = { proxies: [] };
 
-/** The other end of a connection. */
 export interface Peer {
   address: string;
   /** By what it is counted: an IPv4 address, or the /64 of an IPv6 address. */
@@ -20,12 +18,10 @@ export interface Peer {
   isProxy: boolean;
 }
 
-/** Whom a request comes from. */
 export type ClientAddress = Omit<Peer, 'isProxy'>;
 
 const peers = new WeakMap<Socket, Peer>();
 
-/** Notes who is at the other end of a connection. */
 export function setPeer(socket: Socket, address: string, trust: ProxyTrust): Peer {
   const normal = normalAddress(address) ?? address;
   const peer = { address: normal, client: clientOf(normal), isProxy: inRanges(normal, trust.proxies) };
@@ -33,7 +29,6 @@ export function setPeer(socket: Socket, address: string, trust: ProxyTrust): Pee
   return peer;
 }
 
-/** Who is at the other end of a connection that the server has admitted. */
 export function peerOf(socket: Socket): Peer {
   return peers.get(socket) ?? setPeer(socket, socket.remoteAddress ?? '', NO_PROXIES);
 }

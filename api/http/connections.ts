@@ -40,10 +40,8 @@ export interface HttpLimits {
   managementHeadersMs: number;
 }
 
-/** What differs between processes: by a setting, and in tests. */
 type ConnectionCounts = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>;
 
-/** Which part of all connections is kept for the management API. */
 const MANAGEMENT_PART = 1 / 20;
 
 export function connectionCounts(
@@ -83,7 +81,6 @@ const KNOWN: Record<string, [status: number, code: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request did not arrive in time'],
 };
 
-/** Maps errors of Node's parser and its timeouts to answers. */
 export function clientError(error: NodeJS.ErrnoException): ApiError {
   const known = KNOWN[error.code ?? ''];
   // The parser's reason is fixed text ("Invalid header token"), never what was sent.
@@ -150,9 +147,7 @@ function headersOf(error: ApiError, body: string): Record<string, string | numbe
 // The open connections of clients and their graceful end: no client may lose an answer, or be cut off during a request.
 
 interface Connection {
-  /** How many there have been. */
   requests: number;
-  /** Incomplete answers, and when each request began. */
   underWay: Map<ServerResponse, number>;
   /** When the last request or answer ended, or the connection began (ms of `performance.now`). */
   restsSince: number;
@@ -165,12 +160,10 @@ export class OpenConnections {
   #draining = false;
   #added = 0;
 
-  /** Whether answers carry `Connection: close`. */
   get draining(): boolean {
     return this.#draining;
   }
 
-  /** How many there have been. */
   get added(): number {
     return this.#added;
   }
@@ -208,18 +201,15 @@ export class OpenConnections {
     return { requests: connection.requests, underWay: connection.underWay.size };
   }
 
-  /** How many requests of a connection have begun. */
   requestsOn(socket: Socket): number {
     return this.#open.get(socket)?.requests ?? 0;
   }
 
-  /** From now on every answer ends its connection, including answers in progress. */
   drain(): void {
     this.#draining = true;
     for (const { underWay } of this.#open.values()) for (const response of underWay.keys()) announceEnd(response);
   }
 
-  /** Ends connections with an answer that takes longer. */
   cutOff(afterMs: number): void {
     const before = performance.now() - afterMs;
     for (const [socket, { underWay }] of this.#open) {

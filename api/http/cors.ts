@@ -7,7 +7,6 @@ import { IGNORED_HEADER } from '../request/ignored.ts';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-API-Key, X-Request-Id';
-// What a page may read besides the headers that are always readable.
 const EXPOSED_HEADERS = [
   'Allow',
   'Content-Disposition',

@@ -35,7 +35,6 @@ const FOR_MANAGEMENT = new ApiError(
   undefined,
   { 'Retry-After': '1' },
 );
-/** What is served on the connections that are kept for it. */
 const MANAGEMENT = /^\/(?:api\/|healthz|readyz)/i;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -235,13 +234,11 @@ function originForm(url: string): string {
 
 // No client may have more connections than it leaves free.
 const TIMES_FREE = 1;
-// The operator's proxies together.
 const PROXIES = 'proxies';
 
 class ConnectionLimits {
   readonly #perClient: number;
   readonly #ordinary: number;
-  /** By client. */
   readonly #connections: FairQueue;
   readonly #forwarded: FairQueue;
   readonly #reserved = new WeakSet<Socket>();
@@ -257,7 +254,6 @@ class ConnectionLimits {
     this.#forwarded = new FairQueue(maxConnections, TIMES_FREE);
   }
 
-  /** Whether there are as many connections as may be. */
   get isFull(): boolean {
     return this.#connections.isFull;
   }

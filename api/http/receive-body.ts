@@ -12,7 +12,6 @@ import { ApiError } from '../request/errors.ts';
 const INGEST_PART = 3 / 4;
 const CLIENT_TIMES_FREE = 1;
 
-/** What the body of one request takes. */
 export class BodyRoom {
   readonly #shares: readonly (readonly [FairQueue, string])[];
   #taken = 0;
@@ -32,7 +31,6 @@ export class BodyRoom {
     return true;
   }
 
-  /** Releases all of it. */
   free(): void {
     if (this.#taken > 0) for (const [queue, name] of this.#shares) queue.release(name, this.#taken);
     this.#taken = 0;

@@ -1,4 +1,3 @@
-// Renders the errors that handlers throw.
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { quotaRefusals } from '../../core/metrics/ingest.ts';

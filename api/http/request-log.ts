@@ -13,7 +13,6 @@ const OTHERS = 'others';
 
 interface Refusal {
   status: number;
-  /** Of the error: `RATE_LIMITED`. */
   code: string;
   requestId: string;
   client: string;
@@ -26,7 +25,6 @@ interface Cause {
   status: number;
   code: string;
   count: number;
-  /** One of them, the last. */
   requestId: string;
   client: string;
 }
@@ -135,12 +133,9 @@ function refusalOf({ status, state }: AppContext): Refusal {
   return { status, code: errorCode, requestId, client: client.address, organizationId, sourceId: source?.sourceId };
 }
 
-/** Hides the unguessable part of an ingest address, and of the link by which an owner agrees to notifications. */
 function withoutToken(path: string): string {
   return path.replace(/^(\/ingest\/[^/]*\/[^/]*\/|\/notifications\/confirm\/).+/, '$1****');
 }
-
-// How long requests take, by method, path and status (semantic conventions of OpenTelemetry for HTTP servers).
 
 const INGEST = '/ingest/:organization/:source';
 const INGEST_PREFIX = '/ingest/';

@@ -1,4 +1,3 @@
-// Import of destinations.
 import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/records/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/records/slugs.ts';
@@ -70,7 +69,6 @@ interface Outcome {
   status: Status;
 }
 
-/** A record that is to be written. */
 interface Write {
   /** What it overwrites; null: it is new. */
   id: string | null;
@@ -93,10 +91,8 @@ class Importer {
   readonly #storedIds = new Map<string, string>();
   /** By name, the slug that was made of it: what an item without a slug conflicts with. */
   readonly #madeOf = new Map<string, string>();
-  /** What items may conflict with, as it was read. */
   #known: KnownDestination[] = [];
   readonly #writes: Write[] = [];
-  /** Which item of the file took a slug. */
   readonly #takenBy = new Map<string, string>();
   readonly #outcomes: Outcome[] = [];
   readonly #errors: string[] = [];
@@ -110,7 +106,6 @@ class Importer {
     this.#strategy = strategy;
   }
 
-  /** Finds the records that items may conflict with. Nothing is locked yet. */
   async load(checked: CheckedItem<DestinationItem>[]): Promise<void> {
     const inputs = checked.flatMap((entry) => ('item' in entry ? entry.item.input : []));
     for (const { slug } of inputs) if (slug !== undefined) this.#given.add(slug);
@@ -174,7 +169,6 @@ class Importer {
     }
   }
 
-  /** Builds the records of some items. */
   async add(group: CheckedItem<DestinationItem>[]): Promise<void> {
     const inputs = group.flatMap((entry) => ('item' in entry ? entry.item.input : []));
     const ids =
@@ -261,7 +255,6 @@ class Importer {
     this.#outcomes.push({ id: null, name, slug: null, status: 'failed' });
   }
 
-  /** How many records are new. */
   get created(): number {
     return this.#outcomes.filter(({ status }) => status === 'created').length;
   }

@@ -52,7 +52,6 @@ export interface WarehouseItem {
   type: WarehouseType;
   /** Without the secret that the file does not hold; without `config` when it holds none of it. */
   input: WarehouseInput;
-  /** Whether the file marks credentials as REDACTED. */
   redacted: boolean;
 }
 
@@ -141,7 +140,6 @@ export function exportDestination(deps: ApiDeps, destination: Destination, inclu
     : toFileItem(destinationMembers, destination, credentials);
 }
 
-/** What a file holds of a destination of any type. */
 export const destinationFileItem = component('DestinationExportItem', {
   ...fileShape(destinationMembers),
   config: warehouseMembers.config.file.optional(),
@@ -164,14 +162,12 @@ function exportAuthConfig(deps: ApiDeps, destination: Destination) {
   return openAuthConfig(deps, destination) ?? (destination.authType === 'none' ? {} : REDACTED);
 }
 
-/** A checked item of a file. */
 export type DestinationItem = HttpItem | WarehouseItem;
 
 export interface HttpItem {
   type: 'http';
   /** Without the credentials that the file does not hold. */
   input: DestinationInput;
-  /** Credentials that the file marks as REDACTED. */
   redacted: { authConfig: boolean; signingSecret: boolean };
 }
 

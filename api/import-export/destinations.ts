@@ -1,4 +1,3 @@
-// Export and import of destinations.
 import { z } from 'zod';
 import { Destination } from '../../db/records/entities.ts';
 import { noteRecords } from '../auth/audit-trail.ts';

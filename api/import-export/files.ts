@@ -18,7 +18,6 @@ import { text, timestamp, withExample } from '../resources/values.ts';
 
 const VERSION = '1.0';
 const MAJOR_VERSION = 1;
-/** Most items of one import, and most ids that an export is asked for. */
 const MAX_ITEMS = 1000;
 /** Work between two rests, ms. */
 const SLICE_MS = 5;
@@ -53,7 +52,6 @@ export interface ImportRequest {
   validateOnly: boolean;
 }
 
-/** The options of an import. */
 const optionsSchema = z.object({
   conflictStrategy: z.enum(['skip', 'rename', 'overwrite']).describe('How to handle items that already exist.'),
   validateOnly: z
@@ -67,7 +65,6 @@ const optionsSchema = z.object({
   ),
 });
 
-/** The envelope of the records of a file. */
 export const envelope = {
   version: text('1.0'),
   exportedAt: timestamp,
@@ -79,7 +76,6 @@ export const importOf = (member: string, item: z.ZodType) =>
   optionsSchema.extend({ [member]: z.array(item).max(MAX_ITEMS) });
 
 export const messages = withExample(z.array(z.string()), []);
-/** Of a dry run. */
 export const exampleOptions = { conflictStrategy: 'skip', validateOnly: true };
 
 const itemCount = z.array(z.null()).max(MAX_ITEMS);
@@ -90,7 +86,7 @@ const envelopes = {
 };
 
 /**
- * Reads the body of an import. The members of an export file's envelope are allowed in it and ignored.
+ * The members of an export file's envelope are allowed in it and ignored.
  * @throws ApiError 400, 413, 415; 400 also for a file of a newer major version
  */
 async function readImport(ctx: Context, member: Member): Promise<ImportRequest> {
@@ -125,9 +121,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One item of an import: what was read from it, or what is wrong with it. */
 export type CheckedItem<T> = {
-  /** Its label in messages: position in the file and name. */
   label: string;
   name: string;
 } & ({ item: T } | { problems: string[] });
@@ -195,7 +189,6 @@ export function problemsOf(error: unknown, label: string): string[] {
   return (problems ?? [error.message]).map((problem) => `${label}: ${problem}`);
 }
 
-/** Names what an import changed, for its record. */
 export function noteImported(ctx: Context, items: { id: string | null; status: string }[]): void {
   noteRecords(
     ctx,
@@ -203,7 +196,6 @@ export function noteImported(ctx: Context, items: { id: string | null; status: s
   );
 }
 
-/** Thrown by an import when data that it read has changed: the import starts over. */
 export class ChangedMeanwhileError extends Error {}
 
 /**
@@ -253,7 +245,6 @@ export interface Part<Row> {
 }
 
 /**
- * Answers with an export file; a record is a line.
  * @param first read already, so that a request that fails has an error for its answer
  * @param read the records after one, at most `PART`
  */

@@ -14,10 +14,8 @@ import {
 import { toFileItem } from '../resources/table.ts';
 import type { CheckedItem } from './files.ts';
 
-/** Slugs of referenced records, by id; ids are unique across the kinds. */
 type Slugs = ReadonlyMap<string, string>;
 
-/** A route as a file holds it. */
 export function exportRoute(route: Route, slugs: Slugs) {
   const slugOf = (id: string | null | undefined) => (id ? (slugs.get(id) ?? null) : null);
   const slugsOf = (ids: string[]) => ids.flatMap((id) => slugs.get(id) ?? []);
@@ -67,7 +65,6 @@ interface RouteSlugs {
   schema: string | null;
 }
 
-/** A checked item of a file. */
 export type RouteItem = ReturnType<typeof readRouteItem>;
 
 /**
@@ -115,7 +112,6 @@ interface Reference {
   kind: Kind;
   entity: EntityName<{ id: string; slug: string }>;
   idsOf: (route: Route) => (string | null | undefined)[];
-  /** What a route of a file refers to. */
   slugsOf: (item: RouteSlugs) => (string | null)[];
 }
 
@@ -159,7 +155,6 @@ const REFERENCES: Reference[] = [
 
 const wanted = (named: (string | null | undefined)[]): string[] => [...new Set(named.flatMap((each) => each ?? []))];
 
-/** The slugs of all records that these routes refer to, by id. */
 export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Slugs> {
   const slugs = new Map<string, string>();
   for (const { entity, idsOf } of REFERENCES) {
@@ -171,12 +166,10 @@ export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Sl
   return slugs;
 }
 
-/** The ids of all records that the routes of a file refer to, by kind and slug. */
 export type References = Record<Kind, ReadonlyMap<string, string>>;
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Finds the records that the routes of a file refer to. */
 export function findReferences(em: EntityManager, items: RouteSlugs[]): Promise<References> {
   return find(em, items, {});
 }

@@ -4,9 +4,7 @@ import type { ConflictStrategy } from './files.ts';
 
 const MAX_NAME_LENGTH = 255;
 
-/** A route of the file. */
 interface NewRoute extends Omit<KnownRoute, 'id'> {
-  /** Its label in messages. */
   label: string;
 }
 
@@ -74,7 +72,6 @@ function nextFreeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Errors for routes that would end up with the same source and destinations as another one. */
 function findDuplicates(routes: NewRoute[], known: KnownRoute[], steps: Step[]): string[] {
   const overwritten = new Set(steps.flatMap((step) => (step.status === 'overwritten' ? step.id : [])));
   const before = new Map(known.map((route) => [route.id, pathOf(route)]));

@@ -191,7 +191,6 @@ function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: stri
   });
 }
 
-/** Of all routes that the import writes. */
 function writtenEmails(steps: Step[], routes: { notifyEmails?: string | null | undefined }[]): string {
   return routes
     .flatMap(({ notifyEmails }, index) => (steps[index]?.status === 'skipped' ? [] : (notifyEmails ?? [])))
@@ -214,7 +213,6 @@ async function follow(
   for (let from = 0; from < steps.length; from += GROUP) {
     const group = steps.slice(from, from + GROUP);
     ids.push(...(await followSome(em, organization, group, routes.slice(from, from + GROUP))));
-    // Waits for PostgreSQL, so others have turns in between.
     await em.flush();
     em.clear();
   }

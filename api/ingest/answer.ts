@@ -6,7 +6,6 @@ import type { SourceRouting } from './routing.ts';
 import { ApiError } from '../request/errors.ts';
 
 export interface IngestAnswer {
-  /** How it is counted. */
   result: IngestResult;
   status: number;
   headers: Record<string, string>;

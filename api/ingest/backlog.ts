@@ -55,7 +55,6 @@ export class Backlog {
   readonly #deps: BacklogDeps;
   readonly #room: BacklogRoom;
   #failing = false;
-  /** The last state that the log says, and since when it is better. */
   #told: DoorState = 'open';
   #betterSince = 0;
   #loop: PollLoop | undefined;
@@ -89,7 +88,6 @@ export class Backlog {
   }
 
   /**
-   * Lets a webhook in, which is about to be stored.
    * @throws ApiError 503 when its organization has its share, or a delivery goes to a destination that is full; 429
    * when the organization is at its own limit
    */

@@ -1,4 +1,3 @@
-// Counts webhooks by how they are answered, and how long those that are stored take.
 import type Koa from 'koa';
 import { ingestAck, ingestRequests, type IngestResult } from '../../core/metrics/ingest.ts';
 import { ApiError } from '../request/errors.ts';

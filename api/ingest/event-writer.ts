@@ -35,7 +35,6 @@ const LARGE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE, concurrency: 1
 export interface EventWriter {
   /** @throws BatcherFullError when the queue is full; a database error when it was not stored */
   write(event: NewEvent): Promise<WriteOutcome>;
-  /** Waits for everything that was submitted. */
   idle(): Promise<void>;
 }
 
@@ -134,7 +133,6 @@ function createNotifier(pool: Pool) {
   };
 }
 
-/** Outcome of an event: stored, a duplicate of an earlier one, or routed by a configuration that has changed since. */
 export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: string } | { kind: 'stale' };
 /** `refused`: concerns this event alone; the others of its group have their own outcomes. */
 export type GroupOutcome = WriteOutcome | { kind: 'refused'; error: unknown };

@@ -21,7 +21,6 @@ export interface Decision {
 
 const OPEN: Decision = { passages: [], keyHash: null };
 
-/** One webhook's work on the loop. */
 const LOOP_MS = 1;
 // A schema is compiled here once, which takes longer than its use; at most so long, and so often, whosever they are.
 const COMPILE_MS = 20;

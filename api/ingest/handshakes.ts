@@ -38,7 +38,6 @@ export class Handshakes {
     this.#pending.set(sourceId, { sourceId, kind, at, shown: sealed });
   }
 
-  /** Stores what is left. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.#store().catch((error: unknown) => this.#lost(error));

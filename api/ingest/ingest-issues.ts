@@ -17,7 +17,6 @@ const SIGNATURE_CAUSES: Partial<Record<RefusalCause, string>> = {
 export class IngestIssues {
   readonly #counted: Counted;
   #window: object | undefined;
-  /** Sources of which it is told that everything works. */
   #working = new Set<string>();
 
   constructor(counted: Counted) {

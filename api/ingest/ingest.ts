@@ -63,7 +63,6 @@ export interface IngestDeps {
   handshakes: Handshakes;
   acceptSecret: typeof acceptHandshakeSecret;
   providerKeys: ProviderKeys;
-  /** Under which providers know this service. */
   baseUrl: () => string;
   issues: Pick<IngestIssues, 'accepted'>;
 }
@@ -74,7 +73,6 @@ export interface Ingest {
   close(): Promise<void>;
 }
 
-/** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { pool, settings, secretBox, senderOf, gatekeeper, backlog, quotas, refusals, handshakes, baseUrl, tracing } =
     deps;
@@ -162,7 +160,6 @@ interface Stores {
   writer: EventWriter;
 }
 
-/** Verifies and stores one webhook; the answer's body. */
 async function accept(
   stores: IngestDeps & Stores,
   incoming: IncomingRequest,
@@ -279,7 +276,6 @@ async function requireOpenSource(routing: RoutingCache, incoming: IncomingReques
 interface BodyLimits {
   /** Of every organization, in bytes. */
   ofService: number;
-  /** Of this one. */
   payloadBytes: number;
 }
 

@@ -22,7 +22,6 @@ export interface QuotaDeps {
   log: Log;
 }
 
-/** Starts to keep the counts. */
 export async function watchQuotas(deps: QuotaDeps): Promise<Quotas> {
   const quotas = new Quotas(deps);
   quotas.watch();
@@ -135,7 +134,6 @@ export class OrganizationUse {
   #limits: Limits;
   #configVersion: number;
   readonly #bucket: TokenBucket;
-  /** Stored by this process since it started. */
   readonly #stored: Count = { events: 0, bytes: 0 };
   readonly #underWay: Count = { events: 0, bytes: 0 };
   /** The month that PostgreSQL was asked about last, as 2026-11; null before that. */
@@ -160,17 +158,14 @@ export class OrganizationUse {
     return this.#limits;
   }
 
-  /** Whether PostgreSQL has been asked. */
   get isKnown(): boolean {
     return this.#month !== null;
   }
 
-  /** Whether nothing is lost when it is forgotten. */
   get isIdle(): boolean {
     return this.#underWay.events === 0;
   }
 
-  /** Takes newer limits over. */
   learn(configVersion: number, limits: Limits): void {
     if (configVersion <= this.#configVersion) return;
     this.#configVersion = configVersion;

@@ -18,16 +18,13 @@ import { ApiError } from '../request/errors.ts';
 export interface ReceivedParts {
   organizationSlug: string;
   sourceSlug: string;
-  /** What follows the source in the address, token and path, with its first slash; empty: nothing. */
   below: string;
   method: string;
   /** As in the address, without the question mark. */
   queryText: string;
   headers: HeaderBytes;
-  /** Names and values in turn, as they came. */
   rawHeaders: readonly string[];
   body: Buffer;
-  /** Of the sender, behind the operator's proxies. */
   clientAddress: string;
   receivedAt: Date;
 }
@@ -81,7 +78,6 @@ export class Received implements Omit<GatedRequest, 'path'> {
     return this.body.length;
   }
 
-  /** Whether its payload has been parsed. */
   get isParsed(): boolean {
     return this.#payload !== undefined;
   }
@@ -130,7 +126,6 @@ export interface IncomingRequest extends Omit<ReceivedParts, 'body'> {
   cause: RefusalCause | null;
 }
 
-/** The path is matched with the form of ingest addresses. */
 export function incomingRequest(
   ctx: Koa.Context,
   [, organizationSlug = '', sourceSlug = '', below = '']: RegExpExecArray,

@@ -25,7 +25,6 @@ export interface RefusalDeps {
   pool: Queryable;
   issues: Pick<IngestIssues, 'refused'>;
   log: Log;
-  /** How often they are stored; tests do it more often. */
   everyMs?: number;
 }
 
@@ -54,7 +53,6 @@ export class Refusals {
     if (source !== null) setImmediate(() => this.#add(incoming, source, error));
   }
 
-  /** Stores what is left. */
   async close(): Promise<void> {
     // Those that were refused before are added by then.
     await turn();

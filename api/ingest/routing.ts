@@ -49,26 +49,21 @@ export interface SourceRouting {
   previous: { credentials: Credentials; untilMs: number } | null;
   /** Requests that are answered and are no webhooks: those of its sender, and those of its owner. */
   handshakes: readonly Handshake[];
-  /** Whether the owner has allowed to visit the address by which a subscription is confirmed. */
   confirmsSubscriptions: boolean;
   idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
   /** Anyone who cannot prove who they are is answered as if there were no such source. */
   concealed: boolean;
-  /** Whether webhooks may come at paths below its address. */
   allowsPaths: boolean;
   /** What an accepted webhook is answered; null: the default. */
   answer: SourceAnswer | null;
   routes: RoutedRoute[];
-  /** Whether deciding about a webhook takes more than looking at its routes. */
   isGated: boolean;
 }
 
 // Of the JSON of routes, schemas and filters.
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
-/** What a source takes beside it. */
 const SOURCE_BYTES = 4096;
-/** Names of which it is known whether there is such a source. */
 const MAX_NAMES = 10_000;
 // Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks:
 // half of them, where there are few.
@@ -89,11 +84,9 @@ export interface RoutingCache {
   getCurrent(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** As getCurrent, for someone who sends no webhook. @throws QueueFullError when too many of them are waiting */
   getForStranger(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
-  /** Drops an outdated copy. */
   forget(organizationSlug: string, sourceSlug: string): void;
 }
 
-/** What a source is read with. */
 export interface SourceReader {
   secretBox: SecretBox;
   /** Null: this release does not know its provider. */

@@ -107,7 +107,6 @@ const described = {
   responses: { '2XX': { description: 'Accepted. 408, 425, 429, 5xx and missing responses are retried.' } },
 } satisfies ZodOpenApiOperationObject;
 
-/** Each event that a channel of type webhook receives, by a name. */
 export const alertWebhooks: Record<string, ZodOpenApiPathItemObject> = Object.fromEntries(
   Object.entries(events).map(([name, { summary, schema }]) => [
     name,

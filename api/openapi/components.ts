@@ -1,5 +1,3 @@
-// The description in the form that generators of clients can read: plain alternatives, named components, an example for
-// each answer.
 import type { createDocument } from 'zod-openapi';
 import { NAMES } from './component-names.ts';
 
@@ -8,7 +6,6 @@ import { NAMES } from './component-names.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
-/** The keywords of JSON Schema that the description uses and that are read here. */
 interface JsonSchema {
   $ref?: string;
   description?: string;
@@ -42,7 +39,6 @@ function withParts(schema: JsonSchema, change: (part: JsonSchema, member?: strin
   };
 }
 
-/** A schema and all within, in this form. */
 function normalForm(schema: JsonSchema): JsonSchema {
   return asAlternatives(withoutTypeLists(withoutNeedless(withParts(schema, normalForm))));
 }
@@ -107,7 +103,6 @@ interface Description {
   components: { schemas: Record<string, JsonSchema> };
 }
 
-/** A component that is made here, and the references to it. */
 interface Component {
   schema: JsonSchema;
   references: JsonSchema[];

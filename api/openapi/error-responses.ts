@@ -120,7 +120,6 @@ function exampleMessage(status: number): string {
 // Each answer is written once, as a component.
 const shared = new Map<string, ZodOpenApiResponseObject>();
 
-/** The error answers of an operation, in the form that the library takes. */
 export function errorResponses(errors: ErrorCodes): Record<`${number}`, ZodOpenApiResponseObject> {
   const statuses = Object.entries(errors).filter((entry): entry is [`${number}`, string[]] => entry[1] !== undefined);
   return Object.fromEntries(statuses.map(([status, codes]) => [status, errorResponse(Number(status), codes)]));
@@ -157,7 +156,6 @@ const TOGETHER: [codes: string[], word: string][] = [
   [['RESOURCE_NOT_FOUND'], 'NotFound'],
 ];
 
-/** The name of the answer with these codes, in words: `DuplicateSlugOrRepeatRefused`. */
 function nameOfErrors(codes: string[]): string {
   let left = codes;
   const words: string[] = [];

@@ -6,7 +6,6 @@ import { slug } from '../resources/fields.ts';
 import { exampleId, idOf, text } from '../resources/values.ts';
 import { errorResponses, ignoredNames, managementErrors, requestId } from './error-responses.ts';
 
-/** Makes a POST safe to repeat. */
 const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/)
@@ -24,12 +23,10 @@ const idempotentReplayed = z
     header: { id: 'IdempotentReplayed' },
   });
 
-/** Of the record that an answer shows. */
 const entityTag = text(
   '"3"',
   'The version of the record, for `If-Match`. It increases when fields change, but not when metrics or states change.',
 ).meta({ header: { id: 'ETag' } });
-/** Makes a change conditional. */
 const ifMatch = z
   .string()
   .optional()
@@ -100,7 +97,6 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
   };
 }
 
-/** Its own, and who may call it. */
 function descriptionOf(operation: Described): string {
   const { description, family = 'management' } = operation;
   return [description, family === 'management' && whoMay(scopeOf(operation))].filter(Boolean).join(' ');
@@ -109,7 +105,6 @@ function descriptionOf(operation: Described): string {
 const whoMay = (scope: string | null): string =>
   scope === null ? 'Any API key may call this operation.' : `Needs the scope \`${scope}\`.`;
 
-/** The same key in either header. */
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
 
 // Only OAuth has scopes that linters and generators know, so those of keys stand beside it.

@@ -23,7 +23,6 @@ import type { Backlog } from '../ingest/backlog.ts';
 import type { TestSender, TestUploader } from '../resources/destinations/test-delivery.ts';
 import type { Signals } from '../service/signals.ts';
 
-/** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
   organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits; suspended: boolean };
   key: {
@@ -38,9 +37,7 @@ export interface Caller {
 
 interface RequestAudit {
   recordIds: string[];
-  /** How many they are, if they are more than their ids. */
   recordCount?: number;
-  /** Whether it is in the log. */
   isRecorded: boolean;
   /** Whether that was before it was done. */
   isAhead?: boolean;
@@ -54,21 +51,14 @@ export interface ApiState {
   /** Whom the request comes from, behind the operator's proxies. */
   client: ClientAddress;
   memory: BodyMemory;
-  /** What its body takes of the memory. */
   room?: BodyRoom;
-  /** Set by `authenticate`. */
   caller?: Caller;
-  /** The source of a webhook, when there is one by that name. */
   source?: { organizationId: string; sourceId: string };
-  /** How a webhook was answered. */
   ingestResult?: IngestResult;
-  /** The code of the error that it is answered with. */
   errorCode?: string;
   /** The bytes of the body, if something before the handler needed them. */
   body?: Buffer;
-  /** The body as it was parsed. */
   sent?: unknown;
-  /** What it is about to do, if that is recorded in the audit log. */
   audit?: RequestAudit;
 }
 
@@ -79,7 +69,6 @@ export type Context = RouterContext<ApiState>;
 export type Next = Koa.Next;
 export type ApiRouter = Router<ApiState>;
 
-/** Dependencies of the handlers. */
 export interface ApiDeps {
   settings: Settings;
   tuning: Tuning;
@@ -94,22 +83,16 @@ export interface ApiDeps {
   /** For what belongs to no organization, or finds out to which one. */
   servicePool: Pool;
   secretBox: SecretBox;
-  /** Reaches the workflows of deliveries. */
   signals: Signals;
   testSender: TestSender;
   testUploader: TestUploader;
   sendAlert: SendAlert;
-  /** Who may be sent notifications at the moment. */
   recipientRule: () => RecipientRule;
-  /** What of the operator's access warehouses may use. */
   operatorAccess: OperatorAccess;
-  /** Run transforms, and what is too much for the event loop. */
   threads: Threads;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;
-  /** What waits, for replays. */
   backlog: Pick<Backlog, 'takeRoomForReplay'>;
-  /** Whether this process is about to end. */
   isEnding: () => boolean;
   log: Log;
 }
@@ -118,14 +101,12 @@ export function newRouter(): ApiRouter {
   return new Router<ApiState>({ strict: false });
 }
 
-/** The sender of a request behind `authenticate`. */
 export function callerOf(ctx: { state: ApiState }): Caller {
   const { caller } = ctx.state;
   if (!caller) throw new Error('a handler that needs a caller was mounted without authentication');
   return caller;
 }
 
-/** The id of the organization a request acts in. */
 export function organizationId(ctx: { state: ApiState }): string {
   return callerOf(ctx).organization.id;
 }
@@ -135,7 +116,6 @@ export function entityManager(ctx: { state: ApiState }, deps: ApiDeps): EntityMa
   return tenantEntityManager(deps.orm, organizationId(ctx));
 }
 
-/** A parameter of the path. */
 export function param(ctx: Context, name: string): string {
   return ctx.params[name] ?? '';
 }

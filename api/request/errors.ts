@@ -18,7 +18,6 @@ export class ApiError extends Error {
   readonly code: string | undefined;
   readonly details: ErrorDetail[] | undefined;
   readonly headers: Record<string, string>;
-  /** The limit of the organization that it is about. */
   readonly limit: LimitName | undefined;
   /** Whether it is answered without a body, because its receiver takes none. */
   isEmpty = false;

@@ -25,7 +25,6 @@ const KEY = new RegExp(`^[\\x21-\\x7e]{1,${MAX_KEY_LENGTH}}$`);
 
 type Deps = Pick<ApiDeps, 'pool' | 'secretBox'>;
 
-/** The stored part of an answer. */
 interface KeptAnswer {
   status: number;
   headers: Record<string, string>;
@@ -67,7 +66,6 @@ export function idempotency(deps: Deps, operation: Described): (ctx: Context, ne
 const operationOf = ({ method, path }: Described): string =>
   `${method} ${path.replace(/^\/api\/organizations\/\{orgId\}\//, '/api/')}`;
 
-/** The decoded parameters of the path, but for the organization, which the key names. */
 function parametersOf(ctx: Context): [string, string | undefined][] {
   return Object.entries(ctx.params)
     .filter(([name]) => name !== 'orgId')
@@ -78,7 +76,6 @@ function sha256(data: string | Buffer): Buffer {
   return createHash('sha256').update(data).digest();
 }
 
-/** Runs the request and stores its answer. */
 async function run(ctx: Context, deps: Deps, claim: Claim, next: Next): Promise<void> {
   // Renewing may fail while PostgreSQL is down; the next renewal succeeds, or the claim is lost.
   const renewing = setInterval(() => renewClaim(deps.pool, claim).catch(() => undefined), RENEW_MS);

@@ -20,14 +20,12 @@ interface Noted {
   /** Names beyond the limit, only counted. */
   more: number;
   hasReadQuery: boolean;
-  /** Path in the body of the value that is being checked; empty for the body itself. */
   at: UnknownMember['path'];
 }
 
 // Links checks deep inside a handler to the running request.
 const requests = new AsyncLocalStorage<Noted>();
 
-/** Middleware: adds the header to success and validation-error answers. */
 export async function nameIgnored(ctx: AppContext, next: Next): Promise<void> {
   const noted: Noted = { items: [], more: 0, hasReadQuery: false, at: [] };
   try {
@@ -83,7 +81,6 @@ function itemOf(place: Place, member: UnknownMember): string {
   return `"${encodedName(member.path.join('.'))}";in=${place}${hint}`;
 }
 
-/** The known name that is nearest, dotted like the path of the unknown one. */
 export function nearestOf({ path, known }: UnknownMember): string | null {
   const nearest = nearestName(String(path.at(-1)), known);
   return nearest === null ? null : [...path.slice(0, -1), nearest].join('.');

@@ -32,7 +32,6 @@ type Definition<Query extends z.ZodObject, Body extends z.ZodType> = Omit<
   run: (ctx: Context, deps: ApiDeps, input: { query: z.output<Query>; body: z.output<Body> }) => unknown;
 };
 
-/** An operation whose handler gets the query and the body as its schemas make them. */
 export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
   operationId: string,
   method: Method,
@@ -54,7 +53,6 @@ export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
   };
 }
 
-/** The description of one method of one path. */
 export interface Described {
   method: Method;
   /** With its parameters in braces: `/api/routes/{id}`. */
@@ -67,9 +65,7 @@ export interface Described {
   changesNothing?: true;
   summary: string;
   description?: string;
-  /** Prefix of the ids that the path's `{id}` takes. */
   idOf?: readonly string[];
-  /** The schema by which the query is checked. */
   query?: z.ZodObject;
   body?: RequestBody;
   answer: Answer;
@@ -80,14 +76,12 @@ export interface Described {
   versioned?: true;
   /** Whether it takes a body of any type. */
   takesAnything?: true;
-  /** Its own errors; the shared ones are added. */
   errors?: ErrorCodes;
   /** Who may call it, and so which shared errors it has: keys of organizations (default), everyone, or the operator. */
   family?: 'management' | 'public' | 'operator';
 }
 
 export interface RequestBody<Schema extends z.ZodType = z.ZodType> {
-  /** The schema by which the body is checked. */
   schema: Schema;
   /** Keyed by a name that says what it shows; each is valid. */
   examples: Record<string, unknown>;
@@ -106,7 +100,6 @@ interface Answer {
   description: string;
   /** What a 201 with the same body says: the record was made. */
   ofNew?: string;
-  /** Of a JSON answer; other answers set `content`. */
   schema?: z.ZodType;
   content?: ZodOpenApiResponseObject['content'];
   headers?: Record<string, z.ZodType>;
@@ -167,12 +160,10 @@ export function isRepeatable({ method, family = 'management' }: Pick<Described, 
   return method === 'post' && family === 'management';
 }
 
-/** Whether an operation takes `If-Match`. */
 export function isConditional({ method, versioned }: Pick<Described, 'method' | 'versioned'>): boolean {
   return versioned === true && method !== 'get' && method !== 'post';
 }
 
-/** What runs around the handler of an operation. */
 export type Around = (ctx: Context, next: Next) => Promise<void>;
 
 /**

@@ -89,7 +89,6 @@ export function parseTime(text: string): Date | null {
   return ms === null || ms < 0 ? null : new Date(ms);
 }
 
-/** A text as a LIKE pattern that matches it anywhere; its own wildcards are taken literally. */
 export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
@@ -111,7 +110,6 @@ function describeInteger(jsonSchema: { type?: unknown; minimum?: number; pattern
   Object.assign(jsonSchema, { type: 'integer', minimum: 1 });
 }
 
-/** Members of a list's query schema. */
 export const pageParams = {
   page: positive(1).meta({ description: 'Page number, starting at 1.', override: { default: 1 } }),
   pageSize: positive(DEFAULT_PAGE_SIZE)
@@ -124,7 +122,6 @@ export const pageParams = {
 
 export const FIRST = 'first';
 
-/** Members of the query schema of a list that grows: by pages, or by cursor. */
 export const partParams = {
   ...pageParams,
   page: positive(1).meta({
@@ -145,7 +142,6 @@ interface Page {
   pageSize: number;
 }
 
-/** Parsed `partParams`. */
 interface PartQuery extends Page {
   cursor?: string | undefined;
   withTotal?: boolean | undefined;
@@ -173,7 +169,6 @@ export function limitOf({ page, pageSize }: Page): { limit: number; offset: numb
   return { limit: pageSize, offset: Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER) };
 }
 
-/** A page of configuration records, newest first; stable across pages. */
 export function newestFirst(page: Page) {
   const orderBy: { createdAt?: 'desc'; id?: 'desc' }[] = [{ createdAt: 'desc' }, { id: 'desc' }];
   return { ...limitOf(page), orderBy };

@@ -1,4 +1,3 @@
-// Work in threads on behalf of a management request.
 import { NoThreadError, NoTurnError, WorkEndedError } from '../../outbound/threads/index.ts';
 import { ApiError, limitExceeded, unavailable } from './errors.ts';
 

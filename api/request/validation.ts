@@ -170,10 +170,6 @@ function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERRO
 // Deeper than any member of the API; the check below is recursive, and so is everything that prints the value later.
 const MAX_DEPTH = 64;
 
-/**
- * The first thing that cannot be stored: text with NUL or half of a surrogate pair, huge numbers, values nested too
- * deeply.
- */
 function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
   if (typeof value === 'string') return isStorable(value) ? null : { path, message: UNSTORABLE_TEXT };
   if (typeof value !== 'object' || value === null) return null;
@@ -208,9 +204,6 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'an array',
 };
 
-/**
- * The expected value, as the end of a sentence that starts with the member's name; messages of schemas take precedence.
- */
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {

@@ -21,13 +21,10 @@ interface Write<Stored> extends Step<Stored> {
 
 type Page = Parameters<typeof newestFirst>[0];
 
-/** What differs between resources. */
 export interface Resource<Stored extends { version: number }, Query extends z.ZodObject>
   extends Pick<Described, 'tag' | 'idOf'> {
   base: string;
-  /** In operation ids: `Source`. */
   name: string;
-  /** In sentences: `source`. */
   noun: string;
   answer: z.ZodType;
   entity: EntityName<Stored>;
@@ -46,7 +43,6 @@ export interface Resource<Stored extends { version: number }, Query extends z.Zo
    */
   create: Write<Stored> & { shows?: string; showNew?: (record: Stored) => object; leadsTo?: string[] };
   update: Write<Stored>;
-  /** The record of a slug, or of another member. It sets the status. */
   put?: Write<Stored> & { by?: string };
   remove: Step<unknown>;
 }
@@ -150,7 +146,6 @@ export function crudOperations<Stored extends { version: number }, Query extends
   return operations;
 }
 
-/** As answers with one record show it, which carry its `ETag`. */
 export async function showOne<Stored extends { version: number }>(
   ctx: Context,
   deps: ApiDeps,

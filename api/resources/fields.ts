@@ -125,7 +125,6 @@ export const retryPolicy = z
   .partial()
   .meta({ id: 'RetryPolicyInput', description: 'Partial values are merged with the defaults or the stored policy.' });
 
-/** The members of a patch that were sent: an absent one keeps what is stored. */
 export function sent<T extends object>(patch: T): Partial<T> {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

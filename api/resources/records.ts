@@ -20,7 +20,6 @@ export function requireId(kind: string, prefixes: readonly IdPrefix[], id: strin
 /** Finds a record by its id, under its lock if wanted. @throws ApiError 404 */
 export interface Find<Entity> {
   (em: EntityManager, id: string, lock?: 'lock'): Promise<Entity>;
-  /** What a record is called: `alert channel`. */
   kind: string;
 }
 
@@ -61,7 +60,6 @@ export async function requireFound<Found>(
   return found;
 }
 
-/** Members of the query of a list of configuration records. */
 export const searchParams = (columns: string) => ({
   ...pageParams,
   search: textParam.describe(`Matches part of the ${columns}. Case-insensitive.`),
@@ -100,7 +98,6 @@ interface Versioned {
 // count too.
 const TAG = /^(?:W\/)?"(\d+)"$/;
 
-/** Tells the caller which version of the record the answer shows. */
 export function tell(ctx: Context, { version }: Pick<Versioned, 'version'>): void {
   ctx.set('ETag', `"${version}"`);
 }
@@ -217,7 +214,6 @@ const MAX_ROUNDS = 5;
 type Slugged = { id: string; slug: string };
 
 interface Ways<Entity> {
-  /** For messages: `source`. */
   kind: string;
   entity: unknown;
   /** @throws ApiError 409 DUPLICATE_SLUG when somebody else has made it meanwhile */
@@ -285,10 +281,8 @@ function canonical(value: unknown): string {
 const isPlainObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The ids that a bulk request names. */
 export const idsOfBulk = z.array(z.string()).min(1).max(100);
 
-/** The valid ids among texts: others cannot be in the database. */
 export function wellFormed(texts: string[], prefixes: readonly IdPrefix[]): string[] {
   return texts.filter((text) => prefixes.some((prefix) => isId(prefix, text)));
 }

@@ -3,7 +3,6 @@
 // derived from it: the schemas of requests, answers and files, the description of the API, and the views of a record.
 import { z } from 'zod';
 
-/** The type of a member in each place where it stands. */
 export interface Row {
   /** In the body of a create; absent: clients cannot send it. */
   create?: z.ZodType;
@@ -13,7 +12,6 @@ export interface Row {
   /** In export files, where it may have another name; an import takes what a create takes. */
   file?: z.ZodType;
   fileName?: string | undefined;
-  /** Of a new record for which nothing is sent. */
   default?: unknown;
   /** Whether it is a column of the record; the others are computed for each answer. */
   isStored: boolean;
@@ -23,7 +21,6 @@ export interface Row {
   isSealed?: boolean;
 }
 
-/** What differs from the type that clients send. */
 interface Differences<FileName extends string | undefined> {
   answer?: z.ZodType;
   file?: z.ZodType;
@@ -82,7 +79,6 @@ export function computed(answer: z.ZodType) {
   return { answer, isStored: false as const };
 }
 
-/** The type of a member that is stored with its default filled in. */
 export function withoutDefault(type: z.ZodType): z.ZodType {
   return type instanceof z.ZodDefault || type instanceof z.ZodPrefault ? (type.unwrap() as z.ZodType) : type;
 }
@@ -117,17 +113,14 @@ type Shape<Rows, Place extends 'create' | 'update'> = {
     : never;
 };
 
-/** What a create may hold, as the shape of a zod object. */
 export function createShape<Rows extends Table>(rows: Rows): Shape<Rows, 'create'> {
   return requiredFirst(typesIn(rows, 'create')) as Shape<Rows, 'create'>;
 }
 
-/** What an update may hold. */
 export function updateShape<Rows extends Table>(rows: Rows): Shape<Rows, 'update'> {
   return typesIn(rows, 'update') as Shape<Rows, 'update'>;
 }
 
-/** What answers show. */
 export function answerShape(rows: Table): z.ZodRawShape {
   return typesIn(rows, 'answer');
 }
@@ -144,7 +137,6 @@ function typesIn(rows: Table, place: 'create' | 'update' | 'answer'): z.ZodRawSh
   return Object.fromEntries(Object.entries(rows).flatMap(([name, row]) => (row[place] ? [[name, row[place]]] : [])));
 }
 
-/** What a file holds of a record. */
 export function fileShape(rows: Table): z.ZodRawShape {
   return Object.fromEntries(inFiles(rows).map(([name, { file, fileName = name }]) => [fileName, file]));
 }
@@ -157,7 +149,6 @@ type ImportShape<Rows> = {
     : never]: Rows[Name] extends { create: infer Type } ? Type : never;
 };
 
-/** Schema of an import: the create schema, under the names used in files. */
 export function importShape<Rows extends Table>(rows: Rows): ImportShape<Rows> {
   const types = inFiles(rows).flatMap(([name, { create, fileName = name }]) => (create ? [[fileName, create]] : []));
   return requiredFirst(Object.fromEntries(types)) as ImportShape<Rows>;
@@ -175,7 +166,6 @@ type Defaults<Rows> = {
     : never;
 };
 
-/** Defaults of a new record. */
 export function defaultsOf<Rows extends Table>(rows: Rows): Defaults<Rows> {
   const defaults = Object.entries(rows).flatMap(([name, row]) => ('default' in row ? [[name, row.default]] : []));
   return Object.fromEntries(defaults) as Defaults<Rows>;

@@ -1,18 +1,15 @@
 // Types of members that many answers share: ids, times, pages, records by their name.
 import { z } from 'zod';
 
-/** A type with an example value, and what it means. */
 export const withExample = <Type extends z.ZodType>(type: Type, example: unknown, description?: string): Type =>
   type.meta({ ...(description !== undefined && { description }), examples: [example] });
 
-/** An object that is a component of the description, by the name of its type. */
 export const component = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape, description?: string) =>
   z.object(shape).meta({ id, ...(description !== undefined && { description }) });
 
 /** Stands for credentials that an export file does not hold. */
 export const REDACTED = '***REDACTED***';
 
-/** The end of an id in examples. */
 const EXAMPLE_ID = '06f3k2v8q0e7x1c5b9m4n6p8qr';
 export const exampleId = (prefix: string) => `${prefix}_${EXAMPLE_ID}`;
 // Crockford's base32 without i, l, o and u (core/text/ids.ts).
@@ -22,7 +19,6 @@ export function idOf(...prefixes: string[]) {
   return withExample(z.string().regex(idPattern(prefixes)), exampleId(prefixes[0] ?? ''));
 }
 
-/** A time as answers show it. */
 export const timestamp = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
@@ -40,10 +36,8 @@ export const percent = withExample(z.number().min(0).max(100), 99.5, 'percent');
 export const text = (example: string, description?: string) => withExample(z.string(), example, description);
 export const flag = (example: boolean, description?: string) => withExample(z.boolean(), example, description);
 
-/** Of a record that is read through caches. */
 export const version = withExample(z.int().min(1), 1, 'Increases with every change.');
 
-/** Statistics of recent deliveries (HOOKYARD_HEALTH_WINDOW_HOURS). */
 export const recentTotals = {
   successRate: percent
     .nullable()
@@ -52,7 +46,6 @@ export const recentTotals = {
   deliveriesCount: count,
 };
 
-/** Another record by its id and name. */
 export const named = (prefix: string, example: string, ...others: string[]) =>
   z.object({ id: idOf(prefix, ...others), name: text(example) });
 
@@ -69,7 +62,6 @@ const pagination = component('Pagination', {
   pageSize: withExample(z.int().min(1).max(100), 20),
 });
 
-/** The answer of a list. */
 export function listOf(item: z.ZodType) {
   return z.object({ data: z.array(item), pagination });
 }
@@ -89,13 +81,10 @@ const cursorPagination = component('CursorPagination', {
   totalIsExact,
 });
 
-/** The answer of a list that may be asked by page or by cursor. */
 export function partOfList(item: z.ZodType) {
   return z.union([listOf(item), z.object({ data: z.array(item), pagination: cursorPagination })]);
 }
 
-/** Header names and values. */
 export const headers = withExample(z.record(z.string(), z.string()), { 'content-type': 'application/json' });
 
-/** An example webhook for the test endpoints of filters and transforms. */
 export const exampleSample = { payload: { kind: 'order.paid', order: { id: 42 } }, headers: { 'x-shop': 'main' } };

@@ -25,13 +25,10 @@ import { type HealthDeps, mountHealth } from '../resources/organization/health.t
 import { mountStatus, type StatusDeps } from '../resources/organization/status.ts';
 
 export interface AppDeps extends ApiDeps {
-  /** The side of `servicePool` for what may be slow. */
   slowPool: StatusDeps['slowPool'];
   /** Answers `/ingest/...` and passes everything else on. */
   ingest: Koa.Middleware;
-  /** The operator's proxies. */
   proxies: ProxyTrust;
-  /** What the log says of requests that are refused. */
   refused: RefusedRequests;
   health: HealthDeps;
 }
@@ -66,7 +63,6 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   return app;
 }
 
-/** Middleware: releases what the body of a request has taken when the request has been handled. */
 function bodyMemory({ settings, tuning }: Pick<AppDeps, 'settings' | 'tuning'>): Koa.Middleware<ApiState> {
   const memory = new BodyMemory(bufferedBytes(tuning.bufferedBytes, settings.HOOKYARD_MAX_PAYLOAD_BYTES));
   return async (ctx, next) => {
@@ -97,7 +93,6 @@ export function operatorRouter(deps: StatusDeps): ApiRouter {
 // Of one organization in a minute; each read beyond is recorded.
 const MOST_READS = 1000;
 
-/** Every path of the management API; all of them need an API key. */
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   const firsts = new FirstOfMinute();

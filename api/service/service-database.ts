@@ -1,4 +1,3 @@
-// The database of an API process: its pools, when it is reachable and prepared.
 import { ConfigError } from '../../core/config/config-error.ts';
 import type { Settings } from '../../core/config/config.ts';
 import { apiConnections } from '../../core/config/database-connections.ts';

@@ -1,4 +1,3 @@
-// What an API process is made of, besides its database and its HTTP server.
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { ownServices } from '../../core/http/own-services.ts';
@@ -30,15 +29,12 @@ import { Refusals } from '../ingest/refusals.ts';
 import type { ServiceDatabase } from './service-database.ts';
 import { createSignals } from './signals.ts';
 
-/** What an API process is started with. */
 export interface ServiceContext {
   settings: Settings;
   tuning: Tuning;
-  /** Of the process, with the secrets that are in files. */
   env: Record<string, string | undefined>;
   keys: EncryptionKey[];
   secretBox: SecretBox;
-  /** Where it is reached; known for certain when it listens. */
   baseUrl: () => string;
   log: Log;
 }
@@ -78,7 +74,6 @@ export function openOutbound(
   };
 }
 
-/** Ingest, with what it counts and looks at. */
 export async function openReceiving(
   { settings, env, secretBox, baseUrl, log }: ServiceContext,
   { ingestPool, servicePool, slowPool }: Pick<ServiceDatabase, 'ingestPool' | 'servicePool' | 'slowPool'>,

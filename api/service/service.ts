@@ -1,4 +1,3 @@
-// Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
 import type { Server } from 'node:http';
 import { ConfigError } from '../../core/config/config-error.ts';
 import { describeSettings, publicUrl, readLogSettings, readSettings, type Settings } from '../../core/config/config.ts';

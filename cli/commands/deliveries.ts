@@ -1,4 +1,3 @@
-// hookyard deliveries: the deliveries of events to destinations.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, DeliveryWithAttempts, DeliveryRequest } from '../../client/index.ts';
 import { usage } from '../errors.ts';

@@ -1,4 +1,3 @@
-// hookyard destinations: where webhooks go.
 import type { Command } from 'commander';
 import type { Route } from '../../client/index.ts';
 import { usage } from '../errors.ts';

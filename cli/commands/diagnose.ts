@@ -52,7 +52,6 @@ logs come from this machine; health and issues come from the service.`,
     });
 }
 
-/** What the service says of itself; where it fails, why. */
 async function lookAt(client: Client) {
   const alive = await stateOf(client.isAlive());
   if (alive !== 'ok') return { version: 'unknown', health: { alive }, issues: [] };
@@ -112,6 +111,5 @@ function errorsOfLogs(folder: string): Record<string, string[]> {
   }
 }
 
-/** With passwords in addresses, API keys and signing secrets masked. */
 const withoutSecrets = (text: string): string =>
   text.replaceAll(/(:\/\/)[^\s/@]*@/g, '$1****@').replaceAll(/\b(whr_|whsec_)[\w+/=-]+/g, '$1****');

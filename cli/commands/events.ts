@@ -1,4 +1,3 @@
-// hookyard events: what was received.
 import type { Command } from 'commander';
 import type { Client, Event, EventInFull } from '../../client/index.ts';
 import { onEndRequest } from '../../core/process/end-request.ts';

@@ -11,14 +11,11 @@ import { type Columns, fill, showDone, showList, showRecord } from '../show.ts';
 
 export type Values = Record<string, unknown>;
 
-/** The values that a member of an operation's body may have, or its `type`. */
 export const valuesOf = (operation: OperationName, member: string): readonly string[] =>
   OPERATIONS[operation].body.find(({ name }) => name === member)?.values ?? [];
 
-/** What a command was given. */
 export interface Call {
   context: Context;
-  /** Parameters of the path: `id` is that of the record. */
   path: Record<string, string>;
   query: Values;
   body: Values;
@@ -29,24 +26,19 @@ export interface Call {
 
 export interface Row {
   operation: OperationName;
-  /** Its word; by default made of the name of the operation. */
   name?: string;
-  /** By default the summary of the operation. */
   about?: string;
   /** Members of the body that are arguments; `?` at the end: it may be left out. */
   args?: readonly string[];
   /** Options for members, instead of those made of their names; null: none. */
   flags?: Record<string, readonly [flags: string, about?: string] | null>;
-  /** Of a list. */
   columns?: Columns;
   /**
    * One line about what was done: `{path.to.member}` stands for one of the answer, `{_}` for the record as it was
    * named.
    */
   done?: string;
-  /** Adds options of its own. */
   extra?: (command: Command) => Command;
-  /** Changes what is sent. */
   prepare?: (call: Call) => void | Promise<void>;
   /** Shows the answer, instead of the usual. */
   show?: (call: Call, answer: never) => void;
@@ -91,7 +83,6 @@ const MAY_BE_FILE = /secret|token|key|code/i;
 interface Bound {
   options: Option[];
   member: Member;
-  /** How the option is written, for messages. */
   flag: string;
   /** @returns undefined when it was not given @throws CliError */
   read(options: Values, client: Client): unknown;
@@ -99,7 +90,6 @@ interface Bound {
 
 const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The options of members, apart from those that a row leaves out. */
 function bind(members: readonly Member[], place: 'query' | 'body', flags: Row['flags'] = {}): Bound[] {
   return members.flatMap((member) => {
     const own = flags[member.name];
@@ -282,18 +272,14 @@ function wordOf(operation: OperationName, one: string): string {
   return (verb === 'get' || verb === 'list' ? others : [verb, ...others]).join('-');
 }
 
-/** The records of one kind, with a command for each of their operations. */
 export interface Resource {
   name: string;
-  /** Of its operations in the description of the API. */
   tag: string;
-  /** What one of them is called. */
   one: string;
   about: string;
   rows: readonly Row[];
   /** Operations without a command of their own. */
   leftOut?: readonly OperationName[];
-  /** Adds commands that are more than one operation. */
   more?: (group: Command) => void;
 }
 

@@ -1,4 +1,3 @@
-// What a key and its organization may do and have done: hookyard whoami, keys, usage, audit, metrics, status.
 import type { Command } from 'commander';
 import type { AuditRecord } from '../../client/index.ts';
 import { contextOf } from '../context.ts';

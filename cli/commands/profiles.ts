@@ -1,4 +1,3 @@
-// hookyard profiles: services and keys by a name.
 import type { Command } from 'commander';
 import { checkedUrl, type GlobalOptions } from '../context.ts';
 import { notFound, usage } from '../errors.ts';

@@ -1,4 +1,3 @@
-// hookyard providers: whose webhooks a source can be made for, and how each is connected.
 import type { Command } from 'commander';
 import type { Provider } from '../../providers/index.ts';
 import { contextOf } from '../context.ts';

@@ -1,4 +1,3 @@
-// hookyard routes: which webhooks go where.
 import type { RoutePreview } from '../../client/index.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone } from '../show.ts';
@@ -45,7 +44,6 @@ export const routes: Resource = {
   leftOut: ['pauseRoutes', 'deleteRoutes', 'exportRoutes', 'importRoutes'],
 };
 
-/** pause and resume, of routes and of destinations alike. */
 export function pauseRows(kind: 'route' | 'destination'): Row[] {
   return [
     {
@@ -87,7 +85,6 @@ function showPreview(output: Output, { verdict, error, schemaErrors, content, re
   if (content.isCut) output.note(`The first part of ${content.bodySize} bytes`);
 }
 
-/** Its first line and its headers. */
 export function showRequest(
   output: Output,
   { method, url, headers }: { method: string; url: string; headers: Record<string, string> },

@@ -1,4 +1,3 @@
-// hookyard filters, transforms and schemas: what routes use.
 import type { Command } from 'commander';
 import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';

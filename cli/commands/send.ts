@@ -1,4 +1,3 @@
-// hookyard send: a webhook as a provider would send it, to the public address of a source.
 import type { Command } from 'commander';
 import type { Source } from '../../client/index.ts';
 import { headerBytes } from '../../core/http/header-text.ts';
@@ -47,7 +46,6 @@ export function addSend(program: Command): void {
 }
 
 async function send(context: Context, options: SendOptions): Promise<void> {
-  // The samples of all providers, and how each signs.
   const { webhookFor } = await import('../webhook.ts');
   const source = await findSource(context.client, options.source);
   const { headers, body, query } = webhookFor(source, {

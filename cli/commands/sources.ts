@@ -1,4 +1,3 @@
-// hookyard sources: where webhooks come in.
 import { type Command, Option } from 'commander';
 import type { Refusal, RefusalPage } from '../../client/index.ts';
 import { usage } from '../errors.ts';

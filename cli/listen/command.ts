@@ -1,4 +1,3 @@
-// hookyard listen: webhooks of a source on this machine, for as long as it runs.
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
 import { collect } from '../input.ts';

@@ -6,10 +6,8 @@ import type { FilterConditionInput, Source } from '../../client/index.ts';
 import { usage } from '../errors.ts';
 
 export interface Wanted {
-  /** `<field> <operator> [value]`. */
   filter?: string[];
   eventType?: string[];
-  /** Below the source. */
   path?: string;
 }
 

@@ -16,7 +16,6 @@ function isInForeground(): boolean {
   return own !== undefined && own === terminal;
 }
 
-/** Of this process, and the one that has the terminal. */
 function processGroups(): (string | undefined)[] {
   try {
     // proc_pid_stat(5): after the name in brackets the state, the parent, the group, the session, the terminal, its

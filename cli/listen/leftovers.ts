@@ -72,7 +72,6 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Removes what is left, as the sessions would have done.
  * @param slug of the source of the session that begins: one that such a session has made is taken over, with its events
  * @returns the id of that source; and a line on each of them
  */

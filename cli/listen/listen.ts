@@ -85,9 +85,7 @@ export async function listen(context: Context, portText: string, options: Listen
 }
 
 interface Arrivals {
-  /** The id of the last delivery. */
   last: string | null;
-  /** Whether there is somebody who presses keys. */
   hasKeys: boolean;
 }
 

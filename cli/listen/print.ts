@@ -31,11 +31,8 @@ export function identityOf(headers: Record<string, string>): Identity {
 }
 
 interface Shown {
-  /** Whether a key sends it again. */
   hasKeys: boolean;
-  /** Where it was passed on to. */
   forwardedTo: string | undefined;
-  /** In one line. */
   isCompact: boolean;
 }
 
@@ -71,7 +68,6 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
   output.line('');
 }
 
-/** When, by which address below the source, and as what. */
 function headline(output: Output, { method, path, query }: Received, of: Omit<Identity, 'own'>): string {
   const time = new Date().toLocaleTimeString('en-GB');
   const below = cell(`${path}${query && `?${query}`}`);

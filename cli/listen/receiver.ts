@@ -15,7 +15,6 @@ const MAX_BODY_BYTES = 100 * 1024 * 1024;
 // A receiver answers at once.
 const ANSWERS_MS = 2000;
 
-/** A request as it arrived. */
 export interface Received {
   method: string;
   /** Of the address of the webhook: its path below the source, and its query; as received. */
@@ -27,7 +26,6 @@ export interface Received {
 
 export interface Reply {
   status: number;
-  /** Names and values in turn. */
   headers: string[];
   body: Buffer;
 }
@@ -82,7 +80,6 @@ export function probe(path: string): { listening: string } {
   return { listening: path };
 }
 
-/** What a receiver answers to that. */
 export const PROBED: Reply = { status: 200, headers: [], body: Buffer.from('ok') };
 
 /** Whether the receiver of a session still answers at its address on this machine. One that is stopped may continue. */
@@ -134,7 +131,6 @@ const CONNECTION_HEADERS_OF_ANSWERS: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'keep-alive', 'proxy-connection', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
-/** Where a webhook is passed on to: the path below its source and its query follow. */
 export function forwardAddress(url: string, { path, query }: Pick<Received, 'path' | 'query'>) {
   return deliveryAddress({ url, forwardPath: true, forwardQuery: true }, { path, query });
 }
@@ -175,7 +171,6 @@ function ofTheRequest(headers: Record<string, string>, body: Buffer): Record<str
   return { ...Object.fromEntries(kept), 'content-length': String(body.length) };
 }
 
-/** Names and values in turn, as they came. */
 function ofTheAnswer(raw: readonly string[]): string[] {
   return raw.filter((_text, at) => !CONNECTION_HEADERS_OF_ANSWERS.has((raw[at - (at % 2)] ?? '').toLowerCase()));
 }

@@ -14,12 +14,10 @@ export interface Session {
   since: string;
   /** Whether it takes only some webhooks. */
   isFiltered: boolean;
-  /** Removes the created records, except a source that other routes use. */
   remove(): Promise<Removed>;
 }
 
 export interface Removed {
-  /** Of the records that were there and are removed. */
   ids: string[];
   /** Errors of records that could not be removed. */
   left: string[];
@@ -29,19 +27,14 @@ export interface Removed {
 
 interface Options {
   slug: string;
-  /** The address under which the service reaches this machine. */
   base: string;
-  /** Of the receiver there. */
   path: string;
-  /** Tells this session from others of this machine. */
   port: number;
   /** Which of its webhooks the session gets. @throws CliError */
   conditions: (source: Source) => FilterConditionInput[];
-  /** Of a source that the session makes. */
   allowPaths: boolean;
   /** A source that an ended session has made, and that is this one's now. */
   ownSourceId: string | null;
-  /** Called with what there is to remove, whenever that has changed. */
   onChange: (made: SessionRecords) => void;
 }
 

@@ -18,7 +18,6 @@ type Step = (typeof STEPS)[number];
 
 export interface Bounded {
   data: Record<string, unknown>;
-  /** Whether something was left out. */
   isCut: boolean;
 }
 
@@ -51,7 +50,6 @@ function cut(value: unknown, step: Step): unknown {
 const membersCut = (value: object, step: Step): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cut(member, step)]));
 
-/** The beginning of a text that is longer than so many characters, and how long it is. */
 export function shortText(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}… (${text.length} characters)`;
 }

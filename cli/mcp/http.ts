@@ -42,7 +42,6 @@ export interface McpOverHttp {
   close(): Promise<void>;
 }
 
-/** A token that nobody guesses. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
 /** @throws CliError when the port cannot be had */
@@ -68,7 +67,6 @@ export async function serveOverHttp(connect: Connect, canWrite: boolean, options
   return { url: `http://${nameOf(options.host)}:${port}${PATH}`, close: () => close(server, handler) };
 }
 
-/** As it stands in an address. */
 const nameOf = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
 async function listen(server: Server, { host, port }: HttpOptions): Promise<void> {

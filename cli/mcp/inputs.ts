@@ -38,7 +38,6 @@ const RECORDS: Record<string, [member: string, kind: RecordKind]> = {
   route: ['routeId', 'route'],
   destination: ['destinationId', 'destination'],
 };
-/** Of lists, which tools page through in one way. */
 const PAGING = ['page', 'pageSize', 'cursor', 'withTotal', 'limit', 'dryRun'];
 
 /** What a tool takes for an operation, each of it optional. @param leftOut members of the API */
@@ -80,7 +79,6 @@ export async function membersOf(client: Client, args: Record<string, unknown>): 
   return members;
 }
 
-/** A time that was checked. */
 export const isoTime = (text: string): string => new Date(momentOf(text) ?? Number.NaN).toISOString();
 
 /** In ms since 1970; null when it is no time. */

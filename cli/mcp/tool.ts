@@ -14,7 +14,6 @@ export type Connect = () => { client: Client; address: Address };
 export interface Call {
   client: Client;
   address: Address;
-  /** Aborted when the caller gives the call up. */
   signal: AbortSignal;
 }
 

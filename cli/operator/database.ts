@@ -10,7 +10,6 @@ import type { DatabaseRole } from '../../local/postgres/roles.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** For the help of commands that use it. */
 export const ON_THE_DATABASE = `
 This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files in DATABASE_DIRECT_URL_FILE or
 DATABASE_URL_FILE), or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`;

@@ -1,4 +1,3 @@
-// What hookyard orgs does on the database.
 import type { Plan } from '../../core/config/access.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
@@ -18,7 +17,6 @@ export { listOrganizations } from '../../db/organizations/organizations.ts';
 
 export interface Change {
   word: ChangeName;
-  /** What is changed; the audit log has their names. */
   members: Record<string, string | number | null>;
   /** The slug once more, of a deletion. */
   confirm?: string | undefined;
@@ -52,7 +50,6 @@ export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<
   return found;
 }
 
-/** Of the table of `orgs list`. */
 export function rowOf({ slug, name, id, plan, status, eventsRemoved, limits, createdAt }: OrganizationView): unknown[] {
   const shown = status === 'deleting' ? `deleting (${eventsRemoved} events removed)` : status;
   const set = Object.entries(limits).map(([limit, value]) => `${limit} ${value ?? 'none'}`);

@@ -100,7 +100,6 @@ function limitOf(text: string): number | null | 'default' {
   return value;
 }
 
-/** Changes an organization, and shows it as it is then. */
 async function change(
   command: Command,
   name: string,

@@ -35,7 +35,6 @@ function entryOf(
   };
 }
 
-/** The objects that a body may be. */
 function objectsOf(schema: Schema, schemas: Record<string, Schema>): Schema[] {
   const own = resolved(schema, schemas);
   const { choices } = choicesOf(own);

@@ -27,7 +27,6 @@ export interface Parameter {
   hasCommas: boolean;
 }
 
-/** The items of a list, and the types of its parts. */
 export interface List {
   item: string;
   page: string;
@@ -129,7 +128,6 @@ function listOf(answer: Schema | undefined, schemas: Record<string, Schema>): { 
   return { list: { item: nameOf(data.items), page, ...(cursorPage !== undefined && { cursorPage }) } };
 }
 
-/** The name of the component that a reference is to; empty for others. */
 export const nameOf = ({ $ref = '' }: Schema): string => $ref.split('/').at(-1) ?? '';
 
 /** The alternatives of a schema without null, and whether null is one. */
@@ -156,7 +154,6 @@ export function withoutStreams({ version, ...all }: Description): Description {
   return { version, operations, schemas };
 }
 
-/** The words of a name: create and source of `createSource`. */
 export const wordsOf = (name: string): string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

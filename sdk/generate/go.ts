@@ -19,7 +19,6 @@ export function goFiles(description: Description): { types: string; operations: 
   };
 }
 
-/** A method of the client for each operation, and an iterator for each list. */
 function goOperations({ operations }: Description, types: GoTypes): string {
   return operations
     .flatMap((operation) => [
@@ -131,14 +130,12 @@ const PLAIN: Record<string, string> = {
 /** Fields whose zero value stands for "left out" without a pointer. */
 const NILS = /^(?:\[\]|map\[|any$)/;
 
-/** `sourceId` as `SourceID`. */
 const goName = (name: string): string =>
   wordsOf(name)
     .map((word) => (UPPER.includes(word) ? word.toUpperCase() : exported(word)))
     .map((word) => (word === 'Ids' ? 'IDs' : word))
     .join('');
 
-/** A comment of as many lines as there are paragraphs. */
 const comment = (text: string): string =>
   text === ''
     ? ''
@@ -162,7 +159,6 @@ class GoTypes {
     for (const [name, schema] of Object.entries(schemas)) this.#define(name, schema);
   }
 
-  /** All definitions that there are by now. */
   all(): string {
     const sorted = [...this.#definitions].toSorted(([one], [other]) => (one < other ? -1 : 1));
     return sorted.map(([, definition]) => definition).join('\n');

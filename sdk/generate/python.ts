@@ -49,7 +49,6 @@ const memberType = (schema: Schema, isRequired: boolean): string =>
 const indented = (lines: string[], by: number): string[] =>
   lines.map((line) => (line === '' ? '' : ' '.repeat(by) + line));
 
-/** A doc string, or comments, of as many lines as there are. */
 function docs(text: string | undefined, sign = ''): string[] {
   if (!text) return [];
   const clean = text.replaceAll('\\', '\\\\').replaceAll('"""', "'''").replace(/"$/, '" ');

@@ -39,7 +39,6 @@ function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>
   return kept ? { ...sent, [member]: kept } : sent;
 }
 
-/** As answers show it. */
 export function shownConfig(deps: Deps, stored: StoredConfig): Record<string, string> {
   const { type, ...config } = openConfig(deps.secretBox, stored);
   return redactMembers<string>(config, [CHANNEL_SECRET[type] ?? []].flat());

@@ -1,4 +1,3 @@
-// What a channel of alerts holds.
 import { z } from 'zod';
 import { CHANNEL_TYPES, channelConfigSchemas, isTimeZone } from '../../../core/messages/channel.ts';
 import { ISSUE_KINDS } from '../../../core/messages/issues.ts';
@@ -131,7 +130,6 @@ export const createAlertChannelSchema = z.object({ ...createShape(alertChannelMe
 export const updateAlertChannelSchema = z.object(updateShape(alertChannelMembers));
 export const alertChannelAnswer = component('AlertChannel', answerShape(alertChannelMembers));
 
-/** The body of a create, its config described by its type. */
 export const createAlertChannelBody = createAlertChannelSchema.extend({
   config: withExample(
     z.union(Object.values(channelConfigSchemas)),

@@ -1,4 +1,3 @@
-// Channels of alerts: list, create, get, update, delete, test, and the rotation of the secret of a signed webhook.
 import { z } from 'zod';
 import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
@@ -226,7 +225,6 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
   };
 }
 
-/** The addresses of a channel that may be sent mails now. */
 async function mayGet(deps: ApiDeps, organization: string, { notifyEmails }: AlertChannel): Promise<string[]> {
   if (!notifyEmails) return [];
   const addresses = recipients(notifyEmails);
@@ -269,6 +267,5 @@ async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): P
   });
 }
 
-/** Whether the first message to a channel of mail would be given up. */
 const reachesNobody = ({ notifyEmails }: AlertChannel, withheld: string[]): boolean =>
   Boolean(notifyEmails) && recipients(notifyEmails ?? '').length === withheld.length;

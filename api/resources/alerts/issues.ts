@@ -1,4 +1,3 @@
-// Issues: failures that last, their states, and the deliveries that they hold.
 import { z } from 'zod';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../../core/messages/issues.ts';
 import { isUniqueViolation } from '../../../db/connections/database-errors.ts';
@@ -18,7 +17,6 @@ import { replayRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { inThreads } from '../../request/threads.ts';
 
-/** Deliveries of one retry, and of each of its transactions. */
 const MAX_RETRIED = 1000;
 const RETRIED_AT_ONCE = 100;
 

@@ -21,7 +21,6 @@ const REPEATED_MS = 60_000;
 
 type Deps = Pick<ApiDeps, 'secretBox' | 'pool'>;
 
-/** A page that asks, and does what its button says. */
 interface Page<Link extends Stop> {
   path: string;
   /** Null: the link is answered with an error. */

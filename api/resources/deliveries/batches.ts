@@ -1,4 +1,3 @@
-// Batches of a warehouse destination: written files, files in progress, and the errors of failed ones.
 import { z } from 'zod';
 import { COMPRESSIONS, FILE_FORMATS } from '../../../core/warehouse/file.ts';
 import {

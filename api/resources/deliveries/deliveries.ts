@@ -1,4 +1,3 @@
-// Deliveries of events to destinations: their filters, their history, and the actions retry, cancel and replay.
 import { z } from 'zod';
 import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
@@ -67,7 +66,6 @@ const deliveryFilterParams = {
 
 const status = z.enum(DELIVERY_STATUSES);
 
-/** The same in the body of a request that acts on what it selects. */
 export const deliveryFilterMembers = {
   sourceId: textMember,
   routeId: textMember,
@@ -81,10 +79,8 @@ export const deliveryFilterMembers = {
   to: timeParam,
 };
 
-/** The filters for which rows have to be read. */
 const SEARCHED = ['statusCode', 'codeClass', 'error', 'lane'] as const;
 
-/** Turns parsed filters into those of the database. */
 function deliveryFilter({
   error,
   ...filter
@@ -128,7 +124,6 @@ export const deliveryOperations: Operation[] = [
       schema: z.object({ message: text('The next attempt starts now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },
-    /** Makes the next attempt now. */
     async run(ctx, deps) {
       const delivery = await requireDelivery(ctx, deps);
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
@@ -160,7 +155,7 @@ export const deliveryOperations: Operation[] = [
     summary: 'Cancel a delivery',
     answer: { description: 'The updated delivery.', schema: deliveryWithAttempts },
     errors: { 409: ['INVALID_STATE'] },
-    /** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
+    /** PostgreSQL decides; the workflow is signalled afterwards. */
     async run(ctx, deps) {
       const delivery = await requireDelivery(ctx, deps);
       const selection = {
@@ -195,7 +190,6 @@ export const deliveryOperations: Operation[] = [
       }),
     },
     errors: { 409: ['INVALID_STATE'], 410: ['PAYLOAD_EXPIRED'] },
-    /** Delivers the same event to the same destination again, as a new delivery. */
     async run(ctx, deps) {
       const delivery = await requireDelivery(ctx, deps);
       if (delivery.destinationName === null) {

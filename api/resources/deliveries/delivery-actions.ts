@@ -20,7 +20,6 @@ import { deliveryFilterMembers, readDeliveries, signalRetry } from './deliveries
 
 const ACTIONS = ['retry', 'replay', 'cancel'] as const;
 type Action = (typeof ACTIONS)[number];
-/** Deliveries of one call. */
 const MAX_STEP = 100;
 const SIGNALS_AT_ONCE = 10;
 
@@ -110,7 +109,6 @@ function applicable(action: Action, asked: DeliveryStatus[] | undefined): Delive
   return asked === undefined ? [...applies] : asked.filter((status) => applies.includes(status));
 }
 
-/** Each acts on deliveries of the organization, and tells how many it changed. */
 const STEPS: Record<Action, (ctx: Context, deps: ApiDeps, deliveries: DeliveryRecord[]) => Promise<number>> = {
   async retry(ctx, deps, deliveries) {
     await recordAhead(ctx);

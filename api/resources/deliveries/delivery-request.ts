@@ -87,7 +87,6 @@ export const problemAnswer = withExample(
   'The reason why there is no request.',
 );
 
-/** The line and the headers of a request. */
 export const requestMembers = {
   method: text('POST'),
   url: text(
@@ -147,7 +146,6 @@ export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '
   },
 });
 
-/** Of everything that makes requests to look at. */
 export const slots = new FairQueue(MAX_AT_ONCE, 1);
 
 interface Asked {

@@ -1,4 +1,3 @@
-// Deliveries and attempts as the API shows them, and why a delivery is held.
 import { z } from 'zod';
 import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
 import type { WorkflowLink } from '../../../core/temporal/temporal-link.ts';
@@ -13,7 +12,6 @@ import { component, count, flag, headers, idOf, latency, named, text, timestamp,
 
 interface Hold {
   reason: string;
-  /** How it ends now. */
   advice: string;
 }
 
@@ -22,7 +20,6 @@ const RELEASED: Hold = {
   advice: 'it continues automatically',
 };
 
-/** Why each delivery that is held is, by its id. */
 export async function holdsOf(
   db: Queryable,
   organizationId: string,
@@ -108,7 +105,6 @@ const deliveryMembers = {
 };
 export const deliveryAnswer = component('Delivery', deliveryMembers);
 
-/** An attempt as an event's timeline shows it. */
 export const attemptMembers = {
   attemptNumber: withExample(z.int().min(1), 1),
   startedAt: timestamp,
@@ -176,7 +172,6 @@ function workflowOf(delivery: DeliveryRecord): string | null {
   return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;
 }
 
-/** Deliveries as answers show them, with why they are held. */
 export async function showDeliveries(
   { pool, workflowLink }: Pick<ApiDeps, 'pool' | 'workflowLink'>,
   organizationId: string,

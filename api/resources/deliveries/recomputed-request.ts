@@ -38,7 +38,6 @@ export interface Problem {
 
 export const problem = (code: ProblemCode, message: string = PROBLEMS[code]) => ({ problem: { code, message } });
 
-/** The delivery that a request is of. */
 type Sent = Pick<
   AttemptContext,
   'deliveryId' | 'eventId' | 'eventPath' | 'eventQuery' | 'traceparent' | 'originalDestinationId' | 'failoverReason'
@@ -94,7 +93,6 @@ async function transformOf(
   );
 }
 
-/** What is sent of an event: as it was received, or as the transform makes it. */
 export async function contentOf(
   ctx: Context,
   deps: ApiDeps,
@@ -109,12 +107,10 @@ export async function contentOf(
   return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
 }
 
-/** The address that attempts have with these records. */
 export function requestUrl({ destination, context }: Pick<Recomputed, 'destination' | 'context'>): string {
   return deliveryUrl(destination, receivedAddress(context));
 }
 
-/** The headers that this attempt has with these records, secrets masked. */
 export function maskedHeaders(
   { settings }: Pick<ApiDeps, 'settings'>,
   { destination, content, context, sourceSlug }: Recomputed,

@@ -38,7 +38,6 @@ import { component, idOf, recentTotals, REDACTED, text, timestamp, withExample }
 const MAX_RATE_PER_MINUTE = 1_000_000;
 const MAX_CONCURRENCY = 1000;
 
-/** Of a type other than the stored one. */
 export const UNCHANGEABLE = 'cannot be changed after creation';
 
 // Its shape depends on authType, which an update may omit: checked once the record is loaded (destination-record.ts).
@@ -129,10 +128,8 @@ export const updateDestinationSchema = z.object(updateShape(destinationMembers))
 export const destinationImportItem = z.object(importShape(destinationMembers));
 export const httpDestination = component('HttpDestination', answerShape(destinationMembers));
 
-/** The members of a new destination as a client sends them. */
 export type DestinationInput = Omit<z.output<typeof createDestinationSchema>, 'type'>;
 
-/** What lists show. */
 export const summaryMembers = only(
   destinationMembers,
   'id',
@@ -149,10 +146,8 @@ export const summaryMembers = only(
 );
 export const httpSummary = component('HttpDestinationSummary', answerShape(summaryMembers));
 
-/** The discriminator of the create body. */
 export const typeSchema = z.looseObject({ type: z.enum(DESTINATION_TYPES).default('http') });
 
-/** The body of a create, its credentials described by their type. */
 export const createHttpBody = createDestinationSchema.extend({
   authConfig: withExample(
     z.union(Object.values(authConfigSchemas)).nullable().optional(),
@@ -167,7 +162,6 @@ export function requirePlan(plan: string, type: DestinationType): void {
   throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);
 }
 
-/** A config as answers show it: the members of its type, all optional here; the secret is masked. */
 const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
   id: 'WarehouseConfig',
   description:
@@ -269,10 +263,8 @@ export const warehouseDestination = component(
   'HTTP-only fields have their defaults.',
 );
 
-/** The members of a new warehouse as a client sends them. */
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
 
-/** What lists show. */
 export const warehouseSummaryMembers = only(
   warehouseMembers,
   'id',
@@ -291,13 +283,11 @@ export const warehouseSummary = component('WarehouseDestinationSummary', answerS
 const mapping = withExample(fieldMappingSchema.nullable().optional(), [
   { source: '$.payload.order.id', target: 'order_id', type: 'number' },
 ]);
-/** A config as it is written: unknown members are refused. */
 function strict(type: WarehouseType): z.ZodObject {
   const schema = warehouseConfigSchemas[type] as z.ZodObject;
   return schema.strict().meta({ ...schema.meta() });
 }
 
-/** The body of a create, for each type. */
 export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
   createWarehouseSchema.extend({
     type: z.literal(type),

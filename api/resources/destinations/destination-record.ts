@@ -1,4 +1,3 @@
-// HTTP destinations as records: their columns from a create, update or replacement, their secrets, and their views.
 import { z } from 'zod';
 import { authConfigSchemas, type AuthType } from '../../../core/delivery/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
@@ -48,7 +47,6 @@ import {
   showWarehouse,
 } from './destination-warehouse.ts';
 
-/** A destination's authentication, secrets in clear. */
 interface Auth {
   authType: AuthType;
   authConfig: Record<string, string>;
@@ -150,7 +148,6 @@ export function openSigningSecret(deps: Pick<ApiDeps, 'secretBox'>, destination:
   return signingSecret === null || signingSecret === undefined ? null : deps.secretBox.decrypt(signingSecret, id);
 }
 
-/** The secrets that deliveries are signed with, in clear: during a rotation two. */
 export function openSigningSecrets(deps: Pick<ApiDeps, 'secretBox'>, destination: Destination) {
   const { previousSigningSecret: previous, previousSigningSecretUntil: until, id } = destination;
   return {
@@ -204,7 +201,6 @@ function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, s
   return deps.secretBox.encrypt(kept.value, id);
 }
 
-/** All members, secrets masked, for answers with one destination, which carry its `ETag`. */
 export async function showDestination(ctx: Context, deps: ApiDeps, destination: Destination) {
   const { id, organizationId } = destination;
   tell(ctx, destination);
@@ -227,7 +223,6 @@ export async function showDestination(ctx: Context, deps: ApiDeps, destination: 
     : toAnswer(destinationMembers, destination, others);
 }
 
-/** As lists show it. */
 export function summarizeDestination(
   deps: ApiDeps,
   destination: Destination,

@@ -1,4 +1,3 @@
-// Tries a destination out: a test webhook, or a test file.
 import { z } from 'zod';
 import { isReceivable } from '../../../core/ingest/ingest-path.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';

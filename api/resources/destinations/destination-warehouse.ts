@@ -38,7 +38,6 @@ import { destinationDefaults, type WarehouseInput } from './destination-members.
 import type { UploadResult } from './test-delivery.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
-/** What a change of a destination may do. */
 export interface ChangeRights {
   /** Whether the key may see secrets: only then stored ones may go to another host. */
   maySeeSecrets: boolean;
@@ -155,7 +154,6 @@ export function showWarehouse({ secretBox }: Deps, stored: Warehouse) {
   };
 }
 
-/** Uploads a test file; errors are part of the result. */
 export function testWarehouse(
   deps: Pick<ApiDeps, 'secretBox' | 'testUploader'>,
   { slug: organization }: Caller['organization'],
@@ -236,7 +234,6 @@ function checkMember<Schema extends z.ZodType>(member: string, schema: Schema, v
   }
 }
 
-/** Whether there is nothing at a dotted path. */
 function isAbsent(body: Record<string, unknown>, path: string): boolean {
   let at: unknown = body;
   for (const name of path.split('.')) at = (at as Record<string, unknown> | null | undefined)?.[name];

@@ -94,7 +94,6 @@ const healthAnswer = component(
   'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` (24 by default).',
 );
 
-/** What differs between the two families of paths. */
 interface Family {
   find: typeof findDestination;
   prefixes: readonly IdPrefix[];
@@ -173,7 +172,6 @@ interface Paths {
   answer: z.ZodType;
   item: z.ZodType;
   createBody: RequestBody;
-  /** Of the create. */
   description?: string;
   updateBody: z.ZodType;
   errors: ErrorCodes;
@@ -255,7 +253,6 @@ export const deleteDestinationsOperation = operation('deleteDestinations', 'dele
   },
 });
 
-/** As lists show them. */
 async function summarizeAll(ctx: Context, deps: ApiDeps, destinations: Destination[]) {
   const ids = destinations.map(({ id }) => id);
   const [totals, pauses] = await Promise.all([
@@ -268,7 +265,6 @@ async function summarizeAll(ctx: Context, deps: ApiDeps, destinations: Destinati
   });
 }
 
-/** Checks a body as a create does. */
 function newRecord(
   ctx: Context,
   deps: ApiDeps,
@@ -331,7 +327,6 @@ async function put(ctx: Context, deps: ApiDeps): Promise<Destination> {
   });
 }
 
-/** Deletes a destination and signals the workflows of its open deliveries. */
 async function remove(ctx: Context, deps: ApiDeps, { prefixes }: Family): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', prefixes, id);

@@ -1,4 +1,3 @@
-// Makes test deliveries: a webhook to an HTTP destination, a file to a warehouse.
 import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
 import { isSuccess } from '../../../core/delivery/verdict.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
@@ -26,7 +25,6 @@ import type { Sender } from '../../../outbound/http/sender.ts';
 import { NotStoredError, ObjectWriter, openFile, type StoredFile } from '../../../outbound/warehouses/files.ts';
 import type { Warehouses, WarehouseTarget } from '../../../outbound/warehouses/index.ts';
 
-/** What it sends, as if it had come in. */
 interface TestWebhook {
   /** Undefined: a sample. */
   payload: Record<string, unknown> | undefined;
@@ -34,7 +32,6 @@ interface TestWebhook {
 }
 
 export interface TestSender {
-  /** Sends one test webhook; errors are part of the result. */
   send(
     destination: OutboundInput['destination'] & { id: string; organizationId: string },
     webhook: TestWebhook,
@@ -128,7 +125,6 @@ interface TestedWarehouse {
   id: string;
   organizationId: string;
   version: number;
-  /** The slug of its organization. */
   organization: string;
   opened: DecryptedConfig;
   fieldMapping: FieldMappingRule[] | null;

@@ -1,4 +1,3 @@
-// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
 import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES, REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
 import { boundTime, newId } from '../../../core/text/ids.ts';
@@ -94,7 +93,6 @@ function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
     createdAt: replay.createdAt,
     startedAt: replay.startedAt ?? null,
     finishedAt: replay.finishedAt ?? null,
-    // The workflow of a replay is named by the replay's id.
     ...workflowLink(replay.id),
   };
 }

@@ -1,4 +1,3 @@
-// Events: list and search, get, payload, timeline, delete.
 import { z } from 'zod';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
@@ -89,7 +88,6 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
 
 export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
-/** Filters of events in the query of the list. */
 export const eventFilterParams = {
   sourceId: textParam,
   status: choicesParam(EVENT_STATUSES).describe('One or more statuses.'),
@@ -275,10 +273,8 @@ export const eventOperations: Operation[] = [
   }),
 ];
 
-/** Of events and of deliveries together. */
 export const runSearch = boundedSearches();
 
-/** Turns parsed `eventFilterParams` into a filter. */
 export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
   const { sourceId, status, routed, from, to, search } = params;
   return { sourceId, status, routed, from, to, payloadPattern: search && containsPattern(search) };

@@ -32,7 +32,6 @@ export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>):
   };
 }
 
-/** How many deliveries an event may have that the caller replays. */
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
 
 function tooManyDeliveries(eventId: string, most: number): ApiError {

@@ -1,4 +1,3 @@
-// The audit log of the organization: who changed what, and who read payloads and secrets.
 import { z } from 'zod';
 import { isAuditCursor, listAuditRecords, MAX_RECORD_IDS, OUTCOMES } from '../../../db/organizations/audit.ts';
 import { organizationId } from '../../request/context.ts';

@@ -82,9 +82,7 @@ export const healthOperations: Described[] = [
 ];
 
 export interface HealthDeps {
-  /** Whether the process is shutting down and drains the load balancer. */
   ending: () => boolean;
-  /** Whether ingest accepts webhooks. */
   ingestState: () => DoorState;
   database: CachedProbe;
   temporal: CachedProbe;

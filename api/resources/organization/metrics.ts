@@ -1,5 +1,3 @@
-// The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and
-// groups.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../../core/metrics/figure-steps.ts';
 import { inSnapshot } from '../../../db/connections/pool.ts';

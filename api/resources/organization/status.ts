@@ -1,4 +1,3 @@
-// The state of the installation, for its operator: what waits, workers, circuits, retention, Temporal.
 import { z } from 'zod';
 import type { Settings } from '../../../core/config/config.ts';
 import { payloadDays } from '../../../core/config/payload-days.ts';
@@ -145,7 +144,6 @@ export interface StatusDeps {
   log: Log;
 }
 
-/** What the database says. */
 interface Found extends InstallationStatus {
   at: Date;
   retention: { payloads: RetentionLag; events: RetentionLag };
@@ -226,7 +224,6 @@ async function findAll({ slowPool, settings }: StatusDeps): Promise<Found> {
   };
 }
 
-/** One call at a time, whose result is given again for a while. */
 function keptFor<T>(ms: number, call: () => Promise<T>): () => Promise<T> {
   let last: { result: Promise<T>; until: number } | undefined;
   return () => {

@@ -1,4 +1,3 @@
-// What an organization uses of its limits now, and what it used day by day.
 import { z } from 'zod';
 import { PLANS } from '../../../core/config/access.ts';
 import { idFloor } from '../../../core/text/ids.ts';
@@ -14,7 +13,6 @@ import { component, count, text, withExample } from '../values.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 
 const DAY_MS = 86_400_000;
-/** Most days of one answer. */
 const MAX_DAYS = 400;
 const DEFAULT_DAYS = 31;
 const SECOND_MS = 1000;

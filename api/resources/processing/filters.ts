@@ -53,7 +53,6 @@ export const conditions = z
     }
   });
 
-/** As answers and files hold them. */
 export const shownConditions = z
   .array(component('FilterCondition', conditionMembers))
   .max(MAX_CONDITIONS)

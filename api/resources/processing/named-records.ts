@@ -42,7 +42,6 @@ import {
 } from '../table.ts';
 import { count, idOf, timestamp, withExample } from '../values.ts';
 
-/** The rows at the top of their tables. */
 export const namedRows = (prefix: string, example: string) => ({
   id: readOnly(idOf(prefix)),
   name: required(withExample(field.name, example)),
@@ -51,22 +50,18 @@ export const namedRows = (prefix: string, example: string) => ({
   description: optional(withExample(field.description, 'For the CRM'), null),
 });
 
-/** The rows at the end. */
 export const usedRows = {
   routeCount: computed(withExample(count, 1, 'The number of routes that use the record.')),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 };
 
-/** The members of a route that refer to a record. */
 export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
-/** The members that all three have. */
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
-/** What differs between the kinds. */
 interface NamedKind<Own> {
   tag: Tag;
   base: string;
@@ -74,12 +69,9 @@ interface NamedKind<Own> {
   kind: SluggedKind;
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
-  /** The limit of their number. */
   limit: LimitedRecords;
-  /** The member of routes that refers to it. */
   usedAs: RouteReference;
   members: Table & typeof usedRows;
-  /** The schema of answers with one record. */
   answer: z.ZodType;
   /**
    * What is checked before it is stored, which may take a second, and of which members.
@@ -88,7 +80,6 @@ interface NamedKind<Own> {
   check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, deps: ApiDeps, own: Own) => Promise<void> };
   refusal: string;
   examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
-  /** The operation that tries it out. */
   leadsTo: string;
 }
 

@@ -1,4 +1,3 @@
-// Transforms: code that turns an event into the request that is sent.
 import { z } from 'zod';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
 import { sampleContent } from '../../../core/forms/forms.ts';
@@ -43,7 +42,6 @@ const transformMembers = membersOf<Transform>()({
 
 const transformAnswer = component('Transform', answerShape(transformMembers));
 
-/** Input of the test endpoint; nothing is stored. */
 const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
 const codeShape = createShape({ type, code: codeRow, outputContentType: outputRow });
 

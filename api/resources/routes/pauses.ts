@@ -1,4 +1,3 @@
-// Pauses of routes and of destinations: their deliveries wait, and go out at a rate when it is over.
 import { z } from 'zod';
 import { type Pause, pause as pauseRecord, resume as resumeRecord } from '../../../db/circuits/pauses.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
@@ -65,7 +64,6 @@ export function showPause(pause: Pause | undefined) {
 const AGAIN = 'A pause does not cause failover. Pausing again updates the end and the reason.';
 const RELEASED = 'Waiting deliveries are sent in the order of receipt.';
 
-/** What can be paused, and what is said of that. */
 const PAUSABLE = [
   {
     table: 'routes',
@@ -108,7 +106,6 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
       const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
       const record = { organizationId, id };
       const found = await inTransaction(deps.pool, (db) => pauseRecord(db, table, record, { reason, until }));
-      // It was deleted meanwhile.
       if (!found) throw notFound(kind, id);
       return { id, ...showPause(found) };
     },

@@ -1,4 +1,3 @@
-// A route's circuit breaker and statistics.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../../db/circuits/circuits.ts';

@@ -206,7 +206,6 @@ async function requestsOf(
   return { content: 'problem' in content ? null : shownContent(content.body), requests };
 }
 
-/** The request that one destination would get. */
 async function requestTo(
   ctx: Context,
   deps: ApiDeps,

@@ -24,7 +24,6 @@ export async function makeRoute(ctx: Context, deps: ApiDeps, em: EntityManager, 
   });
 }
 
-/** Under the lock of the source. */
 async function add(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
   const id = newId('rte');
   noteRecords(ctx, [id]);

@@ -1,4 +1,3 @@
-// Routes, one or many.
 import { raw } from '@mikro-orm/core';
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';

@@ -1,4 +1,3 @@
-// The providers whose webhooks a source can be made for.
 import { z } from 'zod';
 import { secretProblem } from '../../../core/verification/index.ts';
 import { providerNamed, providers, type Provider } from '../../../providers/index.ts';

@@ -1,4 +1,3 @@
-// Refused webhooks of a source: how many and why, and the last ones.
 import { z } from 'zod';
 import { LIMIT_NAMES } from '../../../core/fairness/limits.ts';
 import { METHODS } from '../../../core/http/methods.ts';

@@ -49,7 +49,6 @@ function sealedVerifyToken(
 export const openToken = (deps: Deps, { id, handshakeToken }: Source): string | null =>
   handshakeToken ? deps.secretBox.decrypt(handshakeToken, id) : null;
 
-/** With its verify token masked. */
 export function shownHandshake(deps: Deps, source: Source) {
   const token = openToken(deps, source);
   return source.handshake && { ...source.handshake, ...(token !== null && { verifyToken: redactSecret(token) }) };

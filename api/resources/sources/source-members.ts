@@ -1,4 +1,3 @@
-// What a source holds.
 import { z } from 'zod';
 import { parsePath } from '../../../core/text/dotted-path.ts';
 import { checkHeaderName } from '../../../core/http/headers.ts';
@@ -99,7 +98,6 @@ const publicMembers = Map.groupBy(
   ([name]) => name,
 );
 
-/** What a member may be in any of them. */
 function shownMember(types: readonly z.ZodType[]): z.ZodType {
   const [first = z.never(), ...others] = types.map(withoutDefault);
   if (others.length === 0 || !(first instanceof z.ZodEnum)) return first;
@@ -128,7 +126,6 @@ const provider = withExample(
   'The provider that sends the webhooks. Determines how signatures are verified and which handshakes are supported.',
 );
 
-/** In answers; a request may leave members out. */
 export const shownAnswer = z
   .object({ status: z.int(), body: z.string(), contentType: z.string() })
   .meta({ id: 'SourceAnswer', examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }] });
@@ -143,7 +140,6 @@ const handshake = withExample(
   { type: 'echo', parameter: 'challenge' },
   'The response to a `GET` or `HEAD` request with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. If null, 405, unless the provider sends such requests.',
 );
-/** In answers: every member of any type. */
 const shownHandshake = z
   .object({
     type: z.enum(['ok', 'echo', 'hmac']),
@@ -196,7 +192,6 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     text('http://localhost:3000/ingest/default/orders', 'The ingest URL that the provider sends webhooks to.'),
   ),
   provider: optional(provider, null),
-  // In the columns verification and, encrypted, verificationSecret.
   verificationConfig: {
     create: verificationConfig,
     update: verificationConfig,
@@ -216,7 +211,6 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),
   answer: optional(answer, null, { answer: shownAnswer.nullable() }),
-  // Its verify token is in a column of its own, encrypted.
   handshake: converted(handshake, { answer: shownHandshake.nullable() }),
   lastHandshake: computed(lastHandshake),
   enabled: optional(field.enabled, true),
@@ -257,7 +251,6 @@ const providerConfig = component(
   'Verification as the `provider` signs.',
 );
 
-/** The body of a create, its verification described in full. */
 export const createSourceBody = createSourceSchema.extend({
   verificationConfig: z.union([verificationConfigSchema, providerConfig]).nullable().optional(),
 });

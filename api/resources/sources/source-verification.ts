@@ -105,7 +105,6 @@ export function replacedVerification(
 /** The secret in clear that a rotation replaces; null when there is none. */
 export const openSecret = (deps: Deps, source: Source): string | null => openStored(deps, source).secret || null;
 
-/** What its owner should do about the secrets of a source, which works all the same. */
 export function secretWarnings(deps: Deps, source: Source): string[] {
   const provider = providerNamed(providerOf(source) ?? '');
   const { secret, verifyToken } = openStored(deps, source);
@@ -133,7 +132,6 @@ export function withNewSecret(deps: Deps, source: Source, secret: string): strin
   return withSecret(deps, source, secret);
 }
 
-/** The encrypted secrets with this one in the place of the secret. */
 export function withSecret(deps: Deps, source: Source, secret: string): string {
   return deps.secretBox.encrypt(sealedCredentials({ ...openStored(deps, source), secret }), source.id);
 }

@@ -1,4 +1,3 @@
-// Sources: list, create, get, update, delete.
 import { z } from 'zod';
 import { providerOf } from '../../../core/verification/config.ts';
 import { deleteSource } from '../../../db/delivery/deletions.ts';
@@ -181,14 +180,12 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const deleted = await despiteConflicts(() =>
     deleteSource(deps.pool, organizationId(ctx), id, (version, routeIds) => {
       requireWanted(ctx, 'source', { id, version });
-      // They go with it.
       noteRecords(ctx, routeIds);
     }),
   );
   if (!deleted) throw notFound('source', id);
 }
 
-/** As answers with one source show it, which carry its `ETag`. */
 export const showSource = (ctx: Context, deps: ApiDeps, source: Source) => showOne(ctx, deps, showAll, source);
 
 async function showAll(ctx: Context, deps: ApiDeps, sources: Source[]) {

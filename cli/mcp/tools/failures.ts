@@ -78,7 +78,6 @@ interface Group extends Record<string, unknown> {
   firstAt: string;
   lastAt: string;
   error: string | null;
-  /** The newest. */
   sample: Pick<Delivery, 'eventId' | 'status' | 'attemptCount' | 'nextAttemptAt'> & { deliveryId: string };
 }
 

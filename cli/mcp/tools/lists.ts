@@ -20,7 +20,6 @@ const AT_ONCE = 4;
 
 interface List<Item> {
   operation: OperationName;
-  /** What the items are called in the answer. */
   plural: string;
   title: string;
   description: string;
@@ -63,7 +62,6 @@ function listTool<Item>({ operation, plural, title, description, leftOut = [], i
   });
 }
 
-/** Some members of a record. */
 function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partial<Item> {
   return Object.fromEntries(names.map((name) => [name, item[name]])) as Partial<Item>;
 }

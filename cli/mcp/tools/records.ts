@@ -13,7 +13,6 @@ import { shortText, shownBytes, shownText } from '../bounded.ts';
 import { inputs } from '../inputs.ts';
 import { tool } from '../tool.ts';
 
-/** Characters of what a destination answered. */
 const MOST_ANSWERED = 2048;
 
 export const getDelivery = tool({
