@@ -28,7 +28,7 @@ const SELDOM = 30;
 /** Panels of what has not to happen, or not while somebody looks; the others show more than zeros. */
 const MAY_BE_ZERO = [
   ...['Webhooks failed', 'Oldest due', 'Oldest due delivery', 'Bodies in memory', 'First attempts in flight'],
-  ...['Replays', 'Changes of the lane', 'Repairs', 'Statements that wait for a connection', 'Retention'],
+  ...['Replays', 'Lane changes', 'Repairs', 'Statements waiting for a connection', 'Retention'],
   'Temporal: failures',
 ];
 /** Of a panel whose other lines are not zero. */
