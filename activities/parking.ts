@@ -151,7 +151,10 @@ export async function startParking(
         countedAt = performance.now();
         counting = undefined;
         if (refused > 0)
-          log.warn({ count: refused }, 'failed deliveries do not wait in Temporal for a replay: too many already wait');
+          log.warn(
+            { count: refused },
+            'failed deliveries do not wait in Temporal for a replay: too many are already waiting',
+          );
         refused = 0;
       });
   }

@@ -26,7 +26,7 @@ const samePressMs = 1000;
 function main() {
   const [file, ...args] = process.argv.slice(2);
   if (ownMajor < 20)
-    return fail(`Hookyard needs Node 20 or newer to start, this is ${process.version}: https://nodejs.org`);
+    return fail(`Hookyard needs Node 20 or newer to start, but this is ${process.version}: https://nodejs.org`);
   if (!file) return fail('Usage: node local/bootstrap.js <file.ts> [arguments]');
   if (isPackage || isInstalled()) return start(file, args);
   install(() => start(file, args));
@@ -72,7 +72,7 @@ function install(then) {
     clearInterval(progress);
     process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM').removeAllListeners('SIGHUP');
     if (signal) process.exit(128 + constants.signals[signal]);
-    if (code !== 0) return fail('npm ci failed, see above; is the npm registry reachable, is the disk full?');
+    if (code !== 0) return fail('npm ci failed (see above). Is the npm registry reachable? Is the disk full?');
     writeFileSync(marker, lockHash());
     console.log(`dependencies are installed (${elapsed()})`);
     then();
@@ -92,7 +92,7 @@ function start(file, args) {
   if (!node) {
     return fail(
       isPackage
-        ? 'Node 24 is not installed, and the install script of the package node, which brings it, did not run; install Node 24: https://nodejs.org'
+        ? 'Node 24 is not installed, because the install script of the package node did not run; install Node 24: https://nodejs.org'
         : `Node 24 is not in ${dirname(installedNode(project))}; delete node_modules and start again, or install Node 24 yourself`,
     );
   }

@@ -44,7 +44,7 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
 
 export function diskFull(dataDir: string): StartupError {
   return new StartupError(
-    `The disk that holds ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
+    `The disk that contains ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
   );
 }
 

@@ -27,13 +27,13 @@ export function firstSteps(running: Running): string[] {
     ...(running.consoleUrl === null
       ? []
       : [`  Console      ${running.consoleUrl}`, '               (signs in once, within ten minutes)']),
-    `  Temporal UI  ${running.temporalUiUrl ?? 'that of your own Temporal server'}`,
+    `  Temporal UI  ${running.temporalUiUrl ?? 'the UI of your own Temporal server'}`,
     ...keyLines(running),
     '',
     `Your first webhook. Receive webhooks in a second terminal${isPackage ? '' : ', in this folder'}:`,
     `${hookyard} listen 4000 --source orders`,
     '',
-    'Send one in a third terminal, and see what became of it:',
+    'Send a webhook in a third terminal, and check its delivery:',
     `${hookyard} send --source orders`,
     `${hookyard} deliveries list`,
     '',
@@ -43,7 +43,7 @@ export function firstSteps(running: Running): string[] {
 }
 
 function keyLines({ createdKey, keyFile }: Running): string[] {
-  if (keyFile === null) return ['  API key      the one in HOOKYARD_API_KEY; set it in the other terminals too'];
+  if (keyFile === null) return ['  API key      the value of HOOKYARD_API_KEY; also set it in the other terminals'];
   if (createdKey === null) return [`  API key      in ${keyFile}`];
   return [
     `  API key      ${createdKey.token}`,

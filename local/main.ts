@@ -43,7 +43,7 @@ let failure: StartupError | undefined;
 
 onEndRequest((reason, count) => {
   if (count > 1) return forceEnd();
-  log(`ending (${reason}); a second signal forces it`);
+  log(`stopping (${reason}); a second signal stops immediately`);
   ending.abort();
 });
 
@@ -66,7 +66,7 @@ process.exit();
 async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   if (!settings.HOOKYARD_MIGRATE && !settings.DATABASE_URL)
     throw new ConfigError([
-      'HOOKYARD_MIGRATE is off, but only npm start can migrate the PostgreSQL that it brings: remove it, or set DATABASE_URL to a PostgreSQL of your own',
+      'HOOKYARD_MIGRATE is off, but only npm start can migrate the embedded PostgreSQL: remove the setting, or set DATABASE_URL to your own PostgreSQL',
     ]);
   printSettings(settings);
   let apiPort = 0;
@@ -108,7 +108,7 @@ async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> 
     built?.stop();
     await stopRoles(settings);
     await stack.stop();
-    log('everything has ended');
+    log('everything has stopped');
   }
 }
 
@@ -202,11 +202,11 @@ async function stopRoles(settings: Settings): Promise<void> {
   const { api, worker } = roles;
   roles = {};
   if (api && (await api.stop(drainMs + graceMs))) log('the API has ended');
-  if (worker && (await worker.stop(graceMs))) log('the worker has ended');
+  if (worker && (await worker.stop(graceMs))) log('the worker has stopped');
 }
 
 function forceEnd(): void {
-  log('ending at once');
+  log('stopping immediately');
   for (const role of [roles.api, roles.worker]) if (role) process.kill(role.pid, 'SIGKILL');
   const killed = stack?.kill() ?? Promise.resolve();
   killed.finally(() => process.exit(130)).catch(() => {});

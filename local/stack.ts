@@ -115,7 +115,7 @@ function openDataDir(path: string): string {
     const explained = explainFileError(error, dataDir);
     if (explained instanceof StartupError) throw explained;
     throw new StartupError(
-      `The data folder ${dataDir} cannot be made (${oneLine(error)}); set HOOKYARD_DATA_DIR to another folder.`,
+      `The data folder ${dataDir} cannot be created (${oneLine(error)}); set HOOKYARD_DATA_DIR to another folder.`,
     );
   }
 }
@@ -139,7 +139,7 @@ async function startOnFreePorts(options: StackOptions, parts: Parts) {
       return await startParts(options, parts);
     } catch (error) {
       if (!(error instanceof PortTakenError) || left === 0) throw error;
-      options.log('a port was taken meanwhile; starting the servers on others');
+      options.log('a port was taken in the meantime; starting the servers on other ports');
       await stopParts(parts);
     }
   }
@@ -214,7 +214,7 @@ async function startEmbeddedTemporal(
   parts: Parts,
 ): Promise<void> {
   if (programs === undefined || postgres === null) return;
-  await phase(options.log, `Temporal serves on 127.0.0.1:${ports.temporal}`, async () => {
+  await phase(options.log, `Temporal listens on 127.0.0.1:${ports.temporal}`, async () => {
     parts.temporal = await startTemporal({
       dataDir: options.dataDir,
       port: ports.temporal,
@@ -236,7 +236,7 @@ async function startUi(
 ): Promise<void> {
   if (port === null || programs === undefined) return;
   const { dataDir, log } = options;
-  await phase(log, `Temporal UI serves on 127.0.0.1:${port}`, async () => {
+  await phase(log, `Temporal UI listens on 127.0.0.1:${port}`, async () => {
     parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
   });
 }

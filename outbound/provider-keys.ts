@@ -127,8 +127,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     try {
       return await inTurn(run);
     } catch (error) {
-      if (error instanceof QueueFullError)
-        throw new KeysAwayError('Too many webhooks are waiting for keys of providers');
+      if (error instanceof QueueFullError) throw new KeysAwayError('Too many webhooks are waiting for provider keys');
       throw error;
     }
   }
@@ -187,7 +186,7 @@ function createBudget(now: () => number): (asker: Asker) => void {
   return ({ organizationId, sourceId }) => {
     const [ofSource, ofOrganization] = [countOf(sourceId), countOf(organizationId)];
     if (ofSource.count >= PER_SOURCE || ofOrganization.count >= PER_ORGANIZATION)
-      throw new KeysAwayError('The provider was asked for too many keys in this minute');
+      throw new KeysAwayError('Too many keys were requested from the provider in this minute');
     ofSource.count += 1;
     ofOrganization.count += 1;
   };

@@ -6,11 +6,11 @@ export const airtable: Provider = {
   title: 'Airtable',
   docs: 'https://airtable.com/developers/web/api/webhooks-overview',
   verification: hmacOf({ key: 'base64', header: 'X-Airtable-Content-MAC', prefix: 'hmac-sha256=' }),
-  secret: { is: 'macSecretBase64 of the answer that created the webhook' },
+  secret: { is: 'macSecretBase64 from the response that created the webhook' },
   // It wants 200 or 204, and no body.
   answer: NO_CONTENT,
   instructions:
-    'Create the webhook with the API of Airtable: notificationUrl is the address of the source. Enter the macSecretBase64 that Airtable answers. A notification names the base only; fetch the changes from Airtable.',
+    'Create the webhook with the Airtable API, with the ingest URL as notificationUrl. Then set the macSecretBase64 from the response as the secret. A notification contains only the base; fetch the changes from Airtable.',
   samples: [
     {
       event: 'notification',

@@ -11,7 +11,7 @@ export const awsSns: Provider = {
   dedup: { jsonPath: '$.MessageId' },
   handshakes: [{ kind: 'subscription' }],
   instructions:
-    'Create a subscription of the topic: protocol HTTPS, endpoint the address of the source, raw message delivery off. SNS then asks to confirm it: open the address that lastHandshake of the source shows, or set verificationConfig.confirmSubscriptions beforehand, and Hookyard opens it.',
+    'Create a subscription for the topic, with the protocol HTTPS, the ingest URL as endpoint, and raw message delivery turned off. SNS then asks for confirmation: open the URL in lastHandshake of the source, or set verificationConfig.confirmSubscriptions first, so that Hookyard confirms automatically.',
   samples: [
     {
       event: 'Notification',

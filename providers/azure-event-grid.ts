@@ -22,11 +22,11 @@ export const azureEventGrid: Provider = {
   title: 'Azure Event Grid',
   docs: 'https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema',
   verification: { kind: 'query-token', parameter: 'token' },
-  secret: { is: 'a token of your own' },
+  secret: { is: 'a token that you choose' },
   eventType: { payload: '0.eventType' },
   eventId: { payload: '0.id' },
   handshakes: [{ kind: 'validation-code' }, { kind: 'abuse-protection' }],
   instructions:
-    'Create a webhook subscription whose endpoint is the address of the source and ?token= with the token. The validation of Event Grid events and of CloudEvents is answered.',
+    'Create a webhook subscription, with the ingest URL followed by ?token= and the token as endpoint. Hookyard responds to the validation of both Event Grid events and CloudEvents.',
   samples: [sample('Microsoft.Storage.BlobCreated', 'PutBlob'), sample('Microsoft.Storage.BlobDeleted', 'DeleteBlob')],
 };

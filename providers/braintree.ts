@@ -11,10 +11,10 @@ export const braintree: Provider = {
   title: 'Braintree',
   docs: 'https://developer.paypal.com/braintree/docs/guides/webhooks/overview',
   verification: { kind: 'braintree' },
-  secret: { is: 'the public key, a colon and the private key' },
+  secret: { is: 'the public key and the private key, separated by a colon' },
   dedup: { signature: true },
   handshakes: [{ kind: 'bt-challenge' }],
   instructions:
-    'Settings, API, Webhooks: create the source first, then enter its address as destination URL. The challenge is answered. The payload is XML in base64, in the field bt_payload.',
+    'Settings, API, Webhooks: create the source first, then enter its ingest URL as destination URL. Hookyard responds to the challenge. The payload is XML in base64, in the field bt_payload.',
   samples: [sample('subscription_went_active'), sample('subscription_canceled')],
 };

@@ -24,7 +24,7 @@ export const calendly: Provider = {
   secret: { is: 'the signing key of the webhook subscription' },
   eventType: { payload: 'event' },
   instructions:
-    'Create the subscription with the API of Calendly: url is the address of the source, signing_key the secret.',
+    'Create the subscription with the Calendly API, with the ingest URL as url and the secret as signing_key.',
   samples: [
     sample('invitee.created', {}),
     sample('invitee.canceled', {

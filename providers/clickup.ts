@@ -6,10 +6,10 @@ export const clickup: Provider = {
   title: 'ClickUp',
   docs: 'https://developer.clickup.com/docs/webhooksignature',
   verification: hmacOf({ header: 'X-Signature' }),
-  secret: { is: 'webhook.secret of the answer that created the webhook' },
+  secret: { is: 'webhook.secret from the response that created the webhook' },
   eventType: { payload: 'event' },
   instructions:
-    'Create the source with any secret, then the webhook with the API of ClickUp: endpoint is the address of the source. Set the secret that ClickUp answers at once: ClickUp suspends a webhook that is answered 401, until its status is set to active again.',
+    'Create the source with any secret. Then create the webhook with the ClickUp API, with the ingest URL as endpoint, and immediately set the secret from the response: ClickUp suspends a webhook that gets 401, until its status is set to active again.',
   samples: [
     {
       event: 'taskCreated',

@@ -5,13 +5,13 @@ export const coinbase: Provider = {
   title: 'Coinbase (Developer Platform)',
   docs: 'https://docs.cdp.coinbase.com/webhooks/verify-signatures',
   verification: { kind: 'hook0', header: 'X-Hook0-Signature', toleranceSeconds: 300 },
-  secret: { is: 'the secret of the answer that created the subscription' },
+  secret: { is: 'the secret from the response that created the subscription' },
   // In the headers: not all of its payloads have them.
   eventType: { header: 'X-Event-Type' },
   eventId: { header: 'X-Event-Id' },
   dedup: { header: 'X-Event-Id' },
   instructions:
-    'Create the source with any secret, then the webhook subscription in the portal or with the API: the target URL is the address of the source. Then set the secret of the subscription. For webhooks of Coinbase Commerce choose coinbase-commerce.',
+    'Create the source with any secret. Then create the webhook subscription in the portal or with the API, with the ingest URL as target URL, and set the secret of the subscription. For webhooks of Coinbase Commerce, choose coinbase-commerce.',
   samples: [
     {
       event: 'wallet.activity.detected',

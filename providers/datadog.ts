@@ -5,12 +5,12 @@ export const datadog: Provider = {
   title: 'Datadog',
   docs: 'https://docs.datadoghq.com/integrations/webhooks/',
   verification: { kind: 'header-token', header: 'Authorization', prefix: 'Bearer ' },
-  secret: { is: 'a token of your own' },
+  secret: { is: 'a token that you choose' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Integrations, Webhooks, New: enter the address of the source, and as custom headers {"Authorization": "Bearer <the token>"}. Datadog does not sign its webhooks.',
+    'Integrations, Webhooks, New: enter the ingest URL, and as custom headers {"Authorization": "Bearer <the token>"}. Datadog does not sign its webhooks.',
   samples: [
     {
       event: 'query_alert_monitor',

@@ -28,7 +28,7 @@ export const discord: Provider = {
   // It wants 204 within 3 seconds.
   answer: NO_CONTENT,
   instructions:
-    'Developer Portal: copy the public key of the application, create the source, then enter its address as the endpoint of webhook events (or of interactions). Discord sends a PING, which is answered, and one with a wrong signature, which is refused. Interactions that your service answers later want the answer 202 without a body: set it at the source.',
+    'Developer Portal: copy the public key of the application and create the source. Then enter its ingest URL as the endpoint for webhook events (or for interactions). Discord sends a PING, which Hookyard answers, and a PING with a wrong signature, which Hookyard refuses. If your service responds to interactions later, set the answer of the source to 202 without a body.',
   samples: [
     sample('APPLICATION_AUTHORIZED', { integration_type: 1 }),
     sample('ENTITLEMENT_CREATE', {

@@ -16,9 +16,9 @@ export const docusign: Provider = {
   title: 'Docusign',
   docs: 'https://developers.docusign.com/docs/platform/webhooks/connect/validate',
   verification: hmacOf({ encoding: 'base64', header: 'X-DocuSign-Signature-1' }),
-  secret: { is: 'the Connect key that signs first' },
+  secret: { is: 'the first Connect key' },
   eventType: { payload: 'event' },
   instructions:
-    'Settings, Connect, Connect Keys: add a secret key. Then add a configuration with the address of the source, and include the HMAC signature.',
+    'Settings, Connect, Connect Keys: add a secret key. Then add a configuration with the ingest URL, and include the HMAC signature.',
   samples: [sample('envelope-completed'), sample('envelope-sent')],
 };

@@ -25,7 +25,7 @@ export const intercom: Provider = {
   // By HEAD it finds out whether the address is right.
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Developer Hub, your app, Webhooks: enter the address of the source as endpoint URL, whose HEAD request is answered, and choose topics.',
+    'Developer Hub, your app, Webhooks: enter the ingest URL as endpoint URL, and choose topics. Hookyard responds to the HEAD request that Intercom sends.',
   samples: [
     sample('contact.created', { type: 'contact', id: '1' }),
     sample('conversation.user.created', { type: 'conversation', id: '1911149811', state: 'open' }),

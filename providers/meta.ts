@@ -12,11 +12,11 @@ export const meta: Provider = {
   docs: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
   verification: hmacOf({ header: 'X-Hub-Signature-256', prefix: 'sha256=' }),
   secret: { is: 'the app secret' },
-  verifyToken: 'a verify token of your own, entered at Meta',
+  verifyToken: 'a verify token that you choose and enter at Meta',
   eventType: { payload: 'object' },
   handshakes: [{ kind: 'hub-challenge' }],
   instructions:
-    'App dashboard, Webhooks: create the source with a verify token of your own, then enter its address as callback URL, and the verify token.',
+    'App dashboard, Webhooks: create the source with a verify token that you choose. Then enter its ingest URL as callback URL, and the verify token.',
   samples: [
     sample('whatsapp_business_account', {
       id: '102290129340398',

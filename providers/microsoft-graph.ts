@@ -9,7 +9,7 @@ export const microsoftGraph: Provider = {
   eventType: { payload: 'value.0.changeType' },
   handshakes: [{ kind: 'echo-query', method: 'POST', parameter: 'validationToken' }],
   instructions:
-    'Create the subscription: notificationUrl is the address of the source, clientState the secret. The validation token is answered. The clientState stands in the body, so it is stored with the event.',
+    'Create the subscription, with the ingest URL as notificationUrl and the secret as clientState. Hookyard responds to the validation. The clientState is in the body, so it is stored with the event.',
   samples: [
     {
       event: 'created',

@@ -29,7 +29,7 @@ export const monday: Provider = {
   // https://developer.monday.com/api-reference/docs/webhooks
   handshakes: [{ kind: 'echo-body' }],
   instructions:
-    'Create the webhook with the API and an OAuth token of your app, so that monday.com signs: url is the address of the source. The challenge is answered. The token says who sends, not what. Webhooks that are made on a board by hand are not signed: for these make a source without a provider, with an address that nobody can guess (ingestToken).',
+    'Create the webhook with the API and an OAuth token of your app, so that monday.com signs it, with the ingest URL as url. Hookyard responds to the challenge. The token verifies the sender, but not the content. Webhooks that are created manually on a board are not signed: for these, create a source without a provider, with an ingest URL that cannot be guessed (ingestToken).',
   samples: [
     sample('create_pulse', { pulseName: 'A new task' }),
     sample('update_column_value', { columnId: 'status', value: { label: { index: 1, text: 'Done' } } }),

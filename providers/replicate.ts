@@ -9,8 +9,7 @@ export const replicate: Provider = {
   eventType: { payload: 'status' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  instructions:
-    'Create a prediction whose webhook is the address of the source. Get the signing secret from the API of Replicate.',
+  instructions: 'Create a prediction with the ingest URL as webhook. Get the signing secret from the Replicate API.',
   samples: [
     {
       event: 'succeeded',

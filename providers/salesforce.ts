@@ -9,10 +9,10 @@ export const salesforce: Provider = {
   docs: 'https://developer.salesforce.com/docs/platform/api/guide/sforce-api-om-outboundmessaging-wsdl.html',
   // The answer: the element notificationsResponse of that page.
   verification: { kind: 'query-token', parameter: 'token' },
-  secret: { is: 'a token of your own' },
+  secret: { is: 'a token that you choose' },
   answer: { status: 200, body: ACKNOWLEDGED, contentType: 'text/xml' },
   instructions:
-    'Setup, Outbound Messages, New: the endpoint URL is the address of the source and ?token= with the token. Messages are SOAP and not signed; the answer acknowledges them.',
+    'Setup, Outbound Messages, New: enter the ingest URL, followed by ?token= and the token, as endpoint URL. Messages are SOAP, and not signed; the response of the source acknowledges them.',
   samples: [
     {
       event: 'notifications',

@@ -16,7 +16,7 @@ export const sentry: Provider = {
   eventType: { header: 'Sentry-Hook-Resource' },
   eventId: { header: 'Request-ID' },
   instructions:
-    'Settings, Developer Settings, your integration: enter the address of the source as webhook URL, and copy the client secret.',
+    'Settings, Developer Settings, your integration: enter the ingest URL as webhook URL, and copy the client secret.',
   samples: [
     sample('issue', 'created', { issue: { id: '1170820242', title: 'TypeError' } }),
     sample('event_alert', 'triggered', {

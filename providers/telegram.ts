@@ -8,7 +8,7 @@ export const telegram: Provider = {
   secret: { is: 'the secret_token of setWebhook' },
   eventId: { payload: 'update_id' },
   dedup: { jsonPath: '$.update_id' },
-  instructions: 'Call setWebhook of the Bot API: url is the address of the source, secret_token the secret.',
+  instructions: 'Call setWebhook of the Bot API, with the ingest URL as url and the secret as secret_token.',
   samples: [
     {
       event: 'message',

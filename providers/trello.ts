@@ -20,6 +20,6 @@ export const trello: Provider = {
   dedup: { jsonPath: '$.action.id' },
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Create the webhook with the API of Trello: callbackURL is the address of the source. Its HEAD request is answered. The address is signed, so HOOKYARD_PUBLIC_URL must be what Trello has.',
+    'Create the webhook with the Trello API, with the ingest URL as callbackURL. Hookyard responds to the HEAD request. Trello signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Trello.',
   samples: [sample('updateCard', 'Buy milk'), sample('createCard', 'Buy bread')],
 };

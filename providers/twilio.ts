@@ -22,7 +22,7 @@ export const twilio: Provider = {
   dedup: { header: 'I-Twilio-Idempotency-Token' },
   answer: { status: 200, body: '<Response/>', contentType: 'text/xml' },
   instructions:
-    'Phone Numbers, your number: enter the address of the source as webhook. The address is signed, so HOOKYARD_PUBLIC_URL must be what Twilio has. The answer is an empty TwiML document, unless the source has its own.',
+    'Phone Numbers, your number: enter the ingest URL as webhook. Twilio signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Twilio. The response is an empty TwiML document, unless the source has its own answer.',
   samples: [
     sample('message', {
       ToCountry: 'US',

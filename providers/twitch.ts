@@ -25,7 +25,7 @@ export const twitch: Provider = {
     },
   ],
   instructions:
-    'Create the subscription with the API of Twitch: callback is the address of the source, secret the secret. The challenge is answered.',
+    'Create the subscription with the Twitch API, with the ingest URL as callback and the secret as secret. Hookyard responds to the challenge.',
   samples: [
     {
       event: 'stream.online',

@@ -12,7 +12,7 @@ export const webflow: Provider = {
   }),
   secret: { is: 'the secret key of the webhook, or the client secret of the app' },
   eventType: { payload: 'triggerType' },
-  instructions: 'Create the webhook with the API of Webflow or in the site settings: url is the address of the source.',
+  instructions: 'Create the webhook with the Webflow API or in the site settings, with the ingest URL as url.',
   samples: [
     {
       event: 'form_submission',

@@ -6,10 +6,10 @@ export const websub: Provider = {
   docs: 'https://www.w3.org/TR/websub/',
   verification: { kind: 'websub' },
   secret: { is: 'the hub.secret of the subscription' },
-  verifyToken: 'the address of the topic, or a verify token of your own if the hub knows them',
+  verifyToken: 'the URL of the topic, or a verify token that you choose, if the hub supports it',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    'Create the source, then subscribe at the hub: hub.callback is the address of the source, hub.topic the topic, hub.secret the secret. Hookyard answers for this topic only (or with this hub.verify_token), and never to end a subscription. Subscribe again before the lease ends that the hub gives.',
+    'Create the source, then subscribe at the hub, with the ingest URL as hub.callback, the topic as hub.topic, and the secret as hub.secret. Hookyard confirms subscriptions only for this topic (or with this hub.verify_token), and never confirms unsubscribing. Renew the subscription before its lease ends.',
   samples: [
     {
       event: 'update',

@@ -15,7 +15,7 @@ export const x: Provider = {
     },
   ],
   instructions:
-    'Create the source first, then register its address with POST /2/webhooks. The challenge-response check (CRC), which X repeats every hour, is answered.',
+    'Create the source first, then register its ingest URL with POST /2/webhooks. Hookyard responds to the challenge-response check (CRC), which X repeats every hour.',
   samples: [
     {
       event: 'tweet_create_events',

@@ -22,6 +22,6 @@ export const xero: Provider = {
   answer: EMPTY,
   refusal: 'empty',
   instructions:
-    'My Apps, your app, Webhooks: enter the address of the source as delivery URL, then send the intent to receive: wrong signatures are answered 401, right ones 200, both without a body. Its requests with right signatures are stored like webhooks; they have no events.',
+    'My Apps, your app, Webhooks: enter the ingest URL as delivery URL, then send the intent to receive. Hookyard returns 401 for wrong signatures and 200 for correct ones, without a body. The requests with correct signatures are stored like webhooks, but contain no events.',
   samples: [sample('CREATE', 'INVOICE', 1), sample('UPDATE', 'CONTACT', 2)],
 };

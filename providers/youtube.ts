@@ -6,10 +6,10 @@ export const youtube: Provider = {
   docs: 'https://developers.google.com/youtube/v3/guides/push_notifications',
   verification: { kind: 'websub' },
   secret: { is: 'the secret of the subscription' },
-  verifyToken: 'the verify token that you give to the hub',
+  verifyToken: 'the verify token that you enter at the hub',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    'Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe: the callback is its address, the topic https://www.youtube.com/feeds/videos.xml?channel_id= and the channel, and the verify token and the secret those of the source. Subscribe again before the lease ends that the hub gives.',
+    'Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe: enter the ingest URL as callback, https://www.youtube.com/xml/feeds/videos.xml?channel_id= followed by the channel ID as topic, and the verify token and secret of the source. Renew the subscription before its lease ends.',
   samples: [
     {
       event: 'video',

@@ -24,6 +24,6 @@ export const zoom: Provider = {
   eventType: { payload: 'event' },
   handshakes: [{ kind: 'plain-token' }],
   instructions:
-    'App Marketplace, your app, Access, Event Subscriptions: enter the address of the source as notification endpoint, then validate it.',
+    'App Marketplace, your app, Access, Event Subscriptions: enter the ingest URL as notification endpoint, then validate it.',
   samples: [sample('meeting.started', {}), sample('meeting.ended', { duration: 30 })],
 };

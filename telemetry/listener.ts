@@ -78,7 +78,7 @@ function adviceFor({ code }: NodeJS.ErrnoException, host: string, port: number):
   if (code === 'EADDRINUSE')
     return `port ${port} is taken: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0; ${goesOn}`;
   if (code === 'EACCES')
-    return `port ${port} may not be opened: set OTEL_EXPORTER_PROMETHEUS_PORT to one above 1023; ${goesOn}`;
+    return `port ${port} may not be opened: set OTEL_EXPORTER_PROMETHEUS_PORT to a port above 1023; ${goesOn}`;
   return `cannot listen on ${host}: set OTEL_EXPORTER_PROMETHEUS_HOST to an address of this machine; ${goesOn}`;
 }
 

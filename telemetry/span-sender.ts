@@ -80,7 +80,7 @@ export function samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: Otel
   const isParentBased = name.startsWith(PARENT_BASED);
   const root = rootOf(isParentBased ? name.slice(PARENT_BASED.length) : name, ratioOf(OTEL_TRACES_SAMPLER_ARG, log));
   if (root === null) {
-    log.warn({ name }, `OTEL_TRACES_SAMPLER is not known here, so it is ${DEFAULT}`);
+    log.warn({ name }, `OTEL_TRACES_SAMPLER has an unknown value; using ${DEFAULT}`);
     return new ParentBasedSampler({ root: new AlwaysOnSampler() });
   }
   return isParentBased ? new ParentBasedSampler({ root }) : root;
@@ -96,6 +96,6 @@ function ratioOf(text: string | undefined, log: Log): number {
   if (!text) return 1;
   const ratio = Number(text);
   if (ratio >= 0 && ratio <= 1) return ratio;
-  log.warn({ ratio: text }, 'OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1, so it is 1');
+  log.warn({ ratio: text }, 'OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1; using 1');
   return 1;
 }

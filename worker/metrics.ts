@@ -117,13 +117,13 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
     const hasClaimed = free <= 0 || (claimedMsAgo !== undefined && claimedMsAgo < CLAIMED_WITHIN_MS);
     const problems = [
       isEnding() && 'the worker is shutting down',
-      held === null && 'the relay owns no shards: the database is away, or the worker has just started',
+      held === null && 'the relay owns no shards: the database is unavailable, or the worker has just started',
       !hasClaimed && 'the relay has not claimed for fifteen seconds',
       found === undefined && `Temporal does not respond within ${DEADLINE_MS / 1000} s`,
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'Temporal is not polled for tasks',
       schedules.refusal !== null &&
-        `Temporal refuses the requests of the worker (${schedules.refusal}): its key or certificate needs to be a writer of the namespace ${namespace} (docs/operate/temporal.md)`,
+        `Temporal refuses the requests of the worker (${schedules.refusal}): its key or certificate needs the role writer on the namespace ${namespace} (docs/operate/temporal.md)`,
       isUnserved && `workflows are not processed: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {
@@ -147,5 +147,5 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
 
 function unservedBecause(current: string | null): string {
   const who = current === null ? 'workers without a release' : `the release ${current}`;
-  return `Temporal gives them to ${who}, and no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)`;
+  return `Temporal assigns them to ${who}, but no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)`;
 }

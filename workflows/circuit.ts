@@ -34,20 +34,22 @@ const PAUSED = 'Paused by an operator';
 export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
   let advice: CircuitAdvice | null = null;
-  setHandler(circuitStatus, () => advice, { description: 'What the circuit is and what it waits for' });
+  setHandler(circuitStatus, () => advice, {
+    description: 'The state of the circuit breaker, and what it is waiting for',
+  });
   setHandler(
     circuitChanged,
     () => {
       news.changed = true;
     },
-    { description: 'Sent by Hookyard when the circuit has changed; not needed by hand' },
+    { description: 'Sent by Hookyard when the circuit breaker has changed; do not send it manually' },
   );
   setHandler(
     resetCircuit,
     () => {
       news.reset = true;
     },
-    { description: 'Closes the circuit now and releases what it holds' },
+    { description: 'Closes the circuit breaker now, and sends the held deliveries' },
   );
   for (;;) {
     const { reset } = news;
@@ -71,7 +73,7 @@ async function untilNews(isNews: () => boolean, advice: CircuitAdvice): Promise<
 function waitSummary(advice: CircuitAdvice): string {
   if (advice.suspended) return SUSPENDED;
   if (advice.state === 'closed') return PAUSED;
-  return advice.state === 'open' ? 'Cooldown of the circuit' : 'Deadline of the probe';
+  return advice.state === 'open' ? 'Cooldown of the circuit breaker' : 'Deadline of the probe';
 }
 
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
@@ -81,26 +83,26 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.state === 'closed' && advice.paused) return describePause(routeId, advice.paused, advice.held);
   if (advice.state === 'closed') {
     return advice.held === 0
-      ? '**Closed**: nothing is held.'
-      : `**Closed**, releasing: ${countOf(advice.held, 'delivery', 'deliveries')} left.`;
+      ? '**Closed**: no deliveries are held.'
+      : `**Closed**, sending held deliveries: ${countOf(advice.held, 'delivery', 'deliveries')} left.`;
   }
   const prefix = prefixOf(workflowInfo().taskQueue);
   const held = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
   return paragraphs(
     advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice, prefix),
-    `Held at ${new Date().toISOString()}: ${countOf(advice.held, 'delivery', 'deliveries')}. How many now: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those that had an attempt before', queryOf(prefix, held))} have a workflow.`,
+    `Held at ${new Date().toISOString()}: ${countOf(advice.held, 'delivery', 'deliveries')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those with a previous attempt', queryOf(prefix, held))} have a workflow.`,
     signalChoices(
-      '`resetCircuit` closes the circuit now and releases what is held. While the destination is still down, it opens again.',
+      '`resetCircuit` closes the circuit breaker now, and sends the held deliveries. If the destination is still down, the circuit breaker opens again.',
     ),
   );
 }
 
 function describePause(id: string, { until }: { until: string | null }, held: number): string {
   const isRoute = id.startsWith('rte_');
-  const end = until === null ? '' : ` It ends by itself at ${until}.`;
+  const end = until === null ? '' : ` The pause ends automatically at ${until}.`;
   return paragraphs(
     `**Paused**: nothing is sent ${isRoute ? 'to the destinations of this route' : 'to this destination'}, and ${countOf(held, 'delivery', 'deliveries')} were held at ${new Date().toISOString()}.${end}`,
-    `To resume it: \`POST /api/${isRoute ? 'routes' : 'destinations'}/${id}/resume\`. What is held is then released in order of receipt.`,
+    `To resume deliveries: \`POST /api/${isRoute ? 'routes' : 'destinations'}/${id}/resume\`. Held deliveries are then sent in order of receipt.`,
   );
 }
 
@@ -108,7 +110,7 @@ type OpenAdvice = Exclude<CircuitAdvice, { state: 'closed' }>;
 
 function describeOpen({ failureCount, waitMs }: OpenAdvice): string {
   const until = new Date(Date.now() + (waitMs ?? 0)).toISOString();
-  return `**Open** after ${failureCount} failed attempts in a row: nothing is sent to the route's destinations until ${until}; then one delivery is sent as a probe. Until then new deliveries go to the route's failover destinations, or are held when it has none.`;
+  return `**Open** after ${failureCount} consecutive failed attempts: nothing is sent to the route's destinations until ${until}; then one delivery is sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if there are none.`;
 }
 
 function describeHalfOpen(
@@ -119,5 +121,5 @@ function describeHalfOpen(
     probeDeliveryId === null
       ? 'the next delivery is sent as a probe'
       : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is sent as a probe`;
-  return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed one opens the circuit again.`;
+  return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed probe opens the circuit breaker again.`;
 }

@@ -183,16 +183,20 @@ export function continueFrom({ input, requests }: Run, attempt: number, request?
  */
 export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
   const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };
-  setHandler(status, () => view, { description: 'What the delivery has come to and what it waits for' });
+  setHandler(status, () => view, { description: 'The state of the delivery, and what it is waiting for' });
   const on = (signal: SignalDefinition<[]>, request: 'retry' | 'cancel' | 'release', description: string) => {
     const note = () => {
       requests[request] = true;
     };
     setHandler(signal, note, { description });
   };
-  on(retryNow, 'retry', 'Makes the next attempt now, during the wait for a retry');
-  on(cancel, 'cancel', 'Ends the delivery: no further attempt is made');
-  on(release, 'release', "Sent by Hookyard when the route's circuit lets the delivery continue; not needed by hand");
+  on(retryNow, 'retry', 'Starts the next attempt now, if the delivery is waiting for a retry');
+  on(cancel, 'cancel', 'Cancels the delivery: no further attempts are made');
+  on(
+    release,
+    'release',
+    'Sent by Hookyard when the circuit breaker lets the delivery continue; do not send it manually',
+  );
   setHandler(
     replay,
     (replayedAs) => {
@@ -200,7 +204,7 @@ export function listen(view: DeliveryStatusView, before?: DeliveryRequests): Del
       // Anything else was typed into the Temporal UI and names no delivery; the workflow then creates one.
       requests.replayedAs = isDeliveryId(replayedAs) ? replayedAs : undefined;
     },
-    { description: 'Delivers a failed delivery again, as a new delivery; leave Data empty' },
+    { description: 'Replays a failed delivery as a new delivery; leave Data empty' },
   );
   CancellationScope.current().cancelRequested.catch(() => {
     requests.cancel = true;

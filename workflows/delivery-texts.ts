@@ -27,17 +27,17 @@ export interface Facts {
   belongs: Belongings;
 }
 
-const CANCEL = '`cancel` ends the delivery: no further attempt is made.';
+const CANCEL = '`cancel` cancels the delivery: no further attempts are made.';
 
 export function attempting({ view }: Facts, attempt: number): string {
-  return `Attempt ${attempt} of ${view.maxAttempts} is being made.`;
+  return `Attempt ${attempt} of ${view.maxAttempts} is in progress.`;
 }
 
 export function recording({ view }: Facts, { attempt, statusCode, error }: UnrecordedAttempt): string {
-  const answer = statusCode === null ? plain(error ?? '') : `The destination answered ${statusCode}`;
+  const answer = statusCode === null ? plain(error ?? '') : `The destination returned ${statusCode}`;
   return paragraphs(
-    `Attempt ${attempt} of ${view.maxAttempts} was made and could not be recorded. ${answer}.`,
-    'It is recorded when the database of Hookyard takes writes again, and not sent again before. `cancel` is heard after that.',
+    `Attempt ${attempt} of ${view.maxAttempts} was made, but could not be recorded. ${answer}.`,
+    'The attempt is recorded when the database accepts writes again, and is not repeated until then. `cancel` takes effect afterwards.',
   );
 }
 
@@ -50,7 +50,7 @@ export function retrying(facts: Facts): string {
   const { view } = facts;
   return paragraphs(
     `**Retrying**. ${failedAttempt(view, plain(view.lastError ?? ''))}. Next attempt at ${view.nextAttemptAt}.`,
-    signalChoices('`retryNow` makes the next attempt now.', CANCEL),
+    signalChoices('`retryNow` starts the next attempt now.', CANCEL),
     seeAlso(facts, ofDestination(facts, 'retrying')),
   );
 }
@@ -66,42 +66,42 @@ interface Wait {
   hasLinks?: boolean;
 }
 
-const NO_SIGNAL = 'No signal passes the limit.';
+const NO_SIGNAL = 'A signal does not bypass the limit.';
 const enoughAt = (where: string) => (at: string | null) =>
-  `Enough attempts ${where} are under way. It is tried again at ${at}.`;
+  `The maximum number of attempts ${where} is in progress. Hookyard checks again at ${at}.`;
 
 const WAITS = {
   transforms: {
     summary: 'Transforms of the organization',
     text: (at) =>
-      `The transforms of its organization have to wait: they have used up \`transformMsPerMinute\`, or too many of them wait already. The attempt is made at ${at}, if there is room then.`,
-    hint: `${NO_SIGNAL} A higher limit of the organization counts within seconds.`,
+      `Transforms of this organization have to wait: they have used up \`transformMsPerMinute\`, or too many are already waiting. The attempt starts at ${at}, if there is capacity then.`,
+    hint: `${NO_SIGNAL} A higher limit of the organization takes effect within seconds.`,
   },
   resumption: {
     summary: 'The organization is suspended',
     text: () =>
-      'The organization is **suspended**, so nothing is sent. The next attempt is made by itself after an operator has resumed the organization. Waiting uses up no attempt.',
-    hint: 'To resume it: `hookyard orgs resume`.',
+      'The organization is **suspended**, so nothing is sent. The next attempt starts automatically after an operator has resumed the organization. Waiting uses up no attempts.',
+    hint: 'To resume the organization: `hookyard orgs resume`.',
     hasLinks: true,
   },
   circuit: {
-    summary: 'The circuit of the route may open',
+    summary: 'The circuit breaker of the route may open',
     text: (at) =>
-      `Enough attempts of the route have failed to open its circuit, and PostgreSQL has not recorded them yet. It is looked at again at ${at}.`,
-    hint: 'It resolves itself when PostgreSQL takes results again.',
+      `Enough attempts of the route have failed to open its circuit breaker, but PostgreSQL has not recorded them yet. Hookyard checks again at ${at}.`,
+    hint: 'This resolves automatically when PostgreSQL accepts results again.',
   },
   slots: { summary: 'Attempts of the organization', text: enoughAt('of this organization'), hint: NO_SIGNAL },
   destination: { summary: 'Attempts at the destination', text: enoughAt('at the destination'), hint: NO_SIGNAL },
   slot: {
     summary: 'Rate limit of the destination',
-    text: (at) => `The rate limit of the destination lets the next attempt go at ${at}.`,
-    hint: `${NO_SIGNAL} A higher \`rateLimitPerMinute\` of the destination counts for later attempts.`,
+    text: (at) => `The rate limit of the destination allows the next attempt at ${at}.`,
+    hint: `${NO_SIGNAL} A higher \`rateLimitPerMinute\` of the destination applies to later attempts.`,
   },
   turn: {
     summary: 'Rate limit of the destination',
     text: () =>
-      'There is no slot for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
-    hint: 'No signal passes a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination counts at once.',
+      'The next attempt has to wait: the rate limit of the destination allows older and more urgent deliveries first, or the maximum number of attempts at the destination or of this organization is in progress. The attempt starts automatically when it is its turn.',
+    hint: 'A signal does not bypass a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination takes effect immediately.',
     hasLinks: true,
   },
 } satisfies Record<string, Wait>;
@@ -117,20 +117,20 @@ export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
 
 export function paused(facts: Facts, what: 'route' | 'destination'): string {
   return paragraphs(
-    `**Held**: its ${what} is paused, so nothing is sent. It continues by itself when an operator resumes the ${what}. Waiting uses up no attempt.`,
+    `**Held**: the ${what} is paused, so nothing is sent. The delivery continues automatically when the ${what} is resumed. Waiting uses up no attempts.`,
     signalChoices(CANCEL),
-    `To resume it: \`POST /api/${what}s/{id}/resume\`.`,
+    `To resume the ${what}: \`POST /api/${what}s/{id}/resume\`.`,
     seeAlso(facts),
   );
 }
 
 export function held(facts: Facts): string {
   const { routeId } = facts.belongs;
-  const circuit = routeId === undefined ? 'circuit' : own(facts, circuitWorkflowId(routeId), 'circuit');
+  const circuit = routeId === undefined ? 'circuit breaker' : own(facts, circuitWorkflowId(routeId), 'circuit breaker');
   return paragraphs(
-    `**Held**: the ${circuit} of its route is open, so nothing is sent to the route's destinations. It continues by itself when the circuit lets it.`,
+    `**Held**: the ${circuit} of the route is open, so nothing is sent to the route's destinations. The delivery continues automatically when the circuit breaker closes.`,
     signalChoices(CANCEL),
-    `To close the circuit now, send \`resetCircuit\` to the workflow of the ${circuit}.`,
+    `To close the circuit breaker now, send \`resetCircuit\` to the workflow of the ${circuit}.`,
     seeAlso(facts),
   );
 }
@@ -140,13 +140,13 @@ export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'
   if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
   if (ending === 'cancelled') {
     return paragraphs(
-      `**Cancelled** after ${countOf(attempts, 'attempt')} of ${maxAttempts}. No further attempt is made.`,
-      `To deliver the event after all: \`POST /api/deliveries/${deliveryId}/replay\`.`,
+      `**Cancelled** after ${countOf(attempts, 'attempt')} of ${maxAttempts}. No further attempts are made.`,
+      `To deliver the event: \`POST /api/deliveries/${deliveryId}/replay\`.`,
       seeAlso(facts),
     );
   }
   return paragraphs(
-    `**Closed** without a further attempt: the delivery was ended in Hookyard (cancelled, its destination disabled or deleted) or deleted with its event. \`GET /api/deliveries/${deliveryId}\` says which.`,
+    `**Closed** without another attempt: the delivery was cancelled, its destination was disabled or deleted, or its event was deleted. \`GET /api/deliveries/${deliveryId}\` shows the reason.`,
     seeAlso(facts),
   );
 }
@@ -166,17 +166,17 @@ export function failedOver(facts: Facts, takenOverBy: string | null): string {
 
 /** The wait for a replay, on the timeline. */
 export function failedSummary({ view }: Facts): string {
-  return summaryLine(`Open for a replay. ${failure(view, view.lastError)}`);
+  return summaryLine(`Can be replayed here. ${failure(view, view.lastError)}`);
 }
 
 /** @param openUntil when the replay window ends, ISO 8601 */
 export function failed(facts: Facts, openUntil: string): string {
   const { view } = facts;
   return paragraphs(
-    `${shownFailure(view)} No further attempt is made by itself. Open for a replay from here until ${openUntil}, by the API as long as the payload is kept.`,
+    `${shownFailure(view)} There are no more automatic attempts. The delivery can be replayed here until ${openUntil}, and through the API as long as the payload is kept.`,
     signalChoices(
-      '`replay` delivers the event again, as a new delivery.',
-      '`cancel` closes this one: it stays failed.',
+      '`replay` replays the delivery as a new delivery.',
+      '`cancel` closes this workflow; the delivery stays failed.',
     ),
     seeAlso(facts, ofDestination(facts, 'failed')),
   );
@@ -185,7 +185,7 @@ export function failed(facts: Facts, openUntil: string): string {
 /** Failed, when nothing waits here for a replay: the window is 0, too many wait already, or it could not be found. */
 export function failedAndClosed(facts: Facts): string {
   return paragraphs(
-    `${shownFailure(facts.view)} No further attempt is made by itself, and this page does not wait for a replay: so many others do that there is no room, the replay window is 0, or the namespace has no search attributes.`,
+    `${shownFailure(facts.view)} There are no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace has no search attributes.`,
     `To deliver the event again: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`, as long as the payload is kept.`,
     seeAlso(facts, ofDestination(facts, 'failed')),
   );
@@ -196,7 +196,7 @@ export function replayed(facts: Facts, replayedAs: string | undefined): string {
   const { view } = facts;
   const what = replayedAs
     ? `Replayed as ${own(facts, replayedAs)}`
-    : 'It was not replayed: a later delivery has replaced it, or its payload, destination or event is gone';
+    : 'The delivery was not replayed: a later delivery has replaced it, or its payload, destination or event no longer exists';
   return paragraphs(`${shownFailure(view)} ${what}.`, seeAlso(facts));
 }
 

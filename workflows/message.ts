@@ -42,7 +42,7 @@ export async function message(request: MessageRequest): Promise<MessageOutcome> 
     startToCloseTimeout: 30_000,
     retry: UNTIL_DONE,
   });
-  setCurrentDetails(`Sending; while the receiver is away, this is tried again for ${note}.`);
+  setCurrentDetails(`Sending. If the receiver is unavailable, Hookyard retries for ${note}.`);
   try {
     const outcome = await sendMessage(request);
     setCurrentDetails(outcome.status);

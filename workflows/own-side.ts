@@ -50,9 +50,9 @@ export function awayBy(error: unknown, failures: number): Away {
   // A regular activity's error is wrapped, a local one's is not.
   const { type, message, stack } = facts(error instanceof ActivityFailure ? (error.cause ?? error) : error);
   const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
-  log.warn('activity failed, to be repeated', { error: message, stack, waitMs });
+  log.warn('activity failed; trying again', { error: message, stack, waitMs });
   const what = DEFECTS.includes(type)
-    ? 'Hookyard itself has failed, which is a defect: please report it with its cause'
+    ? 'An internal error of Hookyard. Please report it with the cause'
     : 'Hookyard cannot reach its database or a worker at the moment';
   return { waitMs, details: `${what}; trying again in ${waitMs / 1000} s. Cause: ${plain(message)}` };
 }
@@ -65,7 +65,7 @@ function facts(cause: Error): { type: string; message: string; stack: string } {
   return { type, message: `${type}: ${errorText(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
 }
 
-export const OWN_SIDE = 'Waiting for our own side';
+export const OWN_SIDE = 'Waiting for Hookyard';
 
 // About a hundred attempts or pages. Well before Temporal suggests it: a worker that takes a workflow over replays its
 // history first.

@@ -29,5 +29,5 @@ export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {
 
 function describe(repairs: Repairs): string {
   const lines = Object.entries(repairs).map(([kind, count]) => `* ${kind}: ${count}`);
-  return lines.length === 0 ? 'PostgreSQL and Temporal agree.' : `Repaired so far:\n\n${lines.join('\n')}`;
+  return lines.length === 0 ? 'PostgreSQL and Temporal are consistent.' : `Repaired so far:\n\n${lines.join('\n')}`;
 }

@@ -50,13 +50,13 @@ interface Run {
  */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, requests: { cancel: false } };
-  setHandler(progress, () => run.view, { description: 'How far the replay is' });
+  setHandler(progress, () => run.view, { description: 'The progress of the replay' });
   setHandler(
     cancel,
     () => {
       run.requests.cancel = true;
     },
-    { description: 'Ends the replay after the page under way; what was replayed stays replayed' },
+    { description: 'Cancels the replay after the current page; events that were already replayed are not affected' },
   );
   CancellationScope.current().cancelRequested.catch(() => {
     run.requests.cancel = true;
@@ -137,7 +137,7 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
   setCurrentDetails(
     paragraphs(
       `${describeProgress(view)} At most ${countOf(input.ratePerSecond, 'event')} per second.`,
-      signalChoices('`cancel` ends the replay; what was replayed stays replayed.'),
+      signalChoices('`cancel` cancels the replay; events that were already replayed are not affected.'),
     ),
   );
   if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
@@ -147,8 +147,8 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
 function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
   if (waitsFor === undefined) return null;
-  const details = `The replay **waits**, and continues by itself. ${plain(waitsFor)}.`;
-  return { details, summary: 'Waiting for room', ms: NO_ROOM_MS };
+  const details = `The replay **waits**, and continues automatically. ${plain(waitsFor)}.`;
+  return { details, summary: 'Waiting for capacity', ms: NO_ROOM_MS };
 }
 
 /** Then it looks again: it is not signalled, because an organization has few replays. */

@@ -32,19 +32,21 @@ type Frozen = Extract<WarehouseAdvice, { state: 'frozen' }>;
 /** Ends when nothing waits; the next delivery starts it again (worker/loops/due-workflows.ts). */
 export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   const run: Run = { input, view: null, news: { changed: false } };
-  setHandler(warehouseStatus, () => run.view, { description: 'What is being written and what it waits for' });
+  setHandler(warehouseStatus, () => run.view, {
+    description: 'What is being written, and what the warehouse is waiting for',
+  });
   setHandler(
     warehouseChanged,
     () => {
       run.news.changed = true;
     },
-    { description: 'Looks, and tries a batch that waits, at once' },
+    { description: 'Checks immediately, and retries the waiting batch' },
   );
   const { organizationId, destinationId } = input;
   for (;;) {
     run.news.changed = false;
-    setCurrentDetails('Writing the files that are due.');
-    const { writeFiles } = activities('Write what is due');
+    setCurrentDetails('Writing files.');
+    const { writeFiles } = activities('Write due files');
     const outcome = await writeFiles({ organizationId, destinationId });
     if (outcome.state === 'refused') run.view = outcome.batch;
     else if (outcome.state !== 'more') run.view = outcome;
@@ -73,8 +75,8 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
   const until = new Date(Date.now() + waitMs).toISOString();
   setCurrentDetails(
     paragraphs(
-      `${countOf(waiting, 'delivery', 'deliveries')} or more wait for the next file, which is written when it is full, at ${until} at the latest.`,
-      signalChoices('`warehouseChanged` looks at once.'),
+      `${countOf(waiting, 'delivery', 'deliveries')} or more are waiting for the next file, which is written when it is full, and at ${until} at the latest.`,
+      signalChoices('`warehouseChanged` checks immediately.'),
     ),
   );
   await condition(() => news.changed, waitMs, { summary: 'Until the next file' });
@@ -95,12 +97,12 @@ async function waitForStore(
   const last = new Date(waitingSince + input.retryMs).toISOString();
   setCurrentDetails(
     paragraphs(
-      `Batch ${batchId} with ${countOf(events, 'event')} could not be written (try ${attempts + 1}): ${plain(error)}`,
-      `It is tried again at ${next}, and at once when the destination is changed. After ${last} its deliveries fail, or go to the failover destinations of their routes.`,
-      signalChoices('`warehouseChanged` tries again at once.'),
+      `Batch ${batchId} with ${countOf(events, 'event')} could not be written (attempt ${attempts + 1}): ${plain(error)}`,
+      `The upload is retried at ${next}, and immediately after the destination is changed. After ${last}, the deliveries fail, or are sent to the failover destinations of their routes.`,
+      signalChoices('`warehouseChanged` retries immediately.'),
     ),
   );
-  await condition(() => news.changed, waitMs, { summary: `Before try ${attempts + 2} of ${batchId}` });
+  await condition(() => news.changed, waitMs, { summary: `Before attempt ${attempts + 2} of ${batchId}` });
 }
 
 async function giveUp(run: Run, batchId: string): Promise<void> {

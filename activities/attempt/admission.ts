@@ -98,7 +98,7 @@ async function awaitPayloadMemory(
 ): Promise<AttemptOutcome> {
   await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
-  log.info(facts, 'not attempted: large payloads of the organization use all memory of the organization');
+  log.info(facts, 'not attempted: large payloads use up the memory of the organization');
   return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
 }
 

@@ -110,7 +110,9 @@ export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
     return { body: Buffer.from(new URLSearchParams({ bt_signature: signature, bt_payload: payload }).toString()) };
   },
   secretProblem: (_scheme, secret) =>
-    /^[\w-]{4,128}:[\w-]{8,256}$/.test(secret) ? null : 'must be the public key, a colon and the private key',
+    /^[\w-]{4,128}:[\w-]{8,256}$/.test(secret)
+      ? null
+      : 'must be the public key and the private key, separated by a colon',
 };
 
 const formOf = (body: Buffer) => new URLSearchParams(body.toString('latin1'));

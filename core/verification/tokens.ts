@@ -56,7 +56,8 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
   },
   sign: (_scheme, secret) => ({ headers: { Authorization: `Basic ${Buffer.from(secret).toString('base64')}` } }),
   // RFC 7617, section 2: no colon in the user.
-  secretProblem: (_scheme, secret) => (/^[^:]+:./s.test(secret) ? null : 'must be the user, a colon and the password'),
+  secretProblem: (_scheme, secret) =>
+    /^[^:]+:./s.test(secret) ? null : 'must be the user and the password, separated by a colon',
   token: () => ({ header: 'Authorization' }),
   isSigned,
 };

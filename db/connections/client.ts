@@ -51,7 +51,9 @@ export function checkTls(url: string, variable: string): void {
       return [];
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-      return [`${variable}: ${name}=${file} cannot be read (${code}); does the process have it, and may it read it?`];
+      return [
+        `${variable}: ${name}=${file} cannot be read (${code}); check that the file exists and that the process can read it`,
+      ];
     }
   });
   if (problems.length > 0) throw new ConfigError(problems);
@@ -112,11 +114,11 @@ function explained(error: unknown, variable: string): unknown {
   if (!(error instanceof Error)) return error;
   if (/unsupported startup parameter/i.test(error.message))
     return new ConfigError([
-      `A pooler refuses a start parameter of ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/operate/postgresql.md)`,
+      `A pooler rejects a startup parameter in ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/operate/postgresql.md)`,
     ]);
   if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
     return new ConfigError([
-      `${variable}: no secure connection (${error.message}); sslrootcert must name the file of the authority that signed PostgreSQL's certificate, and the host must be in the certificate (docs/operate/configuration.md)`,
+      `${variable}: no secure connection (${error.message}); sslrootcert must be the certificate file of the authority that signed the certificate of PostgreSQL, and the certificate must contain the host (docs/operate/configuration.md)`,
     ]);
   return error;
 }
@@ -149,6 +151,6 @@ export async function requireServer(db: Queryable): Promise<void> {
   const { encoding = '' } = rows[0] ?? {};
   if (encoding !== 'UTF8')
     throw new ConfigError([
-      `The database has the encoding ${encoding}, and webhooks have every character: make it with create database ... encoding 'UTF8' template template0`,
+      `The database has the encoding ${encoding}, but webhooks can contain any character: create it with create database ... encoding 'UTF8' template template0`,
     ]);
 }

@@ -41,13 +41,13 @@ function parseKeys(text: string, from: string): EncryptionKey[] {
       const key = Buffer.from(match?.[2] ?? '', 'base64');
       if (!match?.[1] || key.length !== KEY_BYTES) {
         throw new ConfigError([
-          `${from} must hold comma-separated id:base64 pairs with 32 bytes each; make one with: echo "k1:$(openssl rand -base64 32)"`,
+          `${from} must contain comma-separated id:base64 pairs with 32 bytes each; generate one with: echo "k1:$(openssl rand -base64 32)"`,
         ]);
       }
       return { id: match[1], key };
     });
   const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) !== index);
-  if (twice) throw new ConfigError([`${from} has two keys with the id "${twice.id}"; give the new one another id`]);
+  if (twice) throw new ConfigError([`${from} has two keys with the id "${twice.id}"; give the new key a different id`]);
   return keys;
 }
 

@@ -55,7 +55,7 @@ export class SecretBox {
         .setAuthTag(sealed.subarray(-TAG_BYTES));
       return decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
-      throw new DecryptionError(`encryption key "${keyId}" does not open the data it should`);
+      throw new DecryptionError(`encryption key "${keyId}" cannot decrypt data that was encrypted with it`);
     }
   }
 }

@@ -136,10 +136,10 @@ const overrideOf = (name: LimitName, value: LimitChanges[LimitName]): [LimitName
 
 function requireValid(name: LimitName, value: LimitChanges[LimitName]): void {
   if (!LIMIT_NAMES.includes(name)) {
-    throw new RangeError(`There is no limit "${name}"; the limits are ${LIMIT_NAMES.join(', ')}`);
+    throw new RangeError(`There is no limit "${name}"; valid limits: ${LIMIT_NAMES.join(', ')}`);
   }
   if (typeof value === 'number' && !(Number.isSafeInteger(value) && value >= 0)) {
-    throw new RangeError(`${name} must be a whole number from 0 up, or have no limit`);
+    throw new RangeError(`${name} must be a whole number of at least 0, or unlimited`);
   }
 }
 

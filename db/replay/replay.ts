@@ -41,7 +41,7 @@ export class CrowdedEventError extends Error {
   override readonly name = 'CrowdedEventError';
   readonly eventId: string;
   constructor(eventId: string) {
-    super(`Too many routes lead the event ${eventId} to destinations`);
+    super(`Too many routes match the event ${eventId}`);
     this.eventId = eventId;
   }
 }
@@ -52,7 +52,7 @@ export class NotReplaceableError extends Error {
   /** The latest of its chain; null: itself, which has not ended. */
   readonly replacedBy: string | null;
   constructor({ deliveryId, replacedBy }: TargetAgain) {
-    super(`The delivery ${deliveryId} ${replacedBy === null ? 'is under way' : `was replaced by ${replacedBy}`}`);
+    super(`The delivery ${deliveryId} ${replacedBy === null ? 'is in progress' : `was replaced by ${replacedBy}`}`);
     this.replacedBy = replacedBy;
   }
 }

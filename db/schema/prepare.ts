@@ -64,7 +64,7 @@ async function requireMigrated(pool: Pool, reason: string): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
     throw new ConfigError([
-      `The database lacks migrations (${others.length + 1}, ${first.name} first), and ${reason}: run hookyard migrate with the owner of its tables, see docs/operate/postgresql.md`,
+      `The database is missing migrations (${others.length + 1}, ${first.name} first), and ${reason}: run hookyard migrate as the owner of the tables, see docs/operate/postgresql.md`,
     ]);
   await ensurePartitions(pool);
 }
@@ -124,7 +124,8 @@ export async function createOrganization(
   organization: { name: string; slug: string; plan: string },
 ): Promise<CreatedOrganization> {
   const { name, slug, plan } = organization;
-  if (!isSlug(slug)) throw new RangeError(`"${slug}" is no slug: lowercase letters and digits with single hyphens`);
+  if (!isSlug(slug))
+    throw new RangeError(`"${slug}" is not a valid slug: use lowercase letters, digits and single hyphens`);
   if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
   const id = newId('org');
   const token = newToken();

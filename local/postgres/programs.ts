@@ -41,7 +41,7 @@ export async function postgresPrograms(
     problems.push(copied);
   }
   throw new StartupError(
-    `The user ${user.name}, as whom PostgreSQL runs, cannot run its programs (${problems.join('; ')}); set XDG_CACHE_HOME to a folder that every user may enter, or start as another user.`,
+    `PostgreSQL runs as the user ${user.name}, who cannot run its programs (${problems.join('; ')}); set XDG_CACHE_HOME to a folder that every user can access, or start as another user.`,
   );
 }
 
@@ -86,7 +86,7 @@ async function copyTo(
     const packageFolder = join(installed.postgres, '..', '..', '..');
     const folder = join(place, `postgresql-${versionOf(packageFolder)}-${process.platform}-${process.arch}`);
     const closed = barrier(folder, user);
-    if (closed !== undefined) return `${user.name} may not enter ${closed}`;
+    if (closed !== undefined) return `${user.name} cannot access ${closed}`;
     await fillOnce(folder, (unfinished) =>
       phase(log, `copied PostgreSQL to ${folder}, where the user ${user.name} can run it`, async () => {
         cpSync(join(packageFolder, 'native'), unfinished, { recursive: true, verbatimSymlinks: true });
@@ -123,8 +123,7 @@ const BUILTIN_LOCALES = 17;
 export async function majorVersionOf(program: string, user: ServerUser): Promise<number> {
   const { stdout } = await run(program, ['--version'], { ...spawnAs(user), cwd: '/' });
   const found = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
-  if (found === undefined)
-    throw new StartupError(`${program} is not a program of PostgreSQL: it says ${stdout.trim()}`);
+  if (found === undefined) throw new StartupError(`${program} is not a PostgreSQL program: it prints ${stdout.trim()}`);
   return Number(found);
 }
 

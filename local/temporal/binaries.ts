@@ -118,7 +118,7 @@ async function obtain(product: Product, cache: string, options: BinariesOptions)
   } catch (error) {
     if (!/^mkd/.test(String((error as NodeJS.ErrnoException).syscall))) throw error;
     throw new StartupError(
-      `The cache folder ${cache} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a folder that can.`,
+      `The cache folder ${cache} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder.`,
     );
   }
   return folder;
@@ -134,7 +134,7 @@ async function fill(product: Product, folder: string, options: BinariesOptions):
   );
   if (unreachable === undefined) return;
   log(
-    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, which takes some minutes once`,
+    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, which takes a few minutes, only once`,
   );
   await phase(log, `built ${what}`, () =>
     buildWithGo({ what, module: product.goModule, programs: product.programs, folder, unreachable, signal, log }),

@@ -97,7 +97,7 @@ async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[
   );
   if (rows.length === 0)
     throw new StartupError(
-      'This database has no table executions_visibility; name the visibility database of Temporal.',
+      'This database has no table executions_visibility; specify the visibility database of Temporal.',
     );
   // PostgreSQL knows the columns in lower case.
   const inUse = used.map((column) => column.toLowerCase());
@@ -134,7 +134,7 @@ async function usedColumns(env: Record<string, string | undefined>): Promise<str
     return await columnsOfAllNamespaces(connection).finally(() => connection.close());
   } catch (error) {
     throw new StartupError(
-      `Temporal at ${address} does not list its namespaces, of which search attributes are kept: ${oneLine(error)}`,
+      `Temporal at ${address} does not list its namespaces, which are needed to find the search attributes to keep: ${oneLine(error)}`,
     );
   }
 }

@@ -174,7 +174,7 @@ function explain(output: string, ended: boolean, dataDir: string): StartupError 
       `The Temporal server's port is taken by another program; stop it, or set TEMPORAL_PORT to another port (see ${log}).`,
     );
   if (!ended)
-    return new StartupError(`The Temporal server does not serve after ${readyDeadlineMs / 1000} s; see ${log}.`);
+    return new StartupError(`The Temporal server did not become ready within ${readyDeadlineMs / 1000} s; see ${log}.`);
   const lines = output.trim().split('\n');
   const last = lines.findLast((line) => /fatal|error|unable|panic/i.test(line)) ?? lines.at(-1) ?? '';
   return new StartupError(`The Temporal server ended: ${oneLine(last).slice(0, 400)} (see ${log})`);

@@ -32,7 +32,7 @@ export const javascript: TransformLanguage = {
   explain({ name, message, stack }, code) {
     const module = /^could not load module '(.*)'$/.exec(message)?.[1];
     if (module !== undefined) {
-      const text = `The module ${module} cannot be imported: a transform has only the language itself`;
+      const text = `The module ${module} cannot be imported: transforms cannot use modules`;
       return { reason: 'code', message: text, ...placeOf(code, code.indexOf(module)) };
     }
     // `at <eval> (transform.js:2:14)` or, for a syntax error, `at transform.js:2:14`.
@@ -73,28 +73,28 @@ function noFunction(vm: QuickJSContext): CompileResult {
 const HINTS: readonly [names: string, hint: string][] = [
   [
     'fetch XMLHttpRequest WebSocket EventSource Request Response Headers',
-    'a transform has no network; deliver to a service that calls others',
+    'transforms have no network access; make the request in the service that receives the delivery',
   ],
   [
     'setTimeout setInterval setImmediate clearTimeout clearInterval requestAnimationFrame',
-    'a transform has no timers, and its clock does not advance',
+    'transforms have no timers, and their clock does not advance',
   ],
   [
     'require module exports process __dirname __filename Deno Bun',
-    'a transform is not in Node. Hashes are in crypto, bytes in Buffer, without an import',
+    'transforms do not run in Node. Use crypto for hashes and Buffer for bytes, without an import',
   ],
-  ['console alert', 'its output goes nowhere; return the value to see when you test the transform'],
+  ['console alert', 'its output is not shown; to see a value when you test the transform, return it'],
   [
     'document window self localStorage sessionStorage navigator DOMParser XMLSerializer',
-    'a transform is not in a browser',
+    'transforms do not run in a browser',
   ],
-  ['FormData Blob File FileReader', 'return the text of a form: String(new URLSearchParams(fields))'],
+  ['FormData Blob File FileReader', 'return a form as text: String(new URLSearchParams(fields))'],
   ['performance', 'the clock stays at the time of receipt: Date.now()'],
   ['Temporal', 'use Date and Intl'],
   ['WeakRef FinalizationRegistry', 'their results would differ from run to run'],
   [
     'WebAssembly Worker SharedWorker MessageChannel AbortController AbortSignal ReadableStream CompressionStream DecompressionStream Event EventTarget',
-    'a transform has only what the documentation lists',
+    'transforms have only the globals that the documentation lists',
   ],
 ];
 const MISSING: ReadonlyMap<string, string> = new Map(
@@ -114,7 +114,12 @@ function findMissingName(code: string): TransformProblem | null {
   const first = [...uses.values()].filter(({ name }) => !excused.has(name)).toSorted((a, b) => a.start - b.start)[0];
   if (first?.loc == null) return null;
   const { line, column } = first.loc.start;
-  return { reason: 'code', message: `${first.name} is missing: ${MISSING.get(first.name)}`, line, column: column + 1 };
+  return {
+    reason: 'code',
+    message: `${first.name} is not available: ${MISSING.get(first.name)}`,
+    line,
+    column: column + 1,
+  };
 }
 
 interface Found {

@@ -27,14 +27,14 @@ export const liquid: TransformLanguage = {
     const { date } = engine.filters, short = { F: '%Y-%m-%d', D: '%m/%d/%y', T: '%H:%M:%S', R: '%H:%M', r: '%I:%M:%S %p' };
     const expanded = (format) => format.replace(/%(?:%|[-_0^#:]*\\d*[EO]?([A-Za-z]))/g, (all, letter) => {
       if (letter === undefined || 'aAbBcCdeHIjklLmMNpPqsSuUwWxXyYzZtnh'.includes(letter)) return all;
-      if (short[letter] === undefined) throw new Error(all + ' is not a directive of the filter date');
+      if (short[letter] === undefined) throw new Error(all + ' is not a directive of the date filter');
       return short[letter];
     });
     engine.registerFilter('date', function (value, format, ...more) {
       return date.call(this, value, typeof format === 'string' ? expanded(format) : format, ...more);
     });
     for (const name of ['include', 'render', 'layout']) engine.registerTag(name, {
-      parse() { throw new Error('{% ' + name + ' %} takes in another file, and a transform has none: put its text here'); },
+      parse() { throw new Error('{% ' + name + ' %} loads another file, and transforms have no files: insert the text here instead'); },
     });
     const template = engine.parse(code);
     return (event) => engine.renderSync(template, event);

@@ -218,7 +218,8 @@ export class Sandbox {
     const payload = parsed(body);
     if (payload.error) {
       // No JSON: the payload is the text itself. Anything else that goes wrong here is a limit.
-      if (this.#describe(payload.error).name !== 'SyntaxError') throw new RangeError('The payload fills the sandbox');
+      if (this.#describe(payload.error).name !== 'SyntaxError')
+        throw new RangeError('The payload does not fit into the memory of the sandbox');
       vm.newString(body).consume((text) => vm.setProp(event, 'payload', text));
     } else {
       payload.value.consume((value) => vm.setProp(event, 'payload', value));
@@ -282,7 +283,8 @@ function leave({ vm, clock, parse, call, transform, numbers }: Room): void {
   for (const handle of [clock, parse, call, transform, numbers, vm]) handle?.dispose();
 }
 
-const NEVER_SETTLED = 'The transform returned a promise that never resolves: there are no timers and no network here';
+const NEVER_SETTLED =
+  'The transform returned a promise that never resolves: transforms have no timers and no network access';
 
 /** What an error that came out of QuickJS means: a full memory, a full stack of the host, or a fault in the sandbox. */
 function escaped(error: unknown): TransformProblem {

@@ -185,7 +185,8 @@ function resumableUpload(
       const answer = await put(last, sent + last.length, signal);
       if (answer.status === MORE) throw new Error('The store has not kept the last part of an upload');
       const { md5Hash } = readAnswer(answer, ApiError) as { md5Hash?: string };
-      if (md5Hash !== digest.digest('base64')) throw new Error('The store has other bytes than were sent');
+      if (md5Hash !== digest.digest('base64'))
+        throw new Error('The bytes in the store differ from the bytes that were sent');
     },
     async abort(signal) {
       await http.send({ method: 'DELETE', url: session, headers: { 'content-length': '0' }, signal });

@@ -296,7 +296,7 @@ async function s3Identity(
   });
   const assumeRole = async () => {
     const { Credentials } = await sts.send(command);
-    if (!Credentials?.AccessKeyId || !Credentials.SecretAccessKey) throw new Error('STS gave no credentials');
+    if (!Credentials?.AccessKeyId || !Credentials.SecretAccessKey) throw new Error('STS returned no credentials');
     const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken, Expiration } = Credentials;
     return {
       ...{ accessKeyId, secretAccessKey },

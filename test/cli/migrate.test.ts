@@ -47,7 +47,7 @@ describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', () => {
       const { code, output } = await runToEnd(role, settings());
       expect(code, output).to.equal(1);
       expect(problemsIn(output)).to.include(
-        `The database lacks migrations (1, ${SCHEMA} first), and HOOKYARD_MIGRATE is off: run hookyard migrate`,
+        `The database is missing migrations (1, ${SCHEMA} first), and HOOKYARD_MIGRATE is off: run hookyard migrate`,
       );
       expect((await run('--check')).code).to.equal(1);
     });

@@ -168,7 +168,7 @@ describe('what an owner describes', () => {
         /^timestampPart/,
       ],
       [{ signaturePart: 'v=1' }, /^signaturePart must be the name/],
-      [{ listSeparator: ', ' }, /^listSeparator must not hold/],
+      [{ listSeparator: ', ' }, /^listSeparator must not contain/],
       [{ toleranceSeconds: 0 }, /^toleranceSeconds/],
       [{ toleranceSeconds: 86_401 }, /^toleranceSeconds/],
       [{ secretEncoding: 'hex' }, /^secret must be hex/],
@@ -205,7 +205,7 @@ describe('what an owner describes', () => {
     expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be the public key/);
     expect(problemOf({ type: 'basic', secret: 'no colon in this one' })).to.match(/^secret must be the user/);
     expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(
-      /^secret must not hold/,
+      /^secret must not contain/,
     );
     expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(/^header must be another/);
     expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);

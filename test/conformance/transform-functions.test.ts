@@ -58,7 +58,7 @@ describe('functions of the transform languages', () => {
     for (const tag of ['include', 'render', 'layout']) {
       const problem = await check('liquid', `one\n {% if payload.a %}{% ${tag} payload.a %}{% endif %}`);
       expect(problem).to.include({ reason: 'code', line: 2, column: 20 });
-      expect(problem?.message).to.match(/another file.*put its text here/);
+      expect(problem?.message).to.match(/another file.*insert the text here/);
     }
   });
 

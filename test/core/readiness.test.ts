@@ -49,14 +49,14 @@ describe('a worker', () => {
       'is not ready when Temporal refuses what it does',
       { refusal: 'Request unauthorized.' },
       [
-        'Temporal refuses the requests of the worker (Request unauthorized.): its key or certificate needs to be a writer of the namespace orders (docs/operate/temporal.md)',
+        'Temporal refuses the requests of the worker (Request unauthorized.): its key or certificate needs the role writer on the namespace orders (docs/operate/temporal.md)',
       ],
     ],
     ['is not ready while it ends', { isEnding: true }, ['the worker is shutting down']],
     [
       'is not ready without shards',
       { hasShards: false },
-      ['the relay owns no shards: the database is away, or the worker has just started'],
+      ['the relay owns no shards: the database is unavailable, or the worker has just started'],
     ],
     [
       'is not ready when it has not claimed for fifteen seconds',
@@ -85,7 +85,7 @@ describe('a worker', () => {
       'is not ready when nobody gets workflows',
       { isUnserved: true },
       [
-        'workflows are not processed: Temporal gives them to the release 2, and no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)',
+        'workflows are not processed: Temporal assigns them to the release 2, but no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)',
       ],
     ],
     ['is not ready when Temporal is not polled', { isPolling: false }, ['Temporal is not polled for tasks']],

@@ -361,7 +361,7 @@ describe('field mapping', () => {
       'a default that cannot become the type',
       [{ ...good, type: 'number', default: 'x' }],
       0,
-      /^default must be something that can become a number$/,
+      /^default must be a value that can be converted to number$/,
     ],
     ['a json default that is no JSON', [{ ...good, type: 'json', default: '{' }], 0, /^default must be JSON text$/],
   ];

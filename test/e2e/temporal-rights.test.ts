@@ -120,7 +120,7 @@ describe('a Temporal that asks for rights', () => {
         return { status: response.status, text };
       });
       expect(answer.status).to.equal(503);
-      expect(answer.text).to.include(`needs to be a writer of the namespace ${NAMESPACE}`);
+      expect(answer.text).to.include(`needs the role writer on the namespace ${NAMESPACE}`);
     } finally {
       await worker.kill();
     }

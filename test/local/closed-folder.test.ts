@@ -113,9 +113,9 @@ describe('a folder that only its user may enter', function () {
       const problem = await programs(join(closed, 'cache'), foreign).catch((error: unknown) => error);
       expect((problem as StartupError).name).to.equal(StartupError.name);
       expect((problem as StartupError).message)
-        .to.include(`may not enter ${closed}`)
+        .to.include(`cannot access ${closed}`)
         .and.to.include(`${foreign} belongs to another user`)
-        .and.to.match(/; set XDG_CACHE_HOME to a folder that every user may enter, or start as another user\.$/);
+        .and.to.match(/; set XDG_CACHE_HOME to a folder that every user can access, or start as another user\.$/);
       expect(readdirSync(foreign)).to.deep.equal([]);
     });
   });

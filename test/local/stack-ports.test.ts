@@ -33,7 +33,7 @@ describe('a port that another program takes while the stack starts', () => {
     const stack = await startStack({ dataDir, postgresPort: 0, temporalPort, uiPort: null, log });
     try {
       expect(stack.temporalAddress).to.equal(`127.0.0.1:${temporalPort}`);
-      expect(lines).to.include('a port was taken meanwhile; starting the servers on others');
+      expect(lines).to.include('a port was taken in the meantime; starting the servers on other ports');
       expect(lines.filter((line) => line.startsWith('PostgreSQL listens'))).to.have.length(2);
     } finally {
       await stack.stop();

@@ -105,7 +105,7 @@ describe('npm start', () => {
       second.child.kill('SIGINT');
       second.child.kill('SIGINT');
       expect(await second.exitCode()).to.equal(0);
-      expect(second.output).not.to.contain('ending at once');
+      expect(second.output).not.to.contain('stopping immediately');
       expect(processesOf(dataDir)).to.deep.equal([]);
     }).timeout(3 * START_DEADLINE_MS);
 

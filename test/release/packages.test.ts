@@ -216,7 +216,7 @@ describe('the release', function () {
     const dataDir = join(home, 'hookyard');
     // A terminal sends it to the whole process group.
     process.kill(-(server.child.pid ?? 0), 'SIGINT');
-    await until('its end', () => server.output().includes('everything has ended'));
+    await until('its end', () => server.output().includes('everything has stopped'));
     expect(processesOf(dataDir)).to.deep.equal([]);
   });
 });

@@ -44,7 +44,7 @@ describe("the operator's desk", () => {
     await until('the failure', async () => (await delivery.handle.query(status)).status === 'failed');
     const { currentDetails } = await metadata(delivery);
     expect(currentDetails).to.contain('**Failed** after 1 of 4 attempts: The destination returned 500.');
-    expect(currentDetails).to.contain('`replay` delivers the event again');
+    expect(currentDetails).to.contain('`replay` replays the delivery');
     expect(decodeURIComponent(currentDetails)).to.contain(`EventId = "${delivery.input.eventId}"`);
     expect(decodeURIComponent(currentDetails)).to.contain(`DestinationId = "${delivery.destinationId}"`);
     await delivery.handle.signal(cancel);

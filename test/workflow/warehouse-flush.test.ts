@@ -90,8 +90,8 @@ describe('warehouse workflow', () => {
     await waits(flush, 1);
     expect(await flush.handle.query(warehouseStatus)).to.include({ state: 'frozen', batchId: BATCH_ID, attempts: 4 });
     const metadata = await flush.handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
-    expect(metadata.currentDetails).to.include('could not be written (try 5): The bucket "events" does not exist');
-    expect(metadata.currentDetails).to.include('at once when the destination is changed');
+    expect(metadata.currentDetails).to.include('could not be written (attempt 5): The bucket "events" does not exist');
+    expect(metadata.currentDetails).to.include('immediately after the destination is changed');
     await flush.handle.signal(warehouseChanged);
     await flush.handle.result();
   });

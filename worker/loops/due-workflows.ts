@@ -212,5 +212,5 @@ async function lookAfterReplay({ client, pool, log }: DueWorkflowDeps, due: DueR
   if (state === 'ended') await start(client, 'replay', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
   if (state !== 'stopped') return;
   const lost = await endEventReplay(pool, due, 'failed', 'Its workflow was ended in Temporal');
-  if (lost) log.warn({ replayId, organizationId }, 'replay lost its workflow');
+  if (lost) log.warn({ replayId, organizationId }, 'the workflow of a replay no longer exists');
 }

@@ -69,7 +69,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       return restUntil(parts.map((part) => startWhenDue(part, performance.now())));
     },
     onError(error) {
-      throttled(log).warn({ cause: causeOf(error) }, 'failed to read the due work: it waits');
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to read the due work; it waits');
       return { ms: LOOK_MS };
     },
   });

@@ -143,7 +143,7 @@ export class Shards {
     this.#validUntil = askedAt + DEAD_MS;
     const dead = this.#deadAmong(found.beats, askedAt);
     if (dead.size > 0 && (await removeDead(db, dead)) > 0)
-      log.info({ workers: dead.size }, 'workers are gone; other workers take over their shards');
+      log.info({ workers: dead.size }, 'workers have stopped; other workers take over their shards');
     if (found.shards.length > found.share) await this.#giveUp(found);
     else await this.#take(found);
     return BEAT_MS;

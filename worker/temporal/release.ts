@@ -161,7 +161,7 @@ function tellOf({ release, log }: KeepReleaseDeps, current: string | null): void
   if (release === null)
     log.warn(
       { release: current },
-      'Temporal gives workflows to workers of a release only: set HOOKYARD_WORKER_VERSIONING=on',
+      'Temporal assigns workflows only to workers with a release: set HOOKYARD_WORKER_VERSIONING=on',
     );
   else
     log.warn(

@@ -30,7 +30,7 @@ const provider = component('Provider', {
     'What to set as `verificationConfig.secret`. Null if there is nothing to set.',
   ).nullable(),
   verifyToken: text(
-    'a verify token of your own',
+    'a verify token that you choose',
     'What to set as `verificationConfig.verifyToken`. Null if there is nothing to set.',
   ).nullable(),
   eventType: place.nullable(),

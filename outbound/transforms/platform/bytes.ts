@@ -117,7 +117,7 @@ export const bytes: Part = {
       try {
         return STRICT.decode(decoded);
       } catch {
-        throw new TypeError('These bytes are not a text in UTF-8: a transform in JavaScript can read them with atob');
+        throw new TypeError('These bytes are not UTF-8 text: a transform in JavaScript can read them with atob');
       }
     },
   },

@@ -18,7 +18,8 @@ function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): un
       : createHash(algorithm).update(data);
   if (form === null || form === undefined) return made.digest();
   const encoding = FORMS.find((each) => each === form);
-  if (encoding === undefined) throw new TypeError(`A digest is in ${FORMS.join(', ')}, or bytes without one of these`);
+  if (encoding === undefined)
+    throw new TypeError(`The encoding of a digest must be one of ${FORMS.join(', ')}, or omitted for bytes`);
   return made.digest(encoding);
 }
 

@@ -69,7 +69,7 @@ function hostFunction(vm: QuickJSContext, seed: () => EventSeed): QuickJSHandle 
 
 function copyOf(vm: QuickJSContext, buffer: QuickJSHandle): Uint8Array {
   return vm.getArrayBuffer(buffer).consume(({ value: inside }) => {
-    if (inside.byteLength > MAX_BYTES) throw new RangeError(`These are more than ${MAX_BYTES} bytes`);
+    if (inside.byteLength > MAX_BYTES) throw new RangeError(`More than ${MAX_BYTES} bytes`);
     return Uint8Array.from(inside);
   });
 }

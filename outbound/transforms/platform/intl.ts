@@ -32,15 +32,15 @@ function localesOf(given: unknown, fallback: string | string[]): string | string
   const list: unknown[] = Array.isArray(given) ? given : [given];
   if (list.length > MAX_LOCALES) throw new RangeProblem(`More than ${MAX_LOCALES} languages`);
   return list.map((each) => {
-    if (typeof each !== 'string') throw new TypeError('A language is a text such as de-AT');
+    if (typeof each !== 'string') throw new TypeError('A language must be a string such as de-AT');
     return textOf(each, 1000);
   });
 }
 
 function formatterOf(name: unknown, locales: unknown, options: unknown): object {
-  if (!isClass(name)) throw new TypeError(`There is no Intl.${String(name).slice(0, 100)} here`);
+  if (!isClass(name)) throw new TypeError(`Intl.${String(name).slice(0, 100)} is not supported`);
   const key = JSON.stringify([name, locales, options]);
-  if (key.length > 4096) throw new RangeProblem('These are too many options');
+  if (key.length > 4096) throw new RangeProblem('Too many options');
   const known = made.get(key);
   if (known !== undefined) return known;
   const given = typeof options === 'object' && options !== null ? options : {};
@@ -64,7 +64,7 @@ function intlCall([name, locales, options, method, args]: readonly unknown[]): u
   if (JSON.stringify(args).length > MAX_TEXT) throw new RangeProblem(`More than ${MAX_TEXT} characters`);
   const formatter = formatterOf(name, locales, options);
   const methods: readonly string[] = isClass(name) ? METHODS[name] : [];
-  if (method !== 'resolvedOptions' && !methods.includes(String(method))) throw new TypeError('There is no such method');
+  if (method !== 'resolvedOptions' && !methods.includes(String(method))) throw new TypeError('No such method');
   const result = (Reflect.get(formatter, String(method)) as (...all: unknown[]) => unknown).apply(
     formatter,
     (args as unknown[]).map(unpacked),
@@ -78,7 +78,7 @@ function offsetOf(zone: string, ms: number): string {
   const [, sign, hours = '', minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (sign !== undefined) return `${sign}${hours}${minutes}`;
   if (!/[A-Za-z]/.test(zone))
-    throw new RangeProblem(`No time zone: ${zone}. Write an offset, +0530, or a name, Asia/Kolkata`);
+    throw new RangeProblem(`Invalid time zone: ${zone}. Use an offset such as +0530, or a name such as Asia/Kolkata`);
   const formatter = formatterOf('DateTimeFormat', 'en-US', {
     timeZone: zone,
     timeZoneName: 'longOffset',

@@ -42,7 +42,7 @@ export const filters: Answers = {
   base64_decode: [
     ['{{ "b25lIHR3byB0aHJlZQ==" | base64_decode }} {{ "UmVuw6ll" | base64_decode }}', 'one two three Renée'],
     ['{{ "###" | base64_decode }}', /This is not base64/],
-    ['{{ "/w==" | base64_decode }}', /not a text in UTF-8/],
+    ['{{ "/w==" | base64_decode }}', /not UTF-8 text/],
   ],
   sha256: [['{{ "abc" | sha256 }}', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad']],
   hmac_sha256: [
