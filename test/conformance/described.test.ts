@@ -207,7 +207,9 @@ describe('what an owner describes', () => {
     expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(
       /^secret must not contain/,
     );
-    expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(/^header must be another/);
+    expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(
+      /^header must not be Content-Type/,
+    );
     expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);
     for (const path of ['', '$', 'a[*]', 'a..b']) {
       expect(problemOf({ type: 'body_token', path, secret }), path).to.match(

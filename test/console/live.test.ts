@@ -96,7 +96,7 @@ describe('the live tail of events', () => {
     await onPage(
       `/events?live=on&sourceId=${source.id}`,
       async (page) => {
-        await seen(page, /streams of events running at a time.* The list is refreshed every 5 seconds instead/);
+        await seen(page, /concurrent event streams.* The list is refreshed every 5 seconds instead/);
         await untilListed(page, await records.accepted(source, '{}'));
       },
       { expected: /Failed to load resource.* 429/ },

@@ -61,7 +61,9 @@ describe('Imports of routes that meet others', () => {
     it('overwrite refuses to move a route to another source, which cannot be changed', async () => {
       const result = await importRoutes(organization, [{ ...incoming, sourceSlug: 'billing' }], 'overwrite');
       expect(result).to.deep.include({ overwritten: 0, routes: [] });
-      expect(result.errors[0]).to.match(/^routes\[0\] "Everything": the route of this name belongs to another source/);
+      expect(result.errors[0]).to.match(
+        /^routes\[0\] "Everything": the route with this name belongs to another source/,
+      );
       expect(await organization.api.get(`/api/routes/${stored.id}`)).to.deep.equal(stored);
     });
 
