@@ -121,7 +121,7 @@ async function sendOnce(
 ): Promise<unknown> {
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
   const late = (what: string) =>
-    new HookyardError(`${what} was not answered within ${timeoutMs / 1000} s`, { code: 'TIMEOUT', idempotencyKey });
+    new HookyardError(`${what} got no response within ${timeoutMs / 1000} s`, { code: 'TIMEOUT', idempotencyKey });
   const { signal, ifMatch } = options;
   const terms = { signal, ifMatch, idempotencyKey, deadline: AbortSignal.timeout(timeoutMs), late };
   const { response, what, guarded } = await exchange(settings, call, terms);
@@ -231,7 +231,7 @@ export async function refusalOf(
     await response.body?.cancel();
     // What stands before the API, a proxy for example, answers these in its own words.
     if ([429, 502, 503, 504].includes(response.status))
-      return apiError(response, {}, `${what} was answered ${response.status}`, idempotencyKey);
+      return apiError(response, {}, `${what} returned ${response.status}`, idempotencyKey);
   }
   return notHookyard(response, what, idempotencyKey);
 }
@@ -240,7 +240,7 @@ export function notHookyard({ headers, status }: Response, what: string, idempot
   const location = headers.get('location');
   const how = location ? `a redirect to ${location}` : `as ${headers.get('content-type') ?? 'nothing'}`;
   return new HookyardError(
-    `${what} was answered ${status}${location ? ', ' : ' '}${how}: this is not the API of Hookyard; check the url`,
+    `${what} returned ${status}${location ? ', ' : ' '}${how}: this is not the Hookyard API; check the url`,
     { status, code: 'NOT_HOOKYARD', idempotencyKey },
   );
 }

@@ -158,7 +158,7 @@ function pathOf(template: string, parameters: Record<string, unknown>): string {
   const rest = new Map(Object.entries(parameters));
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest.get(name);
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a text that is not empty`);
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a non-empty string`);
     rest.delete(name);
     return encodeURIComponent(value);
   });

@@ -36,16 +36,19 @@ export async function verifyWebhook(
   );
   if (!id || !timestamp || !signatures)
     throw new WebhookVerificationError('webhook-id, webhook-timestamp or webhook-signature is missing');
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('webhook-timestamp is no number of seconds');
+  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('webhook-timestamp is not a number of seconds');
   const sent = Number(timestamp) * 1000;
-  if (Math.abs(nowMs - sent) > toleranceMs) throw new WebhookVerificationError('webhook-timestamp is too far from now');
+  if (Math.abs(nowMs - sent) > toleranceMs)
+    throw new WebhookVerificationError('webhook-timestamp is too far from the current time');
   const content = signedContent(`${id}.${timestamp}.`, body);
   const given = signatures.split(' ').flatMap((each) => (each.startsWith('v1,') ? (bytesOf(each.slice(3)) ?? []) : []));
   const fits = await Promise.all(
     keys.flatMap((key) => given.map((signature) => crypto.subtle.verify('HMAC', key, signature, content))),
   );
   if (!fits.includes(true))
-    throw new WebhookVerificationError('no signature fits: it was sent by somebody else, or changed on its way');
+    throw new WebhookVerificationError(
+      'no signature matches: the webhook was sent by someone else, or changed in transit',
+    );
   return { id, timestamp: new Date(sent) };
 }
 

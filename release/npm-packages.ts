@@ -16,7 +16,7 @@ export function buildClient(folder: string): void {
   run(process.execPath, [toolOf('typescript'), '-p', join(project, 'client'), '--outDir', join(folder, 'dist')]);
   writePackage(folder, {
     name: '@hookyard/client',
-    description: 'Client of Hookyard, a webhook router, and verification of the webhooks that it delivers.',
+    description: 'Client for Hookyard, a webhook router, with verification of the webhooks that it delivers.',
     engines: { node: '>=20' },
     sideEffects: false,
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' }, './package.json': './package.json' },
@@ -34,7 +34,7 @@ const START_CLI = `#!/usr/bin/env node
 // Plain syntax, so that an older Node gets this far.
 import module from 'node:module';
 if (Number(process.versions.node.split('.')[0]) < 22) {
-  console.error('The command line of Hookyard needs Node 22 or newer, this is ' + process.version + ': https://nodejs.org');
+  console.error('The Hookyard command line needs Node 22 or newer, but this is ' + process.version + ': https://nodejs.org');
   process.exit(2);
 }
 module.enableCompileCache();
@@ -54,7 +54,7 @@ export function buildCli(folder: string): void {
   writeFileSync(join(folder, 'cli', 'hookyard.js'), START_CLI, { mode: 0o755 });
   writePackage(folder, {
     name: 'hookyard',
-    description: 'Command line of Hookyard, a webhook router.',
+    description: 'Command line for Hookyard, a webhook router.',
     engines: { node: '>=22.12' },
     bin: { hookyard: 'cli/hookyard.js' },
     usage: `npx hookyard start                        # all of Hookyard on this machine

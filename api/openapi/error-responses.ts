@@ -112,7 +112,7 @@ function exampleMessage(status: number): string {
   const messages: Record<number, string> = {
     400: 'name is required and must be a string',
     401: 'Missing or invalid credentials',
-    404: 'There is no route with id rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; look for it in the list',
+    404: 'There is no route with id rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; check the ID',
   };
   return messages[status] ?? DESCRIPTIONS[status] ?? 'The request failed';
 }

@@ -44,7 +44,7 @@ export function notFound(kind: string, id: string): ApiError {
   return new ApiError(
     404,
     'RESOURCE_NOT_FOUND',
-    `There is no ${kind} with id ${id} in this organization; look for it in the list`,
+    `There is no ${kind} with id ${id} in this organization; check the ID`,
   );
 }
 

@@ -35,14 +35,14 @@ func readAnswer(response *http.Response, data []byte, result any, what, idempote
 		}
 	case status == 429 || status == 502 || status == 503 || status == 504:
 		// What stands before the API, a proxy for example, answers these in its own words.
-		return errorBody{Message: fmt.Sprintf("%s was answered %d", what, status)}.asError(response, idempotencyKey)
+		return errorBody{Message: fmt.Sprintf("%s returned %d", what, status)}.asError(response, idempotencyKey)
 	}
 	how := " as " + contentType
 	if location := response.Header.Get("Location"); location != "" {
 		how = ", a redirect to " + location
 	}
 	return &APIError{
-		Message:        fmt.Sprintf("%s was answered %d%s: this is not the API of Hookyard; check the address", what, status, how),
+		Message:        fmt.Sprintf("%s returned %d%s: this is not the Hookyard API; check the URL", what, status, how),
 		Status:         status,
 		Code:           CodeNotHookyard,
 		IdempotencyKey: idempotencyKey,

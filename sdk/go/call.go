@@ -161,7 +161,7 @@ func (c *Client) prepare(ctx context.Context, call call, opts []CallOption) (req
 func fill(template string, pairs []string) (string, error) {
 	for index := 0; index+1 < len(pairs); index += 2 {
 		if pairs[index+1] == "" {
-			return "", fmt.Errorf("%s must be a text that is not empty", pairs[index])
+			return "", fmt.Errorf("%s must be a non-empty string", pairs[index])
 		}
 		template = strings.Replace(template, "{"+pairs[index]+"}", url.PathEscape(pairs[index+1]), 1)
 	}
@@ -238,7 +238,7 @@ func (c *Client) sendOnce(ctx context.Context, ready request, result any) error 
 			return ctx.Err()
 		}
 		if within.Err() != nil {
-			message := fmt.Sprintf("%s was not answered within %s", what, timeout)
+			message := fmt.Sprintf("%s got no response within %s", what, timeout)
 			return &APIError{Message: message, Code: CodeTimeout, IdempotencyKey: ready.idempotencyKey, cause: err}
 		}
 		message := fmt.Sprintf("%s cannot be reached (%v)", what, reasonOf(err))

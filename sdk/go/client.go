@@ -91,7 +91,7 @@ func (c *Client) organizationID(ctx context.Context, opts []CallOption) (string,
 		return "", err
 	}
 	if caller.Organization.ID == "" {
-		return "", errors.New("the API did not say which organization the key belongs to")
+		return "", errors.New("the API did not return the organization of the key")
 	}
 	c.organization.id = caller.Organization.ID
 	return c.organization.id, nil

@@ -48,18 +48,18 @@ func VerifyWebhookAt(now time.Time, body []byte, header http.Header, secrets ...
 		return VerifiedWebhook{}, refused("webhook-id, webhook-timestamp or webhook-signature is missing")
 	}
 	if !seconds.MatchString(timestamp) {
-		return VerifiedWebhook{}, refused("webhook-timestamp is no number of seconds")
+		return VerifiedWebhook{}, refused("webhook-timestamp is not a number of seconds")
 	}
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
-		return VerifiedWebhook{}, refused("webhook-timestamp is no number of seconds")
+		return VerifiedWebhook{}, refused("webhook-timestamp is not a number of seconds")
 	}
 	sent := time.Unix(at, 0)
 	if now.Sub(sent).Abs() > Tolerance {
-		return VerifiedWebhook{}, refused("webhook-timestamp is too far from now")
+		return VerifiedWebhook{}, refused("webhook-timestamp is too far from the current time")
 	}
 	if !fits(keys, id+"."+timestamp+".", body, signatures) {
-		return VerifiedWebhook{}, refused("no signature fits: it was sent by somebody else, or changed on its way")
+		return VerifiedWebhook{}, refused("no signature matches: the webhook was sent by someone else, or changed in transit")
 	}
 	return VerifiedWebhook{ID: id, Timestamp: sent}, nil
 }
@@ -84,7 +84,7 @@ func fits(keys [][]byte, prefix string, body []byte, signatures string) bool {
 
 func keysOf(secrets []string) ([][]byte, error) {
 	if len(secrets) == 0 {
-		return nil, errors.New("there is no secret to verify with")
+		return nil, errors.New("no secret to verify with")
 	}
 	keys := make([][]byte, len(secrets))
 	for index, secret := range secrets {

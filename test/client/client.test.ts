@@ -182,7 +182,7 @@ describe('The client', () => {
       expect(error).to.include({ status: null, code: 'TIMEOUT' });
       expect(error.idempotencyKey).to.equal(requests[0]?.headers['idempotency-key']);
       expect(error.message)
-        .to.match(/was not answered within 0\.05 s$/)
+        .to.match(/got no response within 0\.05 s$/)
         .and.not.to.include('whr_test');
       expect(requests).to.have.lengthOf(1);
     });

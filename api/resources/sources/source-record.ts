@@ -24,15 +24,15 @@ function requireSignature(
 ): void {
   if (!rule?.signature) return;
   if (source.verification.type === 'none')
-    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
+    throw invalid('idempotencyKey.signature', 'requires a verificationConfig other than none');
   const sender = senderOf(source);
   if (sender === null || isSigned(sender.verification)) return;
   const provider = providerOf(source);
   throw invalid(
     'idempotencyKey.signature',
     provider
-      ? `needs a provider that signs its webhooks, and ${provider} does not`
-      : `needs a verificationConfig with a signature of the body, and ${source.verification.type} has none`,
+      ? `requires a provider that signs its webhooks, but ${provider} does not`
+      : `requires a verificationConfig with a signature of the body, but ${source.verification.type} has none`,
   );
 }
 

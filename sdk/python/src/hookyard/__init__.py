@@ -1,4 +1,4 @@
-"""Client of Hookyard, a webhook router, and the verification of the webhooks that it delivers."""
+"""Client for Hookyard, a webhook router, with verification of the webhooks that it delivers."""
 
 from . import _types as types
 from ._call import Options, Raw

@@ -143,7 +143,7 @@ def _no_answer(error: Exception, what: str, timeout: float, key: str | None) -> 
     # A connection that is refused counts as one that timed out there.
     is_refused = isinstance(error, urllib3.exceptions.NewConnectionError)
     if isinstance(error, urllib3.exceptions.TimeoutError | TimeoutError) and not is_refused:
-        return HookyardError(f"{what} was not answered within {timeout:g} s", code="TIMEOUT", idempotency_key=key)
+        return HookyardError(f"{what} got no response within {timeout:g} s", code="TIMEOUT", idempotency_key=key)
     return HookyardError(f"{what} cannot be reached ({error})", code="UNREACHABLE", idempotency_key=key)
 
 
@@ -177,11 +177,11 @@ def _answer(response: urllib3.BaseHTTPResponse, data: bytes, what: str, key: str
             raise _api_error(response, body, body["message"], key)
     elif status in (429, 502, 503, 504):
         # What stands before the API, a proxy for example, answers these in its own words.
-        raise _api_error(response, {}, f"{what} was answered {status}", key)
+        raise _api_error(response, {}, f"{what} returned {status}", key)
     location = response.headers.get("location")
     how = f", a redirect to {location}" if location else f" as {content_type or 'nothing'}"
     raise HookyardError(
-        f"{what} was answered {status}{how}: this is not the API of Hookyard; check the url",
+        f"{what} returned {status}{how}: this is not the Hookyard API; check the url",
         status=status,
         code="NOT_HOOKYARD",
         idempotency_key=key,
@@ -296,7 +296,7 @@ def _path_of(template: str, path: dict[str, Any], query: dict[str, Any]) -> str:
     """Fills the path, and adds the query."""
     for name, value in path.items():
         if not isinstance(value, str) or value == "":
-            raise ValueError(f"{name} must be a text that is not empty")
+            raise ValueError(f"{name} must be a non-empty string")
         template = template.replace("{" + name + "}", quote(value, safe=""))
     given = [(name, _text(value)) for name, value in query.items() if value is not None]
     return f"{template}?{urlencode(given)}" if given else template

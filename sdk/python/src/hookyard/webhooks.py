@@ -53,9 +53,9 @@ def verify_webhook(
     if not message_id or not timestamp or not signatures:
         raise WebhookVerificationError("webhook-id, webhook-timestamp or webhook-signature is missing")
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
-        raise WebhookVerificationError("webhook-timestamp is no number of seconds")
+        raise WebhookVerificationError("webhook-timestamp is not a number of seconds")
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
-        raise WebhookVerificationError("webhook-timestamp is too far from now")
+        raise WebhookVerificationError("webhook-timestamp is too far from the current time")
     content = f"{message_id}.{timestamp}.".encode() + (body.encode() if isinstance(body, str) else bytes(body))
     expected = [base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()) for key in keys]
     sent = [
@@ -65,7 +65,7 @@ def verify_webhook(
     ]
     # All are compared, so that the time it takes tells nothing.
     if not any([hmac.compare_digest(one, other) for one in sent for other in expected]):
-        raise WebhookVerificationError("no signature fits: it was sent by somebody else, or changed on its way")
+        raise WebhookVerificationError("no signature matches: the webhook was sent by someone else, or changed in transit")
     return VerifiedWebhook(message_id, int(timestamp))
 
 
