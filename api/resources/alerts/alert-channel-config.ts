@@ -35,7 +35,7 @@ function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>
   const isMasked = typeof value === 'string' && isRedacted(value);
   if (value !== undefined && !isMasked) return sent;
   const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
-  if (!kept && isMasked) throw invalid(`config.${member}`, 'must be the full secret: no stored secret to keep');
+  if (!kept && isMasked) throw invalid(`config.${member}`, 'must be the full secret, because no secret is stored');
   return kept ? { ...sent, [member]: kept } : sent;
 }
 

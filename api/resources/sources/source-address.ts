@@ -41,7 +41,7 @@ function sealedVerifyToken(
     // Encrypted again, the same one would look changed.
     return stored && openToken(deps, stored) === sent ? kept : deps.secretBox.encrypt(sent, id);
   }
-  if (kept === null) throw invalid('handshake.verifyToken', 'must be the full token: no stored token to keep');
+  if (kept === null) throw invalid('handshake.verifyToken', 'must be the full token, because no token is stored');
   return kept;
 }
 
