@@ -68,6 +68,19 @@ describe('settings', () => {
     }
   });
 
+  it('have the documented bounds', () => {
+    const label = 'd'.repeat(63);
+    const domain = [label, label, label, 'd'.repeat(61)].join('.');
+    for (const [name, most, tooMuch] of [
+      ['HOOKYARD_ORG_SLUG', 's'.repeat(63), 's'.repeat(64)],
+      ['HOOKYARD_REPLAY_WINDOW_HOURS', '8760', '8761'],
+      ['HOOKYARD_NOTIFY_RECIPIENTS', domain, `${domain}d`],
+    ] as const) {
+      expect(problemsOf({ [name]: most }), name).to.deep.equal([]);
+      expect(problemsOf({ [name]: tooMuch }).join(), name).to.contain(name);
+    }
+  });
+
   it('need the database of a direct URL by its usual name too', () => {
     const direct = 'postgres://user:supersecret@host/db';
     expect(problemsOf({ DATABASE_DIRECT_URL: direct })).to.deep.equal([

@@ -86,6 +86,7 @@ describe('object key', () => {
       const key = objectKey({ ...batch, compression, fileFormat, prefix: 'v1.2' });
       expect(key).to.equal(`v1.2/date=2026-11-21/20261121T235910007Z-bat_1${ending}`);
       expect(keyOfHalf(key, { id: 'bat_2', at })).to.equal(`v1.2/date=2026-11-21/20261121T235959999Z-bat_2${ending}`);
+      expect(keyOfHalf(key, { id: 'bat_2', at: null })).to.equal(key.replace('bat_1', 'bat_2'));
     }
   });
 
