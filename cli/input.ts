@@ -65,8 +65,8 @@ export function privateKeyOf(file: string | undefined): KeyObject | undefined {
  * @throws CliError when it is not JSON
  */
 export function jsonOf(text: string, option: string): unknown {
-  if (text === '-') return parseJson(readInput('-'), `${option} -`, 'correct it');
-  if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'correct it');
+  if (text === '-') return parseJson(readInput('-'), `${option} -`, 'fix it');
+  if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'fix it');
   const advice = `write it in single quotes, ${option} '{"name": "CRM"}', or in a file, ${option} @file`;
   return parseJson(text, option, advice);
 }

@@ -1,29 +1,29 @@
-/** One thing wrong with one member of a request. */
+/** A problem with one field of a request. */
 export interface Detail {
-  /** Dotted: `retryPolicy.maxRetries`; empty for the whole. */
+  /** The dotted path of the field, such as `retryPolicy.maxRetries`. Empty for the whole body. */
   path: string;
   message: string;
 }
 
-/** Every error of a call, except the abort of its `signal`. The message says what to do, and contains no secret. */
+/** The error of a call, except an abort by its `signal`. The message says what to do, and contains no secrets. */
 export class HookyardError extends Error {
   override readonly name = 'HookyardError';
-  /** The HTTP status; null when there was no answer. */
+  /** The HTTP status. Null if there was no response. */
   readonly status: number | null;
   /**
-   * The API's code (`VALIDATION_ERROR`, `RESOURCE_NOT_FOUND`, ...), null where it gives none. Of the client itself:
-   * `UNREACHABLE`, `TIMEOUT`, and `NOT_HOOKYARD` when something else answered.
+   * The code from the API (`VALIDATION_ERROR`, `RESOURCE_NOT_FOUND`, ...), or null. Codes of the client itself:
+   * `UNREACHABLE`, `TIMEOUT`, and `NOT_HOOKYARD` if the response is not from Hookyard.
    */
   readonly code: string | null;
-  /** Problems of single members of the request; empty for most errors. */
+  /** Problems with individual fields of the request. Empty for most errors. */
   readonly details: readonly Detail[];
-  /** The limit of the organization that the request would exceed (`eventsPerSecond`, ...); null for other errors. */
+  /** The limit of the organization that the request would exceed (`eventsPerSecond`, ...). Null for other errors. */
   readonly limit: string | null;
-  /** Under which the service's log has the request; null when there was no answer. */
+  /** The ID of the request in the log of the service. Null if there was no response. */
   readonly requestId: string | null;
-  /** How long the service asks to wait, in ms; null when it does not say. */
+  /** How long to wait before a retry, in ms. Null if the service did not specify it. */
   readonly retryAfterMs: number | null;
-  /** With which a POST can be sent again by hand without being carried out twice; null for other methods. */
+  /** Send this key again to retry the POST without carrying it out twice. Null for other methods. */
   readonly idempotencyKey: string | null;
 
   constructor(message: string, members: Partial<Omit<HookyardError, 'name' | 'message'>> & { cause?: unknown }) {

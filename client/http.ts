@@ -2,24 +2,24 @@
 import { type Detail, HookyardError } from './errors.ts';
 import { type Ignored, readIgnored } from './ignored.ts';
 
-/** How one call differs from the others. */
+/** Options for one call. */
 export interface CallOptions {
-  /** Ends the call, its waits too; it rejects with the signal's reason. */
+  /** Aborts the call and its waits. The call rejects with the reason of the signal. */
   signal?: AbortSignal;
-  /** Deadline of each request in ms, instead of that of the client. */
+  /** Deadline of each request in ms, instead of the deadline of the client. */
   timeoutMs?: number;
-  /** Of a POST: instead of one made here, to repeat it across processes; 1 to 255 visible ASCII characters. */
+  /** For a POST: replaces the generated key, to retry from another process. 1 to 255 visible ASCII characters. */
   idempotencyKey?: string;
   /**
-   * Of a change: only if the record is at this version, an `ETag` from `onETag`; otherwise it is refused with
+   * For a change: applies only if the record has this version, an `ETag` from `onETag`; otherwise the call fails with
    * PRECONDITION_FAILED.
    */
   ifMatch?: string;
-  /** Called with the `ETag` of an answer that shows one record: its version. */
+  /** Called with the `ETag` of a response that returns a single record: the version of the record. */
   onETag?: (etag: string) => void;
 }
 
-/** An answer that is no JSON, as it came. */
+/** A response that is not JSON, as received. */
 export interface RawAnswer {
   contentType: string | null;
   bytes: Uint8Array;

@@ -14,52 +14,52 @@ export type { Streamed, StreamOptions } from './stream.ts';
 export { type VerifiedWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.ts';
 
 export interface ClientOptions {
-  /** Where the service is, for example `https://hooks.example.com`; a path is kept. */
+  /** The URL of the service, for example `https://hooks.example.com`. May have a path. */
   url: string;
-  /** `whr_...`; without it only what is open to everyone can be asked for. */
+  /** `whr_...`. Without it, only public operations work. */
   apiKey?: string;
-  /** Deadline of each request, its answer's body included, in ms. Default 30,000. */
+  /** Deadline of each request, including the response body, in ms. Default 30,000. */
   timeoutMs?: number;
-  /** How often a request is repeated at most. Default 4; 0 never repeats. */
+  /** Maximum number of retries of a request. Default 4; 0 never retries. */
   maxRetries?: number;
-  /** How long a call waits between its repeats in all, in ms. Default 60,000. */
+  /** Maximum total wait of a call between retries, in ms. Default 60,000. */
   maxWaitMs?: number;
-  /** Sent as `User-Agent` where the runtime lets it. */
+  /** Sent as `User-Agent`, if the runtime allows it. */
   userAgent?: string;
-  /** Instead of the runtime's own. */
+  /** Replaces the `fetch` of the runtime. */
   fetch?: typeof fetch;
-  /** Called when the service did not know parts of a request and ignored them: a misspelt filter, for example. */
+  /** Called when the service ignored unknown parts of a request, such as a misspelled filter. */
   onIgnored?: (ignored: Ignored) => void;
   /**
-   * Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when
-   * it is none.
+   * Parses JSON responses, instead of JSON.parse, which rounds numbers in payloads and conditions to doubles. Throws if
+   * the text is not JSON.
    */
   parseJson?: (text: string) => unknown;
 }
 
 type Page<Item> = { data: Item[]; pagination: Pagination };
 type Part = { data: unknown[]; pagination: CursorPagination };
-/** The operations that answer with one page of a list. */
+/** The operations that return a page of a list. */
 export type ListName = {
   [Name in keyof Operations]: Awaited<ReturnType<Operations[Name]>> extends Page<unknown> ? Name : never;
 }[keyof Operations];
 type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0];
 type Item<Name extends ListName> = Awaited<ReturnType<Operations[Name]>>['data'][number];
 
-/** A method per operation, and `each`: the items of all pages of a list. */
+/** A method for each operation, and `each` for the items of all pages of a list. */
 export interface Client extends Operations {
   /**
-   * Every item of a list, part by part as they are asked for, newest first. Lists that have a `cursor` go by it, and
-   * what is stored meanwhile shifts nothing. The others go by page: records that are made or removed meanwhile shift
-   * these; an item that shows up twice is given once.
+   * All items of a list, newest first. Each page is requested when it is needed. Lists that support cursors use them,
+   * so that new items do not shift the pages. Other lists use page numbers: records that are created or deleted in the
+   * meantime shift the pages, but no item is returned twice.
    * @param input the filters of the operation; `page` is where to begin, by page then; `pageSize` defaults to 100
    */
   each<Name extends ListName>(name: Name, input?: Input<Name>, options?: CallOptions): AsyncGenerator<Item<Name>, void>;
 }
 
 /**
- * Makes a client; nothing is sent until a method is called. Its methods throw HookyardError.
- * @throws TypeError when the url is none
+ * Creates a client. Nothing is sent until you call a method. Methods throw HookyardError.
+ * @throws TypeError if the URL is not valid
  */
 export function createClient(options: ClientOptions): Client {
   const settings: Settings = {

@@ -5,23 +5,23 @@ import { HookyardError } from './errors.ts';
 import { exchange, notHookyard, pause, refusalOf, Repeats, type Settings } from './http.ts';
 
 export interface StreamOptions {
-  /** Ends it; reading it rejects with the signal's reason. */
+  /** Ends the stream. Reading it then rejects with the reason of the signal. */
   signal?: AbortSignal;
-  /** How long it may take until something arrives, in ms, instead of the deadline of the client. */
+  /** Maximum wait for the first data, in ms, instead of the deadline of the client. */
   timeoutMs?: number;
-  /** Of an event, or of `open`: what arrived since then comes first, at most that of ten minutes. */
+  /** The ID of an event or of `open`: the stream starts with the events since then, at most ten minutes back. */
   lastEventId?: string;
 }
 
-/** What a stream of events tells. */
+/** An item of an event stream. */
 export type Streamed =
   /**
-   * It is open, for the first time or again. `lastEventId` is where it begins: nothing that arrives from then on is
-   * left out.
+   * The stream is open, for the first time or after a reconnection. `lastEventId` is its start: no later event is
+   * omitted.
    */
   | { type: 'open'; lastEventId: string | null }
   | { type: 'event'; event: Event }
-  /** Events were left out, because they are older than ten minutes or too many came at once: the list has them. */
+  /** Events were omitted, because they are older than ten minutes or too many arrived at once; the list has them. */
   | { type: 'gap' };
 
 interface Frame {
@@ -41,8 +41,8 @@ const KEPT_MS = 30_000;
 const FORGET_EVERY = 1000;
 
 /**
- * Follows events until its signal ends it. A stream that ends is asked for again, and one that breaks as any other GET
- * is: what was missed comes then, and each event comes once.
+ * Follows events until its signal ends the stream. Reconnects when the stream ends or breaks, continues after the last
+ * event, and returns each event once.
  * @param path with its query
  * @throws HookyardError when it is refused, and when it cannot be reached for longer than the settings allow
  */

@@ -1,15 +1,15 @@
 // For receivers: verifies webhooks that Hookyard delivers, or anybody else who signs by Standard Webhooks.
 
-/** The webhook is not from who has the secret, or too old to be trusted. Answer 400 or 401, and do nothing. */
+/** The webhook was not signed with the secret, or is too old. Return 400 or 401, and do not process it. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
-/** A webhook whose signature is right. */
+/** A webhook with a valid signature. */
 export interface VerifiedWebhook {
-  /** The same in every try: who has seen it before has seen this webhook before. */
+  /** The same in every attempt: use it to skip webhooks that you have already processed. */
   id: string;
-  /** When it was sent. */
+  /** When the webhook was sent. */
   timestamp: Date;
 }
 
@@ -18,8 +18,8 @@ type GivenHeaders = Headers | Record<string, string | string[] | undefined>;
 
 /**
  * Verifies a webhook (`v1`, HMAC-SHA256).
- * @param body what was received, before anything parses it
- * @param secret `whsec_...`; several while a secret is rotated: one must fit
+ * @param body the body as received, before anything parses it
+ * @param secret `whsec_...`, or several during a rotation: one of them must match
  * @param options.toleranceMs how far its time may be from now. Default 300,000
  * @param options.nowMs instead of the clock
  * @throws WebhookVerificationError when it does not fit; TypeError when a secret is none

@@ -61,7 +61,7 @@ const events = {
         ...common,
         failingChannel: z.object({
           id: idOf('alc'),
-          name: text('Channel of the team'),
+          name: text('Team channel'),
           type: z.enum(CHANNEL_TYPES),
           failingSince: timestamp,
           lastError: text('The channel returned 410'),
@@ -79,7 +79,7 @@ const events = {
         ...common,
         recoveredChannel: z.object({
           id: idOf('alc'),
-          name: text('Channel of the team', 'The name of the channel. Null if it was deleted.').nullable(),
+          name: text('Team channel', 'The name of the channel. Null if it was deleted.').nullable(),
         }),
       }),
     }),

@@ -139,7 +139,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       const record = await put.run(ctx, deps);
       return answerOf(ctx, deps, record, ctx.status === 201);
     },
-    summary: `Create or replace the ${noun} of a ${by}`,
+    summary: `Create or replace a ${noun} by ${by}`,
     description: sentences('Replaces the entire record: omitted fields return to their defaults.', put.description),
     answer: { ...now, ofNew: shows },
   });

@@ -11,7 +11,7 @@ import { refuse } from '../request/validation.ts';
 
 export const name = withExample(z.string().max(255).regex(/\S/, 'must not be empty'), 'Orders');
 
-export const description = withExample(z.string().max(5000).nullable(), 'Orders of the shop');
+export const description = withExample(z.string().max(5000).nullable(), 'Shop orders');
 
 export const enabled = withExample(z.boolean(), true);
 

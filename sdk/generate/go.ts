@@ -1,7 +1,7 @@
 // The Go of the API's description. Written as gofmt leaves it: blank lines between members, so that nothing is aligned.
 import { choicesOf, type Description, nameOf, type Operation, type Schema, wordsOf } from './description.ts';
 
-const MADE = '// Made of docs/openapi.json by npm run prepare. DO NOT EDIT.';
+const MADE = '// Generated from docs/openapi.json by npm run prepare. DO NOT EDIT.';
 
 /** @returns the text of `types.go` and `operations.go` */
 export function goFiles(description: Description): { types: string; operations: string } {
@@ -13,7 +13,7 @@ export function goFiles(description: Description): { types: string; operations: 
     operations: [
       `${MADE}\n\npackage hookyard\n`,
       'import (\n\t"context"\n\t"iter"\n)\n',
-      `// Version is that of this package, and of the Hookyard that it was made for.\nconst Version = "${description.version}"\n`,
+      `// Version is the version of this package, and of the Hookyard release that it was generated for.\nconst Version = "${description.version}"\n`,
       operations,
     ].join('\n'),
   };
@@ -43,7 +43,7 @@ function parametersOf(operation: Operation, types: GoTypes): string {
     return `${comment(description)}${goName(parameter)} ${given} \`json:"${parameter},omitzero"\`\n`;
   });
   const body = fields.map((field) => field.replaceAll(/^(?=.)/gm, '\t')).join('\n');
-  return `// ${name} are the parameters of ${exported(operation.id)}; what is nil is left out.\ntype ${name} struct {\n${body}}\n`;
+  return `// ${name} are the parameters of ${exported(operation.id)}; nil fields are omitted.\ntype ${name} struct {\n${body}}\n`;
 }
 
 function methodsOf(operation: Operation, types: GoTypes): string[] {
@@ -53,7 +53,7 @@ function methodsOf(operation: Operation, types: GoTypes): string[] {
   const own = list?.page ?? (typeof answer !== 'object' ? '' : types.typeOf(answer, `${name}Result`));
   const byPage = `${about}${methodOf(operation, name, answer === 'bytes' ? 'Raw' : own, '')}`;
   if (!list?.cursorPage) return [byPage];
-  const from = `// ${name}From is ${name} by cursor: "first", or the NextCursor of the answer before.\n`;
+  const from = `// ${name}From is ${name} by cursor: "first", or the NextCursor of the previous page.\n`;
   return [byPage, from + methodOf(operation, `${name}From`, list.cursorPage, 'cursor')];
 }
 
@@ -105,7 +105,7 @@ function eachOf({ id, list, pathParameters }: Operation): string {
 	}, func(answer *${list?.page}) ([]${item}, Pagination) {
 		return answer.Data, answer.Pagination
 	})`;
-  return `// ${name} gives the items of all parts of ${method}, each part asked for when it is needed.
+  return `// ${name} returns the items of all pages of ${method}, and requests each page when it is needed.
 func (c *Client) ${name}(${given}) iter.Seq2[${item}, error] {
 	given := orZero(params)
 	if given.PageSize == nil {

@@ -10,13 +10,13 @@ import {
   wordsOf,
 } from './description.ts';
 
-const MADE = '# Made of docs/openapi.json by npm run prepare; do not edit.';
+const MADE = '# Generated from docs/openapi.json by npm run prepare; do not edit.';
 const KEYWORDS = ['from', 'class', 'import', 'in', 'is', 'global', 'pass', 'def', 'lambda', 'not', 'or', 'and', 'if'];
 
 /** @returns the text of `_types.py` */
 export function pythonTypes({ schemas }: Description): string {
   return [
-    `${MADE}\n"""What the API takes and answers."""\n`,
+    `${MADE}\n"""The types of requests and responses of the API."""\n`,
     'from typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n',
     ...Object.entries(schemas).map(([name, schema]) => `\n${typeDefinition(name, schema)}\n`),
   ].join('\n');
@@ -40,7 +40,7 @@ function typeDefinition(name: string, schema: Schema): string {
     ...docs(of.description),
   ]);
   const body = [...docs(schema.description), ...(schema.description ? [''] : []), ...lines];
-  const filled = body.length > 0 ? body : ['"""An object of any members."""'];
+  const filled = body.length > 0 ? body : ['"""An object with any fields."""'];
   return [`class ${name}(TypedDict):`, ...indented(filled, 4)].join('\n');
 }
 
@@ -95,9 +95,9 @@ export function pythonOperations({ version, operations }: Description): string {
     'from . import _types as types',
     'from ._call import Caller, Options, Raw\n',
     `VERSION = ${quoted(version)}`,
-    '"""Of this package, and of the Hookyard that it was made for."""\n\n',
+    '"""The version of this package, and of the Hookyard release that it was generated for."""\n\n',
     'class Operations(Caller):',
-    '    """Every operation of the API. Members and parameters are those of its description."""',
+    '    """All operations of the API. Fields and parameters are named as in the API description."""',
     ...methods,
     '',
   ].join('\n');
@@ -163,7 +163,7 @@ function eachOf(operation: Operation): string[] {
   return [
     '',
     `    def ${snake(id).replace(/^list_/, 'each_')}(${argumentsOf(operation, query).join(', ')}) -> Iterator[types.${list?.item}]:`,
-    ...indented(docs(`The items of all parts of ${snake(id)}, each part asked for when it is needed.`), 8),
+    ...indented(docs(`The items of all pages of ${snake(id)}. Each page is requested when it is needed.`), 8),
     `        return self._each(${[...given, list?.cursorPage ? 'True' : 'False', 'options'].join(', ')})`,
   ];
 }

@@ -8,17 +8,17 @@ export function typescriptFile({ schemas, operations }: Description): string {
     `/** ${about} */\nexport const ${name}: ReadonlySet<string> = new Set(${JSON.stringify(members.map(({ id }) => id))});`;
   const paths = operations.map(({ id, method, path }) => `  ${id}: '${method} ${path}',`);
   return [
-    '// Made of docs/openapi.json by npm run prepare; do not edit.',
+    '// Generated from docs/openapi.json by npm run prepare; do not edit.',
     "import type { CallOptions, RawAnswer } from './http.ts';",
     "import type { Streamed, StreamOptions } from './stream.ts';",
     ...Object.entries(schemas).map(
       ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`,
     ),
     `export interface Operations {\n${operations.map((operation) => indent(methodOf(operation))).join('\n')}\n}`,
-    '/** Where each operation is. */\n' +
+    '/** The method and path of each operation. */\n' +
       `export const operations: Readonly<Record<keyof Operations, string>> = {\n${paths.join('\n')}\n};`,
-    set('The lists that also go by cursor.', 'cursorLists', operations.filter(hasCursor)),
-    set('The operations that answer with a stream.', 'streams', operations.filter(isStream)),
+    set('The lists that support cursors.', 'cursorLists', operations.filter(hasCursor)),
+    set('The operations that return a stream.', 'streams', operations.filter(isStream)),
     '',
   ].join('\n\n');
 }
@@ -48,7 +48,7 @@ function inputOf({ pathParameters, hasOrganization, body }: Operation, query: Pa
     ...Object.fromEntries(
       query.map(({ name, schema, hasCommas }) => [name, hasCommas ? { anyOf: [schema.items ?? {}, schema] } : schema]),
     ),
-    ...(hasOrganization && { orgId: { type: 'string', description: 'By default the organization of the key.' } }),
+    ...(hasOrganization && { orgId: { type: 'string', description: 'Defaults to the organization of the key.' } }),
     ...Object.fromEntries(pathParameters.map((name) => [name, { type: 'string' }])),
     ...(body && { body: body.schema }),
   };

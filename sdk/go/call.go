@@ -18,7 +18,7 @@ import (
 
 const firstBackoff = 500 * time.Millisecond
 
-// CallOption changes one call.
+// CallOption configures one call.
 type CallOption func(*callOptions)
 
 type callOptions struct {
@@ -29,27 +29,27 @@ type callOptions struct {
 	onETag         func(string)
 }
 
-// WithCallTimeout sets the deadline of each request of this call, instead of that of the client.
+// WithCallTimeout sets the deadline of each request of this call, instead of the deadline of the client.
 func WithCallTimeout(timeout time.Duration) CallOption {
 	return func(o *callOptions) { o.timeout = timeout }
 }
 
-// InOrganization asks for what another organization has than that of the key.
+// InOrganization sets the organization of the call, instead of the organization of the key.
 func InOrganization(id string) CallOption {
 	return func(o *callOptions) { o.organization = id }
 }
 
-// WithIdempotencyKey sets that of a POST, to repeat it across processes: 1 to 255 visible ASCII characters.
+// WithIdempotencyKey sets the key of a POST, to retry it from another process: 1 to 255 visible ASCII characters.
 func WithIdempotencyKey(key string) CallOption {
 	return func(o *callOptions) { o.idempotencyKey = key }
 }
 
-// IfMatch lets a change be made only if the record is at this version, an ETag from OnETag.
+// IfMatch applies a change only if the record has this version, an ETag from OnETag.
 func IfMatch(etag string) CallOption {
 	return func(o *callOptions) { o.ifMatch = etag }
 }
 
-// OnETag gets the ETag of an answer that shows one record: its version.
+// OnETag receives the ETag of a response that returns a single record: the version of the record.
 func OnETag(onETag func(etag string)) CallOption {
 	return func(o *callOptions) { o.onETag = onETag }
 }
@@ -62,7 +62,7 @@ func optionsOf(opts []CallOption) callOptions {
 	return options
 }
 
-// Raw is an answer that is no JSON, as it came.
+// Raw is a response that is not JSON, as received.
 type Raw struct {
 	ContentType string
 	Content     []byte

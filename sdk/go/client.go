@@ -1,4 +1,4 @@
-// Package hookyard is the client of Hookyard, a webhook router, and verifies the webhooks that it delivers. It needs nothing but the
+// Package hookyard is a client for Hookyard, a webhook router, and verifies the webhooks that it delivers. It uses only the
 // standard library.
 package hookyard
 
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Client has a method for each operation of the API. Several goroutines may use one.
+// Client has a method for each operation of the API. Goroutines may share a client.
 type Client struct {
 	base         string
 	apiKey       string
@@ -31,34 +31,34 @@ type organization struct {
 	id string
 }
 
-// Option changes how a client works.
+// Option configures a client.
 type Option func(*Client)
 
-// WithTimeout sets the deadline of each request, its answer's body included. It is 30 s unless set.
+// WithTimeout sets the deadline of each request, including the response body. The default is 30 s.
 func WithTimeout(timeout time.Duration) Option {
 	return func(c *Client) { c.timeout = timeout }
 }
 
-// WithRetries sets how often a request is repeated at most (4 unless set; 0 never repeats), and how long a call waits between its
-// repeats in all (60 s).
+// WithRetries sets the maximum number of retries of a request (default 4; 0 never retries), and the maximum total wait of a call
+// between retries (default 60 s).
 func WithRetries(most int, maxWait time.Duration) Option {
 	return func(c *Client) { c.maxRetries, c.maxWait = most, maxWait }
 }
 
-// WithUserAgent sets what is sent as User-Agent.
+// WithUserAgent sets the User-Agent header.
 func WithUserAgent(userAgent string) Option {
 	return func(c *Client) { c.userAgent = userAgent }
 }
 
-// WithTransport sets what sends the requests, instead of http.DefaultTransport.
+// WithTransport sets the transport of requests, instead of http.DefaultTransport.
 func WithTransport(transport http.RoundTripper) Option {
 	return func(c *Client) { c.http.Transport = transport }
 }
 
-// New makes a client; nothing is sent until a method is called.
+// New creates a client. Nothing is sent until you call a method.
 //
-// The address is where the service is, for example https://hooks.example.com; a path is kept. The key is whr_...; without it only what
-// is open to everyone can be asked for.
+// The address is the URL of the service, for example https://hooks.example.com, and may have a path. The key is whr_...;
+// without it, only public operations work.
 func New(address, apiKey string, options ...Option) (*Client, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {

@@ -16,28 +16,29 @@ import (
 // Tolerance is how far the time of a webhook may be from now.
 const Tolerance = 5 * time.Minute
 
-// ErrNotVerified is what VerifyWebhook returns for a webhook that is not from who has the secret, or too old to be trusted.
+// ErrNotVerified is the error of VerifyWebhook for a webhook that was not signed with the secret, or is too old.
 var ErrNotVerified = errors.New("the webhook is not verified")
 
-// VerifiedWebhook is a webhook whose signature is right.
+// VerifiedWebhook is a webhook with a valid signature.
 type VerifiedWebhook struct {
-	// ID is the same in every try: who has seen it before has seen this webhook before.
+	// ID is the same in every attempt: use it to skip webhooks that you have already processed.
 	ID string
-	// Timestamp is when it was sent.
+	// Timestamp is when the webhook was sent.
 	Timestamp time.Time
 }
 
 var seconds = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// VerifyWebhook verifies a webhook that Hookyard delivers, or anybody else who signs by Standard Webhooks (v1, HMAC-SHA256).
+// VerifyWebhook verifies a webhook from Hookyard, or from any other sender that signs according to Standard Webhooks (v1,
+// HMAC-SHA256).
 //
-// The body is what was received, before anything parses it. A secret is whsec_...; give several while it is rotated: one must fit.
-// Errors but those about a secret wrap ErrNotVerified: answer 400 or 401, and do nothing.
+// The body is the body as received, before anything parses it. A secret is whsec_...; pass several during a rotation: one of them
+// must match. All errors except those about a secret wrap ErrNotVerified: return 400 or 401, and do not process the webhook.
 func VerifyWebhook(body []byte, header http.Header, secrets ...string) (VerifiedWebhook, error) {
 	return VerifyWebhookAt(time.Now(), body, header, secrets...)
 }
 
-// VerifyWebhookAt is VerifyWebhook at another time than now, for tests of receivers.
+// VerifyWebhookAt is VerifyWebhook with a different current time, for tests of receivers.
 func VerifyWebhookAt(now time.Time, body []byte, header http.Header, secrets ...string) (VerifiedWebhook, error) {
 	keys, err := keysOf(secrets)
 	if err != nil {

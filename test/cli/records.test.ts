@@ -293,9 +293,9 @@ describe('hookyard on the command line', () => {
       /^hookyard: --data is not JSON: .*; write it in single quotes, --data '\{"name": "CRM"\}', or in a file, --data @file\n$/;
     await fails(2, quotes, 'sources', 'create', 'x', '--data', '{\nname');
     const broken = file('broken.json', '{"name":}');
-    const ofFile = /--data @.*broken\.json is not JSON: .*; correct it\n$/;
+    const ofFile = /--data @.*broken\.json is not JSON: .*; fix it\n$/;
     await fails(2, ofFile, 'sources', 'create', 'x', '--data', `@${broken}`);
-    await fails(2, /^hookyard: --data - is empty; correct it\n$/, 'sources', 'create', 'x', '--data', '-');
+    await fails(2, /^hookyard: --data - is empty; fix it\n$/, 'sources', 'create', 'x', '--data', '-');
     const imported = ['import', 'routes', broken, '--on-conflict', 'skip'];
     await fails(2, /broken\.json is not JSON: .*; pass a file written by hookyard export\n$/, ...imported);
     await fails(2, /--on-conflict/, 'import', 'routes', 'x');

@@ -98,7 +98,7 @@ export const alertChannelOperations: Operation[] = [
           mail: { name: 'Team', type: 'mail', config: { emails: 'ops@example.com' }, digestMinutes: 60 },
           webhook: { name: 'Own tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret } },
           slack: {
-            name: 'Channel of the team',
+            name: 'Team channel',
             type: 'slack',
             config: { url: 'https://hooks.slack.com/services/T000/B000/XXXX' },
             kinds: ['delivery_failing', 'circuit_open'],

@@ -81,7 +81,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   avgLatency: computed(recentTotals.avgLatency),
   deliveriesCount: computed(recentTotals.deliveriesCount),
   slug: converted(withExample(field.slug, 'crm')),
-  description: optional(withExample(field.description, 'Of the sales team'), null),
+  description: optional(withExample(field.description, 'Sales team'), null),
   method: optional(z.enum(METHODS), 'POST'),
   headers: optional(field.headers, {}),
   forwardHeaders: optional(field.forwardHeaders, null),

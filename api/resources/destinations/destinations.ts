@@ -158,7 +158,7 @@ export const organizationDestinationOperations: Operation[] = operationsOf(ofOrg
   answer: httpDestination,
   createBody: {
     schema: createHttpBody,
-    examples: { plain: { name: 'CRM', url: 'https://example.com/hooks', description: 'Of the sales team' } },
+    examples: { plain: { name: 'CRM', url: 'https://example.com/hooks', description: 'Sales team' } },
   },
   updateBody: updateDestinationSchema,
   errors: refused,
@@ -190,7 +190,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       find,
       show: (ctx, deps, records) => Promise.all(records.map((each) => showDestination(ctx, deps, each))),
       list: {
-        query: z.object({ ...searchParams('name or address'), enabled: booleanParam }),
+        query: z.object({ ...searchParams('name or URL'), enabled: booleanParam }),
         where: (query) => ({ ...(type && { type }), ...matching(query, 'name', 'url') }),
         item,
         show: summarizeAll,

@@ -115,7 +115,7 @@ export const sourceOperations: Operation[] = [
       description: 'The slug cannot be changed.',
       body: {
         schema: updateSourceSchema,
-        examples: { pause: { enabled: false }, rename: { name: 'Orders of the shop' } },
+        examples: { pause: { enabled: false }, rename: { name: 'Shop orders' } },
       },
     },
     put: {

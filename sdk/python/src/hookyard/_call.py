@@ -24,21 +24,21 @@ PART = 65_536
 
 @dataclass(frozen=True)
 class Options:
-    """How one call differs from the others."""
+    """Options for one call."""
 
     timeout: float | None = None
-    """Deadline of each request in seconds, instead of that of the client."""
+    """Deadline of each request in seconds, instead of the deadline of the client."""
     idempotency_key: str | None = None
-    """Of a POST: instead of one made here, to repeat it across processes; 1 to 255 visible ASCII characters."""
+    """For a POST: replaces the generated key, to retry the request from another process. 1 to 255 visible ASCII characters."""
     if_match: str | None = None
-    """Of a change: only if the record is at this version, an `ETag` from `on_etag`; otherwise it is refused."""
+    """For a change: applies only if the record has this version, an `ETag` from `on_etag`; otherwise the call fails."""
     on_etag: Callable[[str], None] | None = None
-    """Called with the `ETag` of an answer that shows one record: its version."""
+    """Called with the `ETag` of a response that returns a single record: the version of the record."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """An answer that is no JSON, as it came."""
+    """A response that is not JSON, as received."""
 
     content_type: str | None
     content: bytes
@@ -46,7 +46,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Settings:
-    """Of a client."""
+    """The settings of a client."""
 
     url: str
     api_key: str | None
@@ -232,7 +232,7 @@ def _retry_after(text: str | None) -> float | None:
 
 
 class Caller:
-    """Calls operations, and goes through lists."""
+    """Calls operations, and iterates over lists."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

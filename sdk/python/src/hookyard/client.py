@@ -13,9 +13,9 @@ from ._operations import VERSION, Operations
 
 
 class Hookyard(Operations):
-    """A client. Nothing is sent until a method is called; several threads may use one.
+    """A client. Nothing is sent until you call a method. Threads may share a client.
 
-    Its methods raise HookyardError. Answers are the dictionaries that the API sends.
+    Methods raise HookyardError. Responses are the dictionaries that the API returns.
     """
 
     def __init__(
@@ -28,13 +28,13 @@ class Hookyard(Operations):
         max_wait: float = 60.0,
         user_agent: str | None = None,
     ) -> None:
-        """Makes a client.
+        """Creates a client.
 
-        `url`: where the service is, for example `https://hooks.example.com`; a path is kept.
-        `api_key`: `whr_...`; without it only what is open to everyone can be asked for.
-        `timeout`: deadline of each request, its answer's body included, in seconds.
-        `max_retries`: how often a request is repeated at most; 0 never repeats.
-        `max_wait`: how long a call waits between its repeats in all, in seconds.
+        `url`: the URL of the service, for example `https://hooks.example.com`. May have a path.
+        `api_key`: `whr_...`. Without it, only public operations work.
+        `timeout`: deadline of each request, including the response body, in seconds.
+        `max_retries`: maximum number of retries of a request; 0 never retries.
+        `max_wait`: maximum total wait of a call between retries, in seconds.
         """
         settings = Settings(
             url=_base_of(url),
@@ -48,7 +48,7 @@ class Hookyard(Operations):
         super().__init__(settings)
 
     def close(self) -> None:
-        """Closes the connections that are kept for further calls."""
+        """Closes idle connections."""
         self._settings.pool.clear()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What a call that fails raises."""
+"""The errors that calls raise."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import KW_ONLY, dataclass
 
 @dataclass(frozen=True)
 class Detail:
-    """One thing wrong with one member of a request."""
+    """A problem with one field of a request."""
 
     path: str
-    """Dotted: `retryPolicy.maxRetries`; empty for the whole."""
+    """The dotted path of the field, such as `retryPolicy.maxRetries`. Empty for the whole body."""
     message: str
 
 
 @dataclass(eq=False, repr=False)
 class HookyardError(Exception):
-    """Every failure of a call. The message says what to do, and contains no secret."""
+    """The error of a call. The message says what to do, and contains no secrets."""
 
     message: str
     _: KW_ONLY
     status: int | None = None
-    """The HTTP status; None when there was no answer."""
+    """The HTTP status. None if there was no response."""
     code: str | None = None
-    """The API's code (`VALIDATION_ERROR`, ...), None where it gives none. Of the client itself: `UNREACHABLE`, `TIMEOUT`, and
-    `NOT_HOOKYARD` when something else answered."""
+    """The code from the API (`VALIDATION_ERROR`, ...). None if it returned none. Codes of the client: `UNREACHABLE`, `TIMEOUT`,
+    and `NOT_HOOKYARD` if the response is not from Hookyard."""
     details: tuple[Detail, ...] = ()
-    """Problems of single members of the request; empty for most errors."""
+    """Problems with individual fields of the request. Empty for most errors."""
     limit: str | None = None
-    """The limit of the organization that the request would exceed; None for other errors."""
+    """The limit of the organization that the request would exceed. None for other errors."""
     request_id: str | None = None
-    """Under which the service's log has the request; None when there was no answer."""
+    """The ID of the request in the log of the service. None if there was no response."""
     retry_after: float | None = None
-    """How long the service asks to wait, in seconds; None when it does not say."""
+    """How long to wait before a retry, in seconds. None if the service did not specify it."""
     idempotency_key: str | None = None
-    """With which a POST can be sent again by hand without being carried out twice; None for other methods."""
+    """Send this key again to retry the POST without carrying it out twice. None for other methods."""

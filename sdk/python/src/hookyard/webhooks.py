@@ -14,17 +14,17 @@ PREFIX = "whsec_"
 
 
 class WebhookVerificationError(Exception):
-    """The webhook is not from who has the secret, or it is too old to be trusted. Answer 400 or 401, and do nothing."""
+    """The webhook was not signed with the secret, or is too old. Return 400 or 401, and do not process it."""
 
 
 @dataclass(frozen=True)
 class VerifiedWebhook:
-    """A webhook whose signature is right."""
+    """A webhook with a valid signature."""
 
     id: str
-    """The same in every try: who has seen it before has seen this webhook before."""
+    """The same in every attempt: use it to skip webhooks that you have already processed."""
     timestamp: int
-    """When it was sent, in seconds since 1970."""
+    """When the webhook was sent, in seconds since 1970."""
 
 
 def verify_webhook(
@@ -35,15 +35,15 @@ def verify_webhook(
     tolerance: float = 300.0,
     now: float | None = None,
 ) -> VerifiedWebhook:
-    """Verifies a webhook by Standard Webhooks (`v1`, HMAC-SHA256).
+    """Verifies a webhook according to Standard Webhooks (`v1`, HMAC-SHA256).
 
-    `body`: the bytes as they were received, before anything parses them.
-    `headers`: those of the request, with any case.
-    `secret`: `whsec_...`; several while a secret is rotated: one must fit.
-    `tolerance`: how far its time may be from now, in seconds.
-    `now`: instead of the clock, in seconds since 1970.
+    `body`: the bytes as received, before anything parses them.
+    `headers`: the headers of the request. Names are not case-sensitive.
+    `secret`: `whsec_...`, or several during a rotation: one of them must match.
+    `tolerance`: maximum difference between the timestamp and the current time, in seconds.
+    `now`: replaces the current time, in seconds since 1970.
 
-    Raises WebhookVerificationError when it does not fit, ValueError when a secret is none.
+    Raises WebhookVerificationError if the webhook is not valid, and ValueError if a secret is not valid.
     """
     keys = [_key_of(each) for each in ([secret] if isinstance(secret, str) else secret)]
     given = {name.lower(): value for name, value in headers.items()}
