@@ -104,7 +104,7 @@ function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): 
   }
 }
 
-const WORDS = { query: 'the query parameter that holds the token', body: 'the field' };
+const WORDS = { query: 'the query parameter with the token', body: 'the field' };
 
 /** Prints ignored parts of requests on stderr, each name once. */
 function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {

@@ -31,7 +31,7 @@ export interface Ending {
 }
 
 const IN_SERVER =
-  'This command works on the database and is in the package hookyard-server: run it with npx hookyard-server instead of hookyard';
+  'This command accesses the database directly, and is part of the package hookyard-server: run it with npx hookyard-server instead of hookyard';
 
 /** @param address of the service, for messages */
 export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {

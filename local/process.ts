@@ -206,7 +206,7 @@ export async function keepUp(
     failures += 1;
     if (failures > most) return `${name} cannot be kept running: ${reason}`;
     const delayMs = failures === 1 ? 0 : Math.min(firstDelayMs * 2 ** (failures - 2), longestDelayMs);
-    const when = delayMs > 0 ? `in ${seconds(delayMs)}` : 'at once';
+    const when = delayMs > 0 ? `in ${seconds(delayMs)}` : 'immediately';
     log(`${name} ended unexpectedly (${reason}); starting it again ${when}`);
     if (delayMs > 0) await delay(delayMs, undefined, { signal: stopping }).catch(() => {});
     if (stopping.aborted) return undefined;

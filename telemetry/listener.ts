@@ -138,7 +138,7 @@ async function answer(
     response.setHeader('Content-Type', type);
     end(response, status, body);
   } catch (error) {
-    log.warn({ path, cause: causeOf(error) }, 'a request to the port for metrics could not be answered');
+    log.warn({ path, cause: causeOf(error) }, 'failed to respond to a request on the metrics port');
     end(response, 500, 'Internal error\n');
   }
 }

@@ -70,7 +70,9 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
   const keyId = Buffer.from(metadata[KEY_ID] ?? []).toString();
   const key = keys.get(keyId);
   if (!key || !data) {
-    throw new PayloadKeyError(`a payload was encrypted with the key "${keyId}", which HOOKYARD_ENCRYPTION_KEYS lacks`);
+    throw new PayloadKeyError(
+      `a payload was encrypted with the key "${keyId}", which is missing in HOOKYARD_ENCRYPTION_KEYS`,
+    );
   }
   const sealed = Buffer.from(data);
   try {
@@ -81,7 +83,7 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
     return proto.temporal.api.common.v1.Payload.decode(plain);
   } catch {
     throw new PayloadKeyError(
-      `the encryption key "${keyId}" does not open a payload that was encrypted with one of its name`,
+      `the encryption key "${keyId}" cannot decrypt a payload that was encrypted with a key of the same ID`,
     );
   }
 }

@@ -97,7 +97,7 @@ async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean
   if (failed.length > 0) {
     log.error(
       { count: failed.length, ids: failed.slice(0, 10) },
-      'HOOKYARD_ENCRYPTION_KEYS does not open what its keys should have encrypted; set the keys that were used before',
+      'HOOKYARD_ENCRYPTION_KEYS cannot decrypt data that was encrypted with keys of the same IDs; set the keys that were used before',
     );
   }
   if (encrypted === 0) return false;

@@ -110,8 +110,8 @@ const NOT_BUILT = `<!doctype html>
   </head>
   <body>
     <h1>The console is not built yet</h1>
-    <p>The API runs; only these pages are missing. <code>npm start</code> builds them once, beside everything else, which takes about a minute: this page looks again every five seconds.</p>
-    <p>If they do not come, the lines of <code>npm start</code> say why. <code>npm run console:build</code> builds them by hand; it needs the npm registry. <code>HOOKYARD_CONSOLE=off</code> takes this address away.</p>
+    <p>The API is running. <code>npm start</code> builds the console once in the background, which takes about a minute. This page reloads every five seconds.</p>
+    <p>If the console does not appear, check the output of <code>npm start</code>. To build the console manually, run <code>npm run console:build</code>, which needs access to the npm registry. To disable the console, set <code>HOOKYARD_CONSOLE=off</code>.</p>
   </body>
 </html>
 `;

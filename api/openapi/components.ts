@@ -127,8 +127,7 @@ export function withComponents(document: ApiDocument): ApiDocument {
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) nameSchemasOf(operation);
   for (const component of made.values()) tellOnce(component);
   // What came before it in the order has taken its place, with a name that nobody chose.
-  if (unused.size > 0)
-    throw new Error(`api/openapi/component-names.ts names what is not there: ${[...unused].join(', ')}`);
+  if (unused.size > 0) throw new Error(`api/openapi/component-names.ts has unused names: ${[...unused].join(', ')}`);
   components.schemas = Object.fromEntries(sorted(Object.entries(schemas)));
   return document;
 

@@ -61,7 +61,7 @@ function addKeys(program: Command): void {
         extra: (command) =>
           command.option(
             '--org <organization>',
-            'for operators: organization of the key, slug or id; works on the database (see hookyard orgs)',
+            'for operators: organization of the key, slug or id; accesses the database directly (see hookyard orgs)',
           ),
         async run({ context: { client, output }, body, options: { org } }) {
           const request = body as Parameters<typeof client.createApiKey>[0]['body'];

@@ -111,7 +111,7 @@ async function isNamed(client: Client, id: string | null, slug: string): Promise
 
 function lineOf({ ids, left, source }: Removed, also: string): string {
   const parts = [
-    `Removed the records of an earlier session: ${ids.length === 0 ? 'they no longer exist' : ids.join(', ')}`,
+    `Removed the records of an earlier session: ${ids.length === 0 ? 'none were left' : ids.join(', ')}`,
     also,
     source === 'kept' ? 'the source was kept: other routes use it' : '',
     left.length > 0 ? `not removed: ${left.join('; ')}` : '',

@@ -14,7 +14,7 @@ const organizations = () => import('./organizations.ts');
 export function addOrganizations(program: Command): void {
   const orgs = program
     .command('orgs')
-    .description('organizations of the service; works on the database')
+    .description('manage organizations; accesses the database directly')
     .addHelpText('after', ON_THE_DATABASE);
   orgs
     .command('list')

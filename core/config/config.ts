@@ -152,7 +152,7 @@ const variables = {
   HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_PAGERDUTY_URL: { schema: base },
   HOOKYARD_PROVIDER_KEYS_URL: { schema: base },
-  HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
+  HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an email address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },
   DATABASE_DIRECT_URL: { schema: url(['postgres:', 'postgresql:']) },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },

@@ -134,7 +134,7 @@ async function fill(product: Product, folder: string, options: BinariesOptions):
   );
   if (unreachable === undefined) return;
   log(
-    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, which takes a few minutes, only once`,
+    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, once, which takes a few minutes`,
   );
   await phase(log, `built ${what}`, () =>
     buildWithGo({ what, module: product.goModule, programs: product.programs, folder, unreachable, signal, log }),

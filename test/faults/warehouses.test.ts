@@ -278,7 +278,7 @@ describe('warehouses, cut off', function () {
     const answer = await testInstance.client.request('POST', `/api/deliveries/${delivery?.id}/cancel`);
     expect(answer.status).to.equal(409);
     expect(answer.body).to.include({ code: 'INVALID_STATE' });
-    expect(answer.body.message).to.include(`it is part of batch ${id}`);
+    expect(answer.body.message).to.include(`its batch ${id}`);
     gate.mode = 'open';
     expectEachOnce(await pipe.rows(1, RECOVERY_MS), [kept]);
   });

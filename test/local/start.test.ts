@@ -121,7 +121,7 @@ describe('npm start', () => {
         process.kill(Number(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')), 'SIGKILL');
         expect(await waitFor(async () => run.output.includes(again) || undefined, 60_000), again).to.equal(true);
       }
-      expect(run.output).to.include('worker ended unexpectedly (signal SIGKILL); starting it again at once');
+      expect(run.output).to.include('worker ended unexpectedly (signal SIGKILL); starting it again immediately');
       run.child.kill('SIGTERM');
       expect(await run.exitCode()).to.equal(0);
       expect(processesOf(dataDir)).to.deep.equal([]);

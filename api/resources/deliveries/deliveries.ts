@@ -167,10 +167,7 @@ export const deliveryOperations: Operation[] = [
       const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
       const now = await requireDelivery(ctx, deps);
       if (now.status === 'pending' && now.batchId !== null) {
-        throw invalidState(
-          now,
-          `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`,
-        );
+        throw invalidState(now, `its batch ${now.batchId} is being written, so it cannot be cancelled`);
       }
       if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has already ended');
       deps.signals.cancelAll(cancelled);

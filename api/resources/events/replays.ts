@@ -118,6 +118,6 @@ async function create(
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
-  if (deliveriesCreated === 0) return 'Nothing was created: no route has a destination now';
+  if (deliveriesCreated === 0) return 'Nothing was created: no matching route has a destination';
   return deliveriesCreated === 1 ? '1 delivery was created' : `${deliveriesCreated} deliveries were created`;
 }

@@ -20,7 +20,7 @@ export const getDelivery = tool({
   title: 'Show a delivery',
   description:
     'Shows a delivery: each attempt with its time, status code, error and response, and the request as it was sent ' +
-    'or will be sent (secrets masked). The body of the request only with includeBody, for which the key needs the scope payloads:read.',
+    'or will be sent (secrets masked). The body of the request is included only with includeBody, which needs the scope payloads:read.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('ID of a delivery, dlv_...'),
     attempt: z.int().min(1).describe('Number of the attempt (default: the latest attempt)').optional(),
@@ -65,8 +65,8 @@ export const getEvent = tool({
   name: 'get_event',
   title: 'Show an event',
   description:
-    'Shows a received webhook: its headers (secrets masked) and its delivery to each destination. The payload only with includePayload, ' +
-    'for which the key needs the scope payloads:read; it is null when it is no longer kept.',
+    'Shows a received webhook: its headers (secrets masked) and its delivery to each destination. The payload is included only with ' +
+    'includePayload, which needs the scope payloads:read; it is null if it is no longer stored.',
   input: z.strictObject({
     event: inputs.event,
     includePayload: z.boolean().default(false),

@@ -35,7 +35,7 @@ export function Pause({ kind, id, onClose }: PauseProps) {
     <Confirm title={`Pause ${kind}`} verb={`Pause ${kind}`} run={pause} onClose={onClose}>
       <p>
         Webhooks are still accepted. Deliveries {kind === 'route' ? 'of this route' : 'to this destination'} wait until
-        you resume it. Attempts already under way finish.
+        you resume the {kind}. Attempts in flight finish.
       </p>
       <TextInput
         label="Reason"

@@ -41,7 +41,7 @@ export function RotateSecret({ kind, run, onClose, children }: Props) {
           <Button variant="default" disabled={secret === ''} onClick={() => void copy(secret, 'Secret')}>
             Copy
           </Button>
-          <span className="small quiet">Copy it now: it is not shown again.</span>
+          <span className="small quiet">Copy the secret now. It is not shown again.</span>
         </div>
       )}
       <NumberInput

@@ -211,8 +211,8 @@ function Columns({ form }: { form: Form }) {
       <legend>Field mapping</legend>
       <div className="stack">
         <p className="small quiet">
-          Without columns a row holds the whole event. Paths begin with $.payload, $.headers, $.id, $.receivedAt or
-          $.source.
+          Without columns, each row contains the entire event. Paths start with $.payload, $.headers, $.id, $.receivedAt
+          or $.source.
         </p>
         {rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own while they are typed

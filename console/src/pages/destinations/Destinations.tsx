@@ -84,8 +84,8 @@ export function Destinations() {
             run={remove}
           >
             <p>
-              They are removed from all routes, and their open deliveries are cancelled. The delivery history is kept.
-              This cannot be undone.
+              The destinations are removed from all routes, and their open deliveries are cancelled. The delivery
+              history is kept. This cannot be undone.
             </p>
           </ConfirmedAction>
         </div>

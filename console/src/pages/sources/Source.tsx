@@ -159,8 +159,9 @@ function Actions({ source }: { source: Source }) {
       enabling={<p>The source accepts webhooks again.</p>}
       deleting={
         <p>
-          Its routes, {mayReadEvents ? <Count list="listEvents" input={{ sourceId: id }} one="event" /> : 'events'} and
-          their deliveries are deleted too. The ingest URL returns 404.
+          The routes of the source,{' '}
+          {mayReadEvents ? <Count list="listEvents" input={{ sourceId: id }} one="event" /> : 'events'} and their
+          deliveries are deleted too. The ingest URL returns 404.
         </p>
       }
       more={{
