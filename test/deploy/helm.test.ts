@@ -196,9 +196,9 @@ describe('The Helm chart', function () {
     // (300 - 2 x 6 x 12 - 10) / (2 x 8): as many again may be ending during an upgrade.
     expect(spec.maxReplicaCount).to.equal(9);
     const refused = await refusalOf('--set', 'worker.replicas=9');
-    expect(refused).to.include('database.maxConnections is 190').and.include('8 workers fit, not 9');
+    expect(refused).to.include('database.maxConnections is 190').and.include('8 workers, not for 9 workers');
     const oneAfterTheOther = await refusalOf('--set', 'worker.replicas=30', '--set', 'worker.versioning=false');
-    expect(oneAfterTheOther).to.include('16 workers fit, not 30');
+    expect(oneAfterTheOther).to.include('16 workers, not for 30 workers');
   });
 
   const refusalOf = (...args: string[]) =>

@@ -139,7 +139,7 @@ migrateDatabaseUrl: DATABASE_URL
 {{- end }}
 {{- end }}
 {{- if or .ca.secret .ca.configMap }}
-{{- if .hasCa }}{{ fail "temporal.tls.hasCa and temporal.tls.ca both name an authority: choose one" }}{{ end }}
+{{- if .hasCa }}{{ fail "temporal.tls.hasCa and temporal.tls.ca both specify an authority: choose one" }}{{ end }}
 - { name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /etc/hookyard/temporal-ca/ca.crt }
 {{- end }}
 {{- with .serverName }}
@@ -238,6 +238,6 @@ counts twice. */}}
 {{- $wanted := .Values.worker.replicas | int }}
 {{- if .Values.worker.autoscaling.enabled }}{{ $wanted = .Values.worker.autoscaling.minReplicas | int }}{{ end }}
 {{- if gt $wanted $fit }}
-{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with worker.versioning) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/operate/postgresql.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
+{{- fail (printf "database.maxConnections is %d, which is enough for %s API processes and %d workers, not for %d workers (processes that are replaced during an update count twice): raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/operate/postgresql.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
 {{- end }}
 {{- end }}
