@@ -105,7 +105,7 @@ export function tell(ctx: Context, { version }: Pick<Versioned, 'version'>): voi
 /** Call it when there is no record. @throws ApiError 412 when `If-Match` names a version of it */
 export function requireNoVersion(ctx: Context, kind: string, name: string): void {
   if (ctx.req.headers['if-match'] === undefined) return;
-  const message = `There is no ${kind} ${name}, so If-Match cannot match, and nothing was changed: leave out the header to create it`;
+  const message = `There is no ${kind} ${name}, so If-Match cannot match, and nothing was changed: leave out the header to create the ${kind}`;
   throw new ApiError(412, 'PRECONDITION_FAILED', message);
 }
 

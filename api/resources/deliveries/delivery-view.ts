@@ -16,7 +16,7 @@ interface Hold {
 }
 
 const RELEASED: Hold = {
-  reason: 'Held deliveries are sent in order, and it is not the turn of this delivery yet',
+  reason: 'Held deliveries are sent in order, and this delivery is waiting for its turn',
   advice: 'it continues automatically',
 };
 

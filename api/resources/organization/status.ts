@@ -85,7 +85,7 @@ const status = component('InstallationStatus', {
     .describe('Workers that were active in the last few seconds, at most 1,000.'),
   shardsWithoutOwner: count
     .nullable()
-    .describe('The number of shards without a worker. Above 0 for a few seconds after a worker dies.'),
+    .describe('The number of shards without a worker. Above 0 for a few seconds after a worker stops unexpectedly.'),
   circuits: z.object({ open: count, halfOpen: count }).nullable(),
   retention: z.object({ payloads: retained, events: retained }).nullable(),
   housekeeping: z

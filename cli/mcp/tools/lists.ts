@@ -85,7 +85,7 @@ export const listEvents = listTool<Event>({
 export const listDeliveries = listTool<Delivery>({
   ...{ operation: 'listDeliveries', plural: 'deliveries', title: 'Find deliveries' },
   description:
-    'Lists single deliveries, newest first, with status, number of attempts and the error of the latest one. For an overview of failures, use ' +
+    'Lists individual deliveries, newest first, with status, number of attempts and the error of the latest one. For an overview of failures, use ' +
     'list_failures.',
   item: (delivery) => ({
     ...pick(delivery, 'id', 'eventId', 'source', 'route', 'destination', 'status', 'attemptCount', 'statusCode'),

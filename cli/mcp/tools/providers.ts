@@ -34,7 +34,7 @@ export const connectProvider = tool({
   title: 'Create a source for a provider',
   description:
     'Creates a source that accepts the webhooks of a provider, and returns the ingest URL to enter at the provider. get_provider says which secret it needs. A secret ' +
-    'passed here becomes part of this conversation; to keep it out, do not use this tool and let a person run ' +
+    'passed here becomes part of this conversation; to keep it out, do not use this tool; ask a person to run ' +
     'npx hookyard sources create <slug> --provider <name> --secret @file.',
   effect: 'adds',
   input: z.strictObject({
@@ -76,7 +76,7 @@ function requireSecrets(
   const which = missing.map((member) => `${member} (${provider[member]})`).join(' and ');
   const options = missing.map((member) => (member === 'secret' ? '--secret @file' : '--verify-token @file')).join(' ');
   throw usage(
-    `${provider.title} needs ${which}. To keep it out of this conversation, let a person run: ` +
+    `${provider.title} needs ${which}. To keep secrets out of this conversation, ask a person to run: ` +
       `npx hookyard sources create ${slug} --provider ${provider.name} ${options}`,
   );
 }

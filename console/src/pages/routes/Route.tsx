@@ -137,7 +137,7 @@ function Actions({ route }: { route: Route }) {
         deleting={
           <>
             <p>
-              The history has <Count list="listDeliveries" input={{ routeId: id }} one="delivery" /> of this route.
+              The history contains <Count list="listDeliveries" input={{ routeId: id }} one="delivery" /> of this route.
             </p>
             <DeletedRoute />
           </>
