@@ -36,7 +36,7 @@ export function contextOf(command: Command): Context {
   const { url } = address;
   const seconds = Number(options.timeout ?? 30);
   if (!(seconds > 0 && seconds <= 3600))
-    throw usage(`--timeout must be seconds between 0 and 3600, not ${options.timeout}`);
+    throw usage(`--timeout must be a number of seconds between 0 and 3600, not ${options.timeout}`);
   const output = createOutput(options.json === true);
   const client = createClient({
     url,

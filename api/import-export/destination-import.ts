@@ -150,7 +150,7 @@ class Importer {
     const now = await lockDestinations(this.#em, this.#organizationId, [...ids]);
     const before = this.#known.filter(({ id }) => ids.has(id));
     if (JSON.stringify(now) === JSON.stringify(before)) return;
-    throw new ChangedMeanwhileError('a destination was changed during the import that overwrites it');
+    throw new ChangedMeanwhileError('a destination was changed while the import was overwriting it');
   }
 
   /**

@@ -240,7 +240,7 @@ async function followSome(
       return id;
     }
     const route = byId.get(step.id);
-    if (!route) throw new ChangedMeanwhileError('a route was deleted during the import that overwrites it');
+    if (!route) throw new ChangedMeanwhileError('a route was deleted while the import was overwriting it');
     em.assign(route, values, { mergeObjectProperties: false });
     return step.id;
   });

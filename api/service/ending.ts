@@ -55,7 +55,7 @@ async function endInOrder(
     );
     await delay(drainSeconds * 1000, undefined, { signal: hurry }).catch(() => {});
   }
-  log.info({ reason }, `API shutting down: the listener closes; running requests get ${graceSeconds} s`);
+  log.info({ reason }, `API shutting down: the listener closes; running requests have ${graceSeconds} s to finish`);
   const giveUp = () => {
     log.warn('unfinished requests were aborted');
     process.exit(0);

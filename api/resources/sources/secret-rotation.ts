@@ -24,7 +24,7 @@ const overlapSeconds = withExample(
     .max(7 * DAY_SECONDS)
     .default(DAY_SECONDS),
   DAY_SECONDS,
-  'How long the previous secret stays valid, in seconds. With 0, it expires now.',
+  'How long the previous secret stays valid, in seconds. With 0, it expires immediately.',
 );
 export const signingSecretBody = z.object({
   secret: z

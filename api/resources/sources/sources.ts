@@ -129,7 +129,7 @@ export const sourceOperations: Operation[] = [
         });
       },
       description:
-        'Its protection is kept: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` keep their values if omitted, as does a secret omitted from a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
+        'The protection of the source is kept: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` keep their values if omitted, as does a secret omitted from a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
       body: {
         schema: putSourceSchema,
         examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },

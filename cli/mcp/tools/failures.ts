@@ -121,7 +121,7 @@ function summaryOf(since: string, count: number, isComplete: boolean, groups: Gr
   if (count === 0 && issues.length === 0) return `Nothing failed since ${since}.`;
   const all = isComplete ? `${count}` : `More than ${count}`;
   const lines = [
-    `${all} deliveries created since ${since} failed or have not arrived yet, for ${groups.length} causes.`,
+    `${all} deliveries created since ${since} failed or have not arrived yet, with ${groups.length} different causes.`,
   ];
   for (const group of groups.slice(0, NAMED_IN_SUMMARY)) {
     const { route, destination, cause, sample } = group;

@@ -34,8 +34,8 @@ export const connectProvider = tool({
   title: 'Create a source for a provider',
   description:
     'Creates a source that accepts the webhooks of a provider, and returns the ingest URL to enter at the provider. get_provider says which secret it needs. A secret ' +
-    'passed here becomes part of this conversation; to keep it out, do not use this tool; ask a person to run ' +
-    'npx hookyard sources create <slug> --provider <name> --secret @file.',
+    'passed here becomes part of this conversation; to keep the secret out of it, ask a person to run ' +
+    'npx hookyard sources create <slug> --provider <name> --secret @file instead.',
   effect: 'adds',
   input: z.strictObject({
     provider: z.string().min(1).max(100).describe('Name of the provider, such as stripe'),

@@ -46,7 +46,7 @@ export function RotateSecret({ kind, run, onClose, children }: Props) {
       )}
       <NumberInput
         label="Overlap (hours)"
-        description="Both secrets are valid during the overlap. 0 ends the old one now."
+        description="Both secrets are valid during the overlap. With 0, the old secret expires immediately."
         min={0}
         max={MOST_HOURS}
         value={hours}
