@@ -110,7 +110,7 @@ export function apiPages(description: Description): Page[] {
     if (schema === undefined) return '';
     const [first] = Object.values(examples);
     const sample = example ?? first?.value;
-    return `::: details Members of the response\n\n${members(schema) || typeOf(schema)}\n\n:::${
+    return `::: details Fields of the response\n\n${members(schema) || typeOf(schema)}\n\n:::${
       sample === undefined ? '' : `\n\n${json(sample)}`
     }`;
   }
