@@ -1,3 +1,4 @@
+// Slugs: what they may be, and how they are made of names.
 import { createHash } from 'node:crypto';
 import anyAscii from 'any-ascii';
 

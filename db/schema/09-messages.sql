@@ -1,5 +1,5 @@
--- Messages to people: whom they go to, and the outbox of those that are to be sent (docs/guide/issues-and-alerts.md,
--- docs/guide/issues-and-alerts.md).
+-- Messages to people: whom they go to, and the outbox of those that are to be sent
+-- (docs/guide/issues-and-alerts.md).
 
 -- Addresses that routes and alert channels mail to, per organization, and whether their owners have agreed. Written by
 -- a trigger, so that no way to change a route forgets it.

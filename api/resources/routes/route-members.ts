@@ -1,5 +1,5 @@
 // What a route holds.
-// A new member is a row here, a column of the entity and a migration.
+// A new field is a row here, and a column in db/schema/ and of the entity.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { emailList } from '../../../core/messages/recipients.ts';
@@ -24,7 +24,7 @@ import {
 } from '../table.ts';
 import { component, count, flag, idOf, named, text, timestamp, withExample } from '../values.ts';
 
-const MAX_DESTINATIONS = 50;
+const MAX_DESTINATIONS_PER_ROUTE = 50;
 const MAX_FAILOVERS = 3;
 const MAX_INTEGER = 2_147_483_647;
 
@@ -47,7 +47,7 @@ const lane = z.enum(LANE_SETTINGS);
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
 const destinations = z.array(z.string()).refine(distinct, 'must not contain a destination twice');
 // Ids, or slugs in files.
-const primaries = destinations.max(MAX_DESTINATIONS);
+const primaries = destinations.max(MAX_DESTINATIONS_PER_ROUTE);
 const failovers = destinations.max(MAX_FAILOVERS);
 const shownDestination = idOf('dst', 'dst_wh');
 
@@ -65,9 +65,9 @@ export const routeMembers = membersOf<Route>()({
   description: optional(field.description, null),
   sourceId: required(z.string(), { answer: idOf('src'), fileName: 'sourceSlug', file: slug('orders') }),
   destinationIds: required(primaries.min(1), {
-    answer: z.array(shownDestination).max(MAX_DESTINATIONS),
+    answer: z.array(shownDestination).max(MAX_DESTINATIONS_PER_ROUTE),
     fileName: 'destinationSlugs',
-    file: z.array(text('crm')).max(MAX_DESTINATIONS),
+    file: z.array(text('crm')).max(MAX_DESTINATIONS_PER_ROUTE),
   }),
   transformId: optional(reference, null, {
     answer: idOf('tfm').nullable(),
