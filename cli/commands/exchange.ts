@@ -1,9 +1,12 @@
-// hookyard export and import: destinations and routes on their way to another organization.
+// hookyard export and import: destinations and routes on their way to another organization, or from another product.
 import { Argument, type Command, Option } from 'commander';
+import { type Client, HookyardError } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
 import { parseJson, readInput, replaceFile } from '../input.ts';
 import { callOperation } from '../operations.ts';
+import type { Output } from '../output.ts';
+import { type Converted, convert, PRODUCTS } from './import-from.ts';
 
 type Kind = 'destinations' | 'routes';
 type Envelope = Record<string, unknown> & Partial<Record<Kind, unknown[]>>;
@@ -15,6 +18,9 @@ interface ExportOptions {
 interface ImportOptions {
   onConflict: 'skip' | 'rename' | 'overwrite';
   dryRun?: boolean;
+  from?: string;
+  source?: string;
+  eventType: string;
 }
 
 const OPERATIONS = {
@@ -36,16 +42,24 @@ export function addExchange(program: Command): void {
     .action(exportRecords);
   program
     .command('import')
-    .description('import a file written by hookyard export')
-    .addArgument(kind())
-    .argument('<file>', 'file to import, or - for stdin')
+    .description('import a file written by hookyard export, or a list from another product')
+    // With --from there is only the file.
+    .addArgument(kind().argParser((given) => given))
+    .argument('[file]', 'file to import, or - for stdin')
     .addOption(
       new Option('--on-conflict <what>', 'how to handle records that already exist')
         .choices(['skip', 'rename', 'overwrite'])
         .makeOptionMandatory(),
     )
     .option('--dry-run', 'check the file, change nothing')
-    .action(importRecords);
+    .addOption(new Option('--from <product>', 'import the list of another product, with its sources').choices(PRODUCTS))
+    .option('--source <slug>', 'with --from: source of records that name none')
+    .option('--event-type <field>', 'with --from: field that contains the event type', 'payload.type')
+    .action((first: string, second: string | undefined, options: ImportOptions, command: Command) => {
+      if (options.from !== undefined) return importFrom(options.from, first, options, command);
+      if (!(first in OPERATIONS) || second === undefined) throw usage('pass destinations or routes, and a file');
+      return importRecords(first as Kind, second, options, command);
+    });
 }
 
 async function exportRecords(what: Kind, { output: file, ...filters }: ExportOptions, command: Command): Promise<void> {
@@ -81,14 +95,65 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
   const envelope = parseJson(readInput(file), file, EXPORT_ADVICE) as Envelope | null;
   if (!Array.isArray(envelope?.[what]))
     throw usage(`${file} contains no ${what}: it must be a file written by hookyard export ${what}`);
+  const result = await importEnvelope(client, what, envelope, options);
+  output.result(result, () => output.line(told(result)));
+  noteProblems(output, result);
+}
+
+async function importFrom(product: string, file: string, options: ImportOptions, command: Command): Promise<void> {
+  const { client, output } = contextOf(command);
+  const { source, eventType, onConflict } = options;
+  if (onConflict === 'rename') throw usage('--on-conflict rename does not go with --from: routes refer to slugs');
+  const list = parseJson(readInput(file), file, `pass a list from the API of ${product}`);
+  let made: Converted;
+  try {
+    made = convert(product, list, { source: source ?? product, eventType });
+  } catch (error) {
+    throw usage(`${file} is not a list from ${product}: ${(error as Error).message}`);
+  }
+  const { left, ...records } = made;
+  const counts = `${made.sources.length} sources, ${made.destinations.length} destinations, ${made.routes.length} routes`;
+  if (options.dryRun) {
+    output.result(made, () => output.line(JSON.stringify(records, null, 2)));
+    output.note(counts);
+  } else {
+    for (const body of made.sources) await createSource(client, body);
+    const destinations = await importEnvelope(client, 'destinations', { destinations: made.destinations }, options);
+    const routes = await importEnvelope(client, 'routes', { routes: made.routes }, options);
+    output.result({ destinations, routes, left }, () =>
+      output.line(`destinations: ${told(destinations)}\nroutes: ${told(routes)}`),
+    );
+    noteProblems(output, destinations);
+    noteProblems(output, routes);
+  }
+  for (const each of left) output.note(`not imported: ${each}`);
+}
+
+/** A source that is there stays as it is. */
+async function createSource(client: Client, body: object): Promise<void> {
+  try {
+    await callOperation(client, 'createSource', { body });
+  } catch (error) {
+    if (!(error instanceof HookyardError && error.status === 409)) throw error;
+  }
+}
+
+async function importEnvelope(client: Client, what: Kind, envelope: object, options: ImportOptions) {
   const body = { ...envelope, conflictStrategy: options.onConflict, validateOnly: options.dryRun === true };
-  const result = (await callOperation(client, OPERATIONS[what].import, { body })) as ImportResult;
-  const { errors = [], warnings = [], summary = result } = result;
-  const { imported, skipped, overwritten, failed = errors.length } = summary;
-  output.result(result, () =>
-    output.line(`imported ${imported}, skipped ${skipped}, overwritten ${overwritten}, failed ${failed}`),
-  );
-  for (const warning of warnings) output.note(`warning: ${warning}`);
-  for (const error of errors) output.note(`error: ${error}`);
-  if (failed > 0) process.exitCode = EXIT.refused;
+  return (await callOperation(client, OPERATIONS[what].import, { body })) as ImportResult;
+}
+
+function failures({ errors = [], summary }: ImportResult): number {
+  return summary?.failed ?? errors.length;
+}
+
+function told(result: ImportResult): string {
+  const { imported, skipped, overwritten } = result.summary ?? result;
+  return `imported ${imported}, skipped ${skipped}, overwritten ${overwritten}, failed ${failures(result)}`;
+}
+
+function noteProblems(output: Output, result: ImportResult): void {
+  for (const warning of result.warnings ?? []) output.note(`warning: ${warning}`);
+  for (const error of result.errors ?? []) output.note(`error: ${error}`);
+  if (failures(result) > 0) process.exitCode = EXIT.refused;
 }
