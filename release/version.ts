@@ -8,7 +8,12 @@ import { project, run, version as present } from './npm-packages.ts';
 const FILES = [
   'Dockerfile',
   'deploy/helm/hookyard/Chart.yaml',
-  ...globSync('{deploy/compose-env.sh,test/deploy/helm/golden/*.yaml}', { cwd: project }),
+  ...globSync(
+    '{deploy/compose-env.sh,deploy/hosts/*.{yaml,toml,Dockerfile},docs/operate/install.md,test/deploy/helm/golden/*.yaml}',
+    {
+      cwd: project,
+    },
+  ),
 ];
 const UNRELEASED = /^## \S+, not yet released$/m;
 const changelog = readFileSync(join(project, 'CHANGELOG.md'), 'utf8');

@@ -1,6 +1,6 @@
 // What the Dockerfile runs while it builds the image, and what the image is asked for its health, without a container
 // engine.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -16,9 +16,10 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';
+import { INSTALL_MS, pythonWith, requirePython } from '../support/programs/python.ts';
 import { sharedService, startService } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 
@@ -52,8 +53,20 @@ describe('The image', () => {
   it('has the Node of package.json', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
     const { node } = { ...devDependencies, ...dependencies };
-    const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    const stages = [...text.matchAll(/^FROM (\S+:\S+)/gm)].map(([, image]) => image);
     expect(new Set(stages)).to.deep.equal(new Set([`node:${node}-slim`]));
+  });
+
+  it('passes hadolint', async function () {
+    requirePython(this);
+    this.timeout(INSTALL_MS);
+    const file = join(project, 'test', 'support', 'programs', 'hadolint', 'requirements.txt');
+    const python = await pythonWith({ name: 'hadolint', what: 'hadolint', file });
+    const files = ['Dockerfile', 'deploy/hosts/railway.Dockerfile'];
+    expect(spawnSync(join(dirname(python), 'hadolint'), files, { cwd: project, encoding: 'utf8' })).to.include({
+      stdout: '',
+      status: 0,
+    });
   });
 
   it('is built and started from files that exist', () => {
@@ -106,7 +119,7 @@ describe('The image', () => {
 
   it('lists the packages of the console', () => {
     const step = stepWith('/app/sbom-console.cdx.json').replace('/app/', `${folder}/`);
-    execFileSync('sh', ['-c', step], { cwd: join(project, 'console') });
+    execFileSync('sh', ['-c', step], { cwd: project });
     const sbom = JSON.parse(readFileSync(join(folder, 'sbom-console.cdx.json'), 'utf8'));
     expect(sbom.components.map(({ name }: { name: string }) => name)).to.include.members(['react', 'uplot']);
   });
