@@ -8,7 +8,7 @@ import type { Settings } from '../core/config/config.ts';
 import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
 import { HOPS_HEADER } from '../core/ingest/hops.ts';
 import type { StopLink } from '../core/messages/recipients.ts';
-import { addressesUnder } from '../core/http/own-address.ts';
+import { addressesUnder } from '../core/http/installation-addresses.ts';
 import { signStandardWebhook } from '../core/verification/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
 import { MailError, sendToEach, type Smtp } from './mail.ts';

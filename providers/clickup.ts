@@ -1,4 +1,4 @@
-import { hmacOf } from '../core/verification/template.ts';
+import { hmacOf } from '../core/verification/header-signature.ts';
 import type { Provider } from './provider.ts';
 
 export const clickup: Provider = {

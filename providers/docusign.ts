@@ -1,4 +1,4 @@
-import { hmacOf } from '../core/verification/template.ts';
+import { hmacOf } from '../core/verification/header-signature.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const sample = (event: string): Sample => ({

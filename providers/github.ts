@@ -1,4 +1,4 @@
-import { hmacOf } from '../core/verification/template.ts';
+import { hmacOf } from '../core/verification/header-signature.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const OCTOCAT = { login: 'octocat', id: 583231, type: 'User', site_admin: false };

@@ -18,7 +18,7 @@ import {
   workflowReference,
 } from '../core/temporal/operator-markdown.ts';
 import { prefixOf, queryOf, withPrefix } from '../core/temporal/names.ts';
-import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
+import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './signals-and-queries.ts';
 import { UNTIL_DONE } from './own-side.ts';
 
 const { advanceCircuit } = proxyActivities<Activities>({

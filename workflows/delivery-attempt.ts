@@ -27,7 +27,7 @@ import {
   replay,
   retryNow,
   status,
-} from './messages.ts';
+} from './signals-and-queries.ts';
 import { deliveryStatusAttribute, eventIdAttribute } from '../core/temporal/names.ts';
 
 // A worker that dies during an attempt is noticed after this time.

@@ -12,7 +12,7 @@ import {
   summaryLine,
   workflowReference,
 } from '../core/temporal/operator-markdown.ts';
-import type { DeliveryStatusView } from './messages.ts';
+import type { DeliveryStatusView } from './signals-and-queries.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {

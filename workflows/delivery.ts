@@ -21,7 +21,7 @@ import {
   showStatus,
 } from './delivery-attempt.ts';
 import * as texts from './delivery-texts.ts';
-import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
+import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './signals-and-queries.ts';
 import { isLong, UNTIL_DONE } from './own-side.ts';
 import type { ResumedDelivery } from '../core/delivery/delivery.ts';
 import { destinationIdAttribute, prefixOf, routeIdAttribute } from '../core/temporal/names.ts';

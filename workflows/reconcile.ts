@@ -2,7 +2,7 @@
 // Temporal UI shows, says what was repaired.
 import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities, ReconcilePosition, ReconcileStep, Repairs } from '../activities/types.ts';
-import type { ReconcileInput } from './messages.ts';
+import type { ReconcileInput } from './signals-and-queries.ts';
 
 const activities = proxyActivities<Activities>({
   startToCloseTimeout: 120_000,

@@ -14,7 +14,7 @@ import {
 import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/delivery/event-replay.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
-import { cancel, progress, type ReplayInput } from './messages.ts';
+import { cancel, progress, type ReplayInput } from './signals-and-queries.ts';
 import { replayTaskQueue } from '../core/temporal/names.ts';
 import { type Away, awayBy, isLong, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { UploadOutcome, WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../activities/types.ts';
 import { retryDelay } from '../core/delivery/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
-import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
+import { warehouseChanged, type WarehouseInput, warehouseStatus } from './signals-and-queries.ts';
 import { warehouseTaskQueue } from '../core/temporal/names.ts';
 import { isLong, UNTIL_DONE } from './own-side.ts';
 

@@ -14,7 +14,7 @@ import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-att
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { AttemptDeps } from './deps.ts';
-import { awaitSlot, type Permit, waitForResumption } from './limits.ts';
+import { awaitSlot, type Permit, waitForResumption } from './rate-and-concurrency.ts';
 import { CLOSED, type Ending, endWithoutAttempt, recordedOutcome, within } from './outcomes.ts';
 import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 

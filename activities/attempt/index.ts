@@ -3,7 +3,7 @@
 import type { Lane } from '../../core/delivery/delivery.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';
-import { Permit } from './limits.ts';
+import { Permit } from './rate-and-concurrency.ts';
 import type { AttemptDeps } from './deps.ts';
 import { awaitEarlier, record } from './record.ts';
 import { renderContent, renderRequest } from './render.ts';

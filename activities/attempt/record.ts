@@ -4,7 +4,7 @@ import type { Lane } from '../../core/delivery/delivery.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import type { AttemptSpan } from '../../core/process/tracing.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { judge, type Verdict } from '../../core/delivery/verdict.ts';
+import { verdictOf, type Verdict } from '../../core/delivery/verdict.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptExchange, FailoverOffer } from '../../db/hot-path/record-results.ts';
@@ -70,7 +70,7 @@ export async function record(
 
 function judgeAttempt(made: MadeAttempt, { attempt, retryDelay }: AttemptRequest): Judged {
   const { context, route, sent, completedAt } = made;
-  const verdict = judge(sent, route?.expectedResponse ?? null, retryDelay, completedAt.getTime());
+  const verdict = verdictOf(sent, route?.expectedResponse ?? null, retryDelay, completedAt.getTime());
   const failover =
     route === null || verdict.status === 'delivered'
       ? null

@@ -6,7 +6,7 @@ import type { IssueSink } from '../../core/messages/issues.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { limitConcurrency, type Limiter } from '../../core/fairness/concurrency.ts';
-import { type CountedAttempt, countAttempts } from '../../db/circuits/circuits.ts';
+import { type CountedAttempt, countAttemptsInCircuits } from '../../db/circuits/circuits.ts';
 import {
   isLockTimeout,
   isRefusedValue,
@@ -280,7 +280,7 @@ async function countInCircuits(
   });
   if (attempts.length === 0) return { blocked: new Set() };
   try {
-    return { blocked: await countAttempts(deps.pool, attempts) };
+    return { blocked: await countAttemptsInCircuits(deps.pool, attempts) };
   } catch (error) {
     if (isLockTimeout(error)) return { blocked: new Set(), late: countLater(deps, attempts) };
     return { blocked: notCounted(deps, attempts, error) };
@@ -293,7 +293,7 @@ async function countLater(deps: RecordDeps, attempts: CountedAttempt[]): Promise
   for (;;) {
     await pause(LATE_COUNT_PAUSE_MS);
     try {
-      return await deps.lateCounts(() => countAttempts(deps.pool, attempts));
+      return await deps.lateCounts(() => countAttemptsInCircuits(deps.pool, attempts));
     } catch (error) {
       if (!isLockTimeout(error) || performance.now() > until) return notCounted(deps, attempts, error);
     }

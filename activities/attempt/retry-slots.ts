@@ -15,7 +15,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { QUEUED } from './limits.ts';
+import { QUEUED } from './rate-and-concurrency.ts';
 
 // The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows
 // only its own slots.

@@ -10,7 +10,7 @@ import {
   type WaitingDelivery,
 } from '../../core/warehouse/batching.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
-import { objectKey, partitionOf } from '../../core/warehouse/file.ts';
+import { objectKey, partitionOf } from '../../core/warehouse/files-and-keys.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { databaseTime } from '../../db/sql/rules.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';

@@ -4,10 +4,9 @@ import { hashToken } from '../../core/config/api-token.ts';
 import { isUsable, type Settings } from '../../core/config/config.ts';
 import { currentSecret } from '../../core/config/secret-files.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
-import { limitsOf } from '../../core/fairness/limits.ts';
+import { limitsOf } from '../../core/fairness/organization-limits.ts';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
-import { clientOf } from '../../core/http/address-ranges.ts';
-import { isInRanges } from '../../core/http/allowed-addresses.ts';
+import { clientOf, isAllowedFrom } from '../../core/http/address-ranges.ts';
 import type { Log } from '../../core/process/log.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { findKey, noteUse, type ValidKey } from '../../db/organizations/keys.ts';
@@ -154,7 +153,7 @@ export function authenticate(
     const key = token !== undefined && TOKEN.test(token) ? await find(token, address) : null;
     if (!key) throw signIns.fail(address) ?? unauthorized();
     ctx.state.caller = callerWith(key);
-    if (key.allowedAddresses !== null && !isInRanges(address, key.allowedAddresses)) {
+    if (key.allowedAddresses !== null && !isAllowedFrom(address, key.allowedAddresses)) {
       noteRefusedUse(ctx);
       throw refusedAddress(address);
     }

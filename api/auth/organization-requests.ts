@@ -1,5 +1,5 @@
 // What organizations do with the management API of this process: their requests in this minute, and what runs for them.
-import type { LimitName, Limits } from '../../core/fairness/limits.ts';
+import type { LimitName, Limits } from '../../core/fairness/organization-limits.ts';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
 import { limitExceeded } from '../request/errors.ts';
 

@@ -1,5 +1,5 @@
 // What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
-import { allows, groupOf, type SingleScope } from '../../core/config/access.ts';
+import { allows, groupOf, type SingleScope } from '../../core/config/plans-and-scopes.ts';
 import { type ApiState, type Context, callerOf, type Next } from '../request/context.ts';
 import { beginAudit } from './audit-trail.ts';
 import { type ApiError, forbidden, suspended } from '../request/errors.ts';

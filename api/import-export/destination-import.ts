@@ -2,7 +2,7 @@ import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/records/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/records/slugs.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
-import { requireRecordRoom } from '../auth/limits.ts';
+import { requireRecordRoom } from '../auth/request-and-record-limits.ts';
 import { maySeeSecrets } from '../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../request/context.ts';
 import { invalid } from '../request/errors.ts';

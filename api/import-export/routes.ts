@@ -6,7 +6,7 @@ import { newId } from '../../core/text/ids.ts';
 import { Route } from '../../db/records/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/records/routes.ts';
 import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
-import { requireRouteRoom } from '../auth/limits.ts';
+import { requireRouteRoom } from '../auth/request-and-record-limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId } from '../request/context.ts';
 import { type Operation, operation } from '../request/operation.ts';
 import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';

@@ -6,7 +6,7 @@ import type { Settings } from '../../core/config/config.ts';
 import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.ts';
 import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
 import type { Undo } from '../../core/fairness/backlog-room.ts';
-import type { LimitName } from '../../core/fairness/limits.ts';
+import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
 import { METHODS } from '../../core/http/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
@@ -39,7 +39,7 @@ import {
   type SourceRouting,
   tooManyLookups,
 } from './routing.ts';
-import { asksForProof, authenticate, closedBy, confirmed, unknownSource, verifiedSource } from './verification.ts';
+import { asksForProof, authenticateWebhook, closedBy, confirmed, unknownSource, verifiedSource } from './verification.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(\/.*)?$/s;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
@@ -114,7 +114,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
     const received = new Received({ ...incoming, body: Buffer.alloc(0) });
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
-    const outcome = await authenticate(source, received, { baseUrl: baseUrl(), keysOf: () => NO_KEYS });
+    const outcome = await authenticateWebhook(source, received, { baseUrl: baseUrl(), keysOf: () => NO_KEYS });
     if (outcome.kind !== 'handshake') return false;
     handshakes.note(outcome.source.sourceId, outcome.reply, incoming.receivedAt);
     writeAnswer(ctx, handshakeAnswer(outcome.reply));

@@ -41,7 +41,7 @@ interface Asking {
  * @param source null when there is none by this name
  * @throws KeysAwayError when a key of the sender is needed, and cannot be had now
  */
-export async function authenticate(
+export async function authenticateWebhook(
   source: SourceRouting | null,
   received: Received,
   { baseUrl, keysOf }: Asking,
@@ -169,7 +169,7 @@ export async function verifiedSource(
   const { routing, providerKeys, baseUrl } = deps;
   const { organizationSlug, sourceSlug } = received;
   const asking: Asking = { baseUrl: baseUrl(), keysOf: (source) => providerKeys.of(source) };
-  const outcomeOf = (source: SourceRouting | null) => authenticate(source, received, asking).catch(withoutKeys);
+  const outcomeOf = (source: SourceRouting | null) => authenticateWebhook(source, received, asking).catch(withoutKeys);
   const known = await routing.get(organizationSlug, sourceSlug);
   const outcome = await outcomeOf(known);
   if (outcome.kind === 'accepted') return outcome;

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { LIMIT_NAMES } from '../../core/fairness/limits.ts';
+import { LIMIT_NAMES } from '../../core/fairness/organization-limits.ts';
 import { type Described, type ErrorCodes, isConditional, isRepeatable, NO_CODE } from '../request/operation.ts';
 import { component, exampleId, text, withExample } from '../resources/values.ts';
 

@@ -2,10 +2,10 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
-import type { Plan, Scope } from '../../core/config/access.ts';
+import type { Plan, Scope } from '../../core/config/plans-and-scopes.ts';
 import type { Settings } from '../../core/config/config.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
-import type { Limits } from '../../core/fairness/limits.ts';
+import type { Limits } from '../../core/fairness/organization-limits.ts';
 import type { RecipientRule } from '../../core/messages/recipients.ts';
 import type { IngestResult } from '../../core/metrics/ingest.ts';
 import type { Log } from '../../core/process/log.ts';

@@ -1,6 +1,6 @@
 // Errors as the API answers them: one class to throw (rendered by render-errors.ts).
 import { STATUS_CODES } from 'node:http';
-import type { LimitName } from '../../core/fairness/limits.ts';
+import type { LimitName } from '../../core/fairness/organization-limits.ts';
 
 /** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
 export interface ErrorDetail {

@@ -1,7 +1,7 @@
 // `Idempotency-Key` on the POST requests of the management API: a repeat gets the stored answer of the first request
 // and changes nothing.
 import { createHash } from 'node:crypto';
-import { lacking } from '../../core/config/access.ts';
+import { lacking } from '../../core/config/plans-and-scopes.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { DecryptionError } from '../../db/encryption/secret-box.ts';
 import {

@@ -2,7 +2,7 @@
 // description are made of the same lists (operations.ts).
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { isSingleScope, type Resource, type SingleScope } from '../../core/config/access.ts';
+import { isSingleScope, type Resource, type SingleScope } from '../../core/config/plans-and-scopes.ts';
 import type { ApiDeps, ApiRouter, AppContext, Context, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import { check, parseQuery, readJson } from './validation.ts';

@@ -5,7 +5,7 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { auditTrail, FirstOfMinute } from '../auth/audit-trail.ts';
 import { authenticate, requireOwnOrganization } from '../auth/auth.ts';
-import { keyRateLimit, organizationRateLimit } from '../auth/limits.ts';
+import { keyRateLimit, organizationRateLimit } from '../auth/request-and-record-limits.ts';
 import { permit } from '../auth/scopes.ts';
 import { mountConsole } from '../console/serve-console.ts';
 import { mountSignIn } from '../console/sign-in.ts';

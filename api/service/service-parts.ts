@@ -1,6 +1,6 @@
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
-import { ownServices } from '../../core/http/own-services.ts';
+import { ownServices } from '../../core/http/service-addresses.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { EncryptionKey, SecretBox } from '../../db/encryption/secret-box.ts';
@@ -8,7 +8,7 @@ import { CountedIssues } from '../../db/issues/counted.ts';
 import { createStandings, transformBudgets } from '../../db/hot-path/routing.ts';
 import { createThreads } from '../../outbound/threads/index.ts';
 import { createLookUps, systemResolve } from '../../outbound/http/guarded-connect.ts';
-import { createOwnServices } from '../../outbound/http/own-services.ts';
+import { createOwnServices } from '../../outbound/http/protected-services.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { smtpOf } from '../../outbound/mail.ts';
 import { createProviderKeys } from '../../outbound/provider-keys.ts';

@@ -4,7 +4,7 @@ import { describeSettings, publicUrl, readLogSettings, readSettings, type Settin
 import { withSecretFiles } from '../../core/config/secret-files.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { parseRange } from '../../core/http/address-ranges.ts';
-import { apiService } from '../../core/http/own-services.ts';
+import { apiService } from '../../core/http/service-addresses.ts';
 import { recipientRule } from '../../core/messages/recipients.ts';
 import { endWithParent, sayReady } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';

@@ -1,6 +1,6 @@
 // The options of the command line, the same for every bench; each uses those that mean something to it.
 import { parseArgs } from 'node:util';
-import { PLANS, type Plan } from '../../core/config/access.ts';
+import { PLANS, type Plan } from '../../core/config/plans-and-scopes.ts';
 import { LANE_SETTINGS, type LaneSetting } from '../../core/delivery/delivery.ts';
 import { REPEATS } from './undisturbed.ts';
 

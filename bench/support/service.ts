@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import type { Plan } from '../../core/config/access.ts';
+import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';

@@ -1,8 +1,8 @@
 // hookyard keys create --org: the first key of an organization whose keys are lost, for example. No key of it is
 // needed.
 import type { CreateApiKeyRequest } from '../../client/index.ts';
-import { SCOPES } from '../../core/config/access.ts';
-import { normalRange } from '../../core/http/allowed-addresses.ts';
+import { SCOPES } from '../../core/config/plans-and-scopes.ts';
+import { normalRange } from '../../core/http/address-ranges.ts';
 import { newId } from '../../core/text/ids.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';

@@ -1,4 +1,4 @@
-import type { Plan } from '../../core/config/access.ts';
+import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import {

@@ -1,8 +1,8 @@
 // hookyard orgs: what an operator does with organizations. On the database itself, because an API key belongs to one
 // organization and can do nothing with others.
 import { type Command, Option } from 'commander';
-import { PLANS } from '../../core/config/access.ts';
-import { LIMIT_NAMES, LIMITS } from '../../core/fairness/limits.ts';
+import { PLANS } from '../../core/config/plans-and-scopes.ts';
+import { LIMIT_NAMES, LIMITS } from '../../core/fairness/organization-limits.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { ON_THE_DATABASE, onDatabase } from './database.ts';

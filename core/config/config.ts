@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { CODEC_MODES } from './codec-mode.ts';
-import { PLANS } from './access.ts';
+import { PLANS } from './plans-and-scopes.ts';
 import { parseRange } from '../http/address-ranges.ts';
 import { hostAndPort, isDenied } from '../http/host-and-port.ts';
 import { LANE_SETTINGS } from '../delivery/delivery.ts';

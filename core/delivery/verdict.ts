@@ -30,7 +30,7 @@ const RETRY_AFTER_STATUSES = [429, 503];
  * @param retryDelay planned wait before the next attempt in ms; null when there is none left
  * @param nowMs end of the attempt, milliseconds since 1970
  */
-export function judge(
+export function verdictOf(
   answer: Answer,
   expected: ExpectedResponse | null,
   retryDelay: number | null,

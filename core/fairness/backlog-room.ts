@@ -3,7 +3,7 @@
 // more. Organizations share both by the rule of fair-queue.ts; the destinations of one share what it may still take, so
 // a single stuck destination leaves its organization room for others.
 import { mayHold } from './fair-queue.ts';
-import type { Limits } from './limits.ts';
+import type { Limits } from './organization-limits.ts';
 
 /** About what a delivery takes in the database, with an attempt; bytes (docs/operate/scaling.md). */
 const DELIVERY_BYTES = 1500;

@@ -1,5 +1,5 @@
 // A refused webhook as its organization is told of it. The sender may be told less (api/ingest/verification.ts).
-import type { LimitName } from '../fairness/limits.ts';
+import type { LimitName } from '../fairness/organization-limits.ts';
 
 /** Why. What each means: docs/guide/refused-webhooks.md. */
 export const REFUSAL_CAUSES = [

@@ -1,4 +1,4 @@
-import { LIMIT_NAMES } from '../fairness/limits.ts';
+import { LIMIT_NAMES } from '../fairness/organization-limits.ts';
 import { Counter, Gauge, Histogram } from './instruments.ts';
 
 /** How a webhook was answered. The first three are answered with 200. */

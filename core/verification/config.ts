@@ -12,7 +12,7 @@ import {
   type MemberProblem,
   publicKeyType,
   toleranceSeconds,
-} from './template-config.ts';
+} from './header-signature-config.ts';
 
 type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
 

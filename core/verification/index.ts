@@ -9,7 +9,7 @@ import type { Credentials, RawRequest, SchemeKind, Signed, Unsigned, Verificatio
 import { adyenKind, braintreeKind, mailgunKind } from './signed-bodies.ts';
 import { hook0Kind, twilioKind, webSubKind } from './signed-requests.ts';
 import { standardKind } from './standard-webhooks.ts';
-import { hmacKind } from './template.ts';
+import { hmacKind } from './header-signature.ts';
 import { basicKind, bodyTokenKind, headerTokenKind, noneKind, payloadTokenKind, queryTokenKind } from './tokens.ts';
 
 export type { Credentials, RawRequest, Verification } from './scheme.ts';

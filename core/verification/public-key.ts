@@ -12,7 +12,7 @@ import {
   type Unsigned,
   type Verification,
 } from './scheme.ts';
-import { readTemplate, type SignatureTemplate, templateHeaders } from './template.ts';
+import { readTemplate, type SignatureTemplate, templateHeaders } from './header-signature.ts';
 
 /** ECDSA: P-256 and SHA-256, as DER or its two numbers alone. RSA: PKCS #1 v1.5 and SHA-256. */
 export const KEY_ALGORITHMS = ['ecdsa', 'ed25519', 'rsa'] as const;

@@ -11,7 +11,7 @@ import {
   PARTITIONS,
   prefixProblem,
   TEXT_COMPRESSIONS,
-} from './file.ts';
+} from './files-and-keys.ts';
 
 const MIB = 1024 * 1024;
 

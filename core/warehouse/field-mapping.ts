@@ -5,7 +5,7 @@ import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } fr
 import { readPayload } from '../forms/forms.ts';
 import { type DecimalForm, parseExact } from '../text/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
-import { FileTooLargeError, MAX_ROW_BYTES } from './file.ts';
+import { FileTooLargeError, MAX_ROW_BYTES } from './files-and-keys.ts';
 
 const MAX_MAPPING_RULES = 50;
 const MAX_COLUMN_LENGTH = 255;

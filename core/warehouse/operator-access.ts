@@ -5,7 +5,7 @@ import type { Settings } from '../config/config.ts';
 import { currentSecret } from '../config/secret-files.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';
 import { BUCKET_NAMES, usesIdentity } from './credentials.ts';
-import { normalPrefix } from './file.ts';
+import { normalPrefix } from './files-and-keys.ts';
 
 /**
  * One entry of HOOKYARD_WAREHOUSE_IDENTITY: a bucket, or a folder of it, that the operator gives to an organization.

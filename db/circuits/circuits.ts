@@ -183,7 +183,7 @@ export interface CountedAttempt {
  * does not lead to any more do not count; but a probe does, whose circuit has held it since before.
  * @returns the routes that now admit only a probe, or nothing
  */
-export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
+export async function countAttemptsInCircuits(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
   const byRoute = Map.groupBy(
     attempts.toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime()),
     (attempt) => attempt.routeId,

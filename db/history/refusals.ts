@@ -1,5 +1,5 @@
 // Refused webhooks: their counts by hour, and a sample of them.
-import type { LimitName } from '../../core/fairness/limits.ts';
+import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { KEPT_REFUSALS, type RefusalCause, type RefusedWebhook, type RefusalCount } from '../../core/ingest/refusal.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';

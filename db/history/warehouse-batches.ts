@@ -1,5 +1,5 @@
 import type { Conversion } from '../../core/warehouse/rows.ts';
-import type { Compression, FileFormat } from '../../core/warehouse/file.ts';
+import type { Compression, FileFormat } from '../../core/warehouse/files-and-keys.ts';
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../connections/pool.ts';

@@ -5,7 +5,7 @@ import { bounds, jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue, WAKE_RELAYS } from '../sql/rules.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
-import { countAttempts } from '../ledger/entries.ts';
+import { countAttemptsInLedger } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
 
 /** The network exchange of an attempt. Times in ms; null: not reached, or there was no such step. */
@@ -76,7 +76,7 @@ export const countOutcomes = (events: string): string => `finished as (
       status = event_status(e.deliveries_count, e.deliveries_succeeded + f.succeeded, e.deliveries_failed + f.failed)
   from finished f
   where e.id = f.event_id
-), ${countAttempts('changed')}, ended as (
+), ${countAttemptsInLedger('changed')}, ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id,
          delivery_status as status, attempt as attempts, status_code, error_summary, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')

@@ -9,8 +9,8 @@ import type { IdempotencyKeyRule } from '../records/entities.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { transformVersion } from '../sql/rules.ts';
 import { LRUCache } from 'lru-cache';
-import type { Plan } from '../../core/config/access.ts';
-import { type LimitOverrides, type Limits, limitsOf } from '../../core/fairness/limits.ts';
+import type { Plan } from '../../core/config/plans-and-scopes.ts';
+import { type LimitOverrides, type Limits, limitsOf } from '../../core/fairness/organization-limits.ts';
 
 export interface RoutingRow {
   organizationId: string;

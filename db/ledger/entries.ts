@@ -29,7 +29,7 @@ export const countArrivals = (accepted: string, counts: string): string => `coun
  * A CTE `counted` that counts attempts and the deliveries that they ended.
  * @param changed the CTE of the deliveries that the attempts changed
  */
-export const countAttempts = (changed: string): string => `counted as (
+export const countAttemptsInLedger = (changed: string): string => `counted as (
   insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts,
                               latency_sum, latencies, delivered, failed, failed_over, last_success_at, last_failure_at)
   select organization_id, ${bucketOf('completed_at')}, source_id, coalesce(route_id, ''), destination_id,

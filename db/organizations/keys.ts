@@ -1,6 +1,6 @@
 // API keys, and the one-time codes of the console's sign-in links that are exchanged for keys.
-import type { Scope } from '../../core/config/access.ts';
-import type { LimitOverrides } from '../../core/fairness/limits.ts';
+import type { Scope } from '../../core/config/plans-and-scopes.ts';
+import type { LimitOverrides } from '../../core/fairness/organization-limits.ts';
 import type { Organization } from '../records/entities.ts';
 import { firstRow, type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
 import { randomBytes, timingSafeEqual } from 'node:crypto';

@@ -1,8 +1,8 @@
 // Organizations as an operator sees and changes them (cli/operator/orgs.ts): plans, limits, suspension, deletion. What
 // tenants do is limited to their own organization.
-import type { Plan } from '../../core/config/access.ts';
+import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { newId } from '../../core/text/ids.ts';
-import { type LimitOverrides, LIMIT_NAMES, type LimitName } from '../../core/fairness/limits.ts';
+import { type LimitOverrides, LIMIT_NAMES, type LimitName } from '../../core/fairness/organization-limits.ts';
 import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { forgetPlans } from '../replay/event-replays.ts';

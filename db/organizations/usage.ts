@@ -1,6 +1,6 @@
 // What organizations use, by day (UTC): from the ledger, which keeps their days as long as the organization.
-import type { LimitOverrides } from '../../core/fairness/limits.ts';
-import type { Plan } from '../../core/config/access.ts';
+import type { LimitOverrides } from '../../core/fairness/organization-limits.ts';
+import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { byDay, dayOf } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
 

@@ -1,7 +1,7 @@
 // The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets
 // (hot-path/, history/).
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Plan, Scope } from '../../core/config/access.ts';
+import type { Plan, Scope } from '../../core/config/plans-and-scopes.ts';
 import type { ChannelType, QuietHours } from '../../core/messages/channel.ts';
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import type { RetryPolicy } from '../../core/delivery/backoff.ts';
@@ -10,7 +10,7 @@ import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 import type { FilterCondition, FilterLogic } from '../../core/filters/filter.ts';
 import type { IssueKind } from '../../core/messages/issues.ts';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';
-import type { LimitOverrides } from '../../core/fairness/limits.ts';
+import type { LimitOverrides } from '../../core/fairness/organization-limits.ts';
 import type { DeliveryMethod } from '../../core/http/methods.ts';
 import type { ExpectedResponse } from '../../core/delivery/verdict.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';

@@ -2,7 +2,7 @@
 // organization.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plan } from '../../core/config/access.ts';
+import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import type { Settings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';

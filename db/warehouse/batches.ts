@@ -4,7 +4,7 @@
 import { errorText } from '../../core/text/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
-import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/file.ts';
+import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/files-and-keys.ts';
 import { type Conversion, convertedCount, type PayloadColumn } from '../../core/warehouse/rows.ts';
 import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';

@@ -1,4 +1,4 @@
-import type { KeyOrder } from '../../core/warehouse/file.ts';
+import type { KeyOrder } from '../../core/warehouse/files-and-keys.ts';
 import type { Pool } from '../connections/pool.ts';
 import { bounds, jsonParameter } from '../connections/parameters.ts';
 import { unqueue } from '../sql/rules.ts';

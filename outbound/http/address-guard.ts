@@ -208,7 +208,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
  * @throws Error as `parseAllowList` does
  */
 export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
-  // core/http/own-services.ts has those that deny.
+  // core/http/service-addresses.ts has those that deny.
   const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE && !isDenied(entry));
   const shared = parseAllowList(lasting);
   if (!entries.includes(LOOPBACK_FOR_ONE)) return () => shared;

@@ -8,7 +8,7 @@ import { buildConnector } from 'undici';
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { type AllowList, currentAllowList, type IsOfThisMachine, normalHost, refusalOf } from './address-guard.ts';
-import { createOwnServices, type OwnServices } from './own-services.ts';
+import { createOwnServices, type OwnServices } from './protected-services.ts';
 import { type Connection, watchSocket } from './pools.ts';
 import { OwnSendError } from './send-errors.ts';
 

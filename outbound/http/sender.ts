@@ -1,12 +1,12 @@
 // Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
 // through here, and so through the address guard.
 import type { HeaderBytes } from '../../core/http/header-text.ts';
-import { addressesUnder } from '../../core/http/own-address.ts';
+import { addressesUnder } from '../../core/http/installation-addresses.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import type { AnswerBody } from './answer-body.ts';
 import { exchange } from './exchange.ts';
 import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
-import { createOwnServices } from './own-services.ts';
+import { createOwnServices } from './protected-services.ts';
 import { createPools, type ExchangeFacts } from './pools.ts';
 import { describeError, type SendError } from './send-errors.ts';
 

@@ -2,7 +2,7 @@ import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
 import { TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
 import { Conversions, type MadeRowText, rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
-import { BETWEEN_ROWS, FileTooLargeError } from '../../core/warehouse/file.ts';
+import { BETWEEN_ROWS, FileTooLargeError } from '../../core/warehouse/files-and-keys.ts';
 import type { MadeRows, RowEvent, RowsTask } from './tasks.ts';
 
 /** What the row of one event may take, in ms: for what it searches, and for each byte that its rules may write. */

@@ -4,7 +4,7 @@ import type { Passage, StoredFilter } from '../../core/filters/gate.ts';
 import type { SchemaError, StoredSchema } from '../../core/schemas/schema.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
-import type { FileFormat, FileRows } from '../../core/warehouse/file.ts';
+import type { FileFormat, FileRows } from '../../core/warehouse/files-and-keys.ts';
 import type { TransformCode, TransformEvent, TransformResult } from '../transforms/language.ts';
 import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
 

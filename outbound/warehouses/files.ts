@@ -13,7 +13,7 @@ import {
   isTextCompression,
   type TextCompression,
   TextFile,
-} from '../../core/warehouse/file.ts';
+} from '../../core/warehouse/files-and-keys.ts';
 import type { Threads } from '../threads/index.ts';
 import type { ObjectParts, StoreResult, Warehouses, WarehouseTarget } from './index.ts';
 import { ParquetFile } from './parquet-file.ts';

@@ -6,7 +6,7 @@ import {
   type FileRows,
   type FileSink,
   FileTooLargeError,
-} from '../../core/warehouse/file.ts';
+} from '../../core/warehouse/files-and-keys.ts';
 import { Conversions } from '../../core/warehouse/rows.ts';
 import { type Threads, WorkEndedError } from '../threads/index.ts';
 import type { EncodedRowGroup, ParquetForm } from './parquet-rows.ts';

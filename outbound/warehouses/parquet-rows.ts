@@ -4,7 +4,7 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { type DecimalForm, unscaled } from '../../core/text/exact-json.ts';
 import type { ParquetColumn, ParquetType } from '../../core/warehouse/field-mapping.ts';
-import type { Compression } from '../../core/warehouse/file.ts';
+import type { Compression } from '../../core/warehouse/files-and-keys.ts';
 
 export interface ParquetForm {
   columns: readonly ParquetColumn[];

@@ -2,7 +2,7 @@
 // stores, a line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
-import { dataKeyOf } from '../../core/warehouse/file.ts';
+import { dataKeyOf } from '../../core/warehouse/files-and-keys.ts';
 import type { OperatorR2 } from '../../core/warehouse/operator-access.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 

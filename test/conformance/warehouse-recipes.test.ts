@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Compression, FileFormat } from '../../core/warehouse/file.ts';
+import type { Compression, FileFormat } from '../../core/warehouse/files-and-keys.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import { INSTALL_MS, requirePython } from '../support/programs/python.ts';
 import { installClickHouse, installReaders, runRecipe } from '../support/warehouse/readers.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ErrorSummary, named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
-import { judge } from '../../core/delivery/verdict.ts';
+import { verdictOf } from '../../core/delivery/verdict.ts';
 import { describeError, OwnSendError } from '../../outbound/http/send-errors.ts';
 import { transformError } from '../../outbound/transforms/content.ts';
 import { NoThreadError } from '../../outbound/threads/index.ts';
@@ -31,7 +31,7 @@ describe('errors as they may leave PostgreSQL', () => {
   it('of an answer, which has only its status', () => {
     const answer = { kind: 'response' as const, statusCode: 500, headers: { secret: SECRET }, contains: false };
     const text = 'The destination returned 500';
-    expect(judge(answer, null, null, 0).error).to.deep.equal({ summary: text, detail: text });
+    expect(verdictOf(answer, null, null, 0).error).to.deep.equal({ summary: text, detail: text });
   });
 
   for (const [what, error, summary, detail] of [

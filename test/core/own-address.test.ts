@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addressesUnder } from '../../core/http/own-address.ts';
+import { addressesUnder } from '../../core/http/installation-addresses.ts';
 
 describe('an address', () => {
   const rows: [base: string, own: string[], others: string[]][] = [

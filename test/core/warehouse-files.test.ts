@@ -12,7 +12,7 @@ import {
   partitionOf,
   TextFile,
   type TextFormat,
-} from '../../core/warehouse/file.ts';
+} from '../../core/warehouse/files-and-keys.ts';
 import { KeptFile } from '../support/requests/kept-file.ts';
 
 function event(

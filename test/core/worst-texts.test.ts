@@ -19,7 +19,7 @@ import { urlProblem } from '../../core/http/http-url.ts';
 import { oneLine } from '../../core/messages/message.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
 import { plain, summaryLine } from '../../core/temporal/operator-markdown.ts';
-import { addressesUnder } from '../../core/http/own-address.ts';
+import { addressesUnder } from '../../core/http/installation-addresses.ts';
 import { withoutParameter } from '../../core/http/query-text.ts';
 import { maskHeaders } from '../../core/text/redaction.ts';
 import { verificationConfigSchema } from '../../core/verification/config.ts';

@@ -4,7 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import { REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 import {
   changeCircuits,
-  countAttempts,
+  countAttemptsInCircuits,
   electProbe,
   loadCircuits,
   resetCircuit,
@@ -49,7 +49,7 @@ describe('circuits in the database', () => {
 
   it('counts every failure when many workers count at once', async () => {
     const made = await route(1000);
-    await inParallel(() => countAttempts(pool, [attempt(made, false), attempt(made, false)]));
+    await inParallel(() => countAttemptsInCircuits(pool, [attempt(made, false), attempt(made, false)]));
     const { circuit, version } = await load(made.id);
     expect(circuit).to.include({ state: 'closed', failureCount: 2 * PARALLEL });
     expect(version, 'one write for each').to.equal(PARALLEL);
@@ -57,7 +57,7 @@ describe('circuits in the database', () => {
 
   it('opens once when workers reach the threshold at the same instant', async () => {
     const made = await route(PARALLEL / 2);
-    const blocked = await inParallel(() => countAttempts(pool, [attempt(made, false)]));
+    const blocked = await inParallel(() => countAttemptsInCircuits(pool, [attempt(made, false)]));
     expect(blocked.filter((routes) => routes.has(made.id)).length, 'those that counted from then on').to.equal(
       PARALLEL - PARALLEL / 2 + 1,
     );
@@ -76,14 +76,14 @@ describe('circuits in the database', () => {
       );
       return rows;
     };
-    await countAttempts(pool, [attempt(made, false)]);
+    await countAttemptsInCircuits(pool, [attempt(made, false)]);
     const [first] = await issues();
     expect(first).to.include({ state: 'open', count: 1 });
     for (const count of [2, 3]) {
       await resetCircuit(pool, made.id);
       expect((await issues()).map(({ state }) => state)).to.deep.equal(['resolved']);
       const opener = attempt(made, false);
-      await Promise.all([countAttempts(pool, [opener]), countAttempts(pool, [opener])]);
+      await Promise.all([countAttemptsInCircuits(pool, [opener]), countAttemptsInCircuits(pool, [opener])]);
       expect(await issues()).to.deep.equal([{ id: first?.id, state: 'open', count, sample: opener.deliveryId }]);
     }
     await resetCircuit(pool, made.id);
@@ -91,7 +91,7 @@ describe('circuits in the database', () => {
       made.id,
       REOPENS_WITHIN_MINUTES + 1,
     ]);
-    await countAttempts(pool, [attempt(made, false)]);
+    await countAttemptsInCircuits(pool, [attempt(made, false)]);
     const [old, later] = await issues();
     expect(old).to.include({ id: first?.id, state: 'resolved' });
     expect(later).to.include({ state: 'open', count: 1 });
@@ -101,8 +101,8 @@ describe('circuits in the database', () => {
   it('ends in one of the two orders when a success and the failure that opens meet', async () => {
     for (let round = 0; round < 10; round += 1) {
       const made = await route(2);
-      await countAttempts(pool, [attempt(made, false)]);
-      await Promise.all([countAttempts(pool, [attempt(made, true)]), countAttempts(pool, [attempt(made, false)])]);
+      await countAttemptsInCircuits(pool, [attempt(made, false)]);
+      await Promise.all([countAttemptsInCircuits(pool, [attempt(made, true)]), countAttemptsInCircuits(pool, [attempt(made, false)])]);
       const { state, failureCount } = (await load(made.id)).circuit;
       // The success first: one failure is left. The failure first: it opens, and the success only ends the count.
       expect(`${state} ${failureCount}`).to.be.oneOf(['closed 1', 'open 0']);
@@ -113,7 +113,7 @@ describe('circuits in the database', () => {
     const made = await route(2);
     const [first, second, third] = [attempt(made, false), attempt(made, true), attempt(made, false)];
     const at = (ms: number) => new Date(1_795_000_000_000 + ms);
-    await countAttempts(pool, [
+    await countAttemptsInCircuits(pool, [
       { ...third, completedAt: at(3) },
       { ...second, completedAt: at(2) },
       { ...first, completedAt: at(1) },
@@ -123,13 +123,13 @@ describe('circuits in the database', () => {
 
   it('elects one probe, and hears of one result of it', async () => {
     const made = await route(1);
-    await countAttempts(pool, [attempt(made, false)]);
+    await countAttemptsInCircuits(pool, [attempt(made, false)]);
     await changeCircuits(pool, [made.id], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
     const elected = await inParallel((n) => electProbe(pool, made.id, `dlv_${n}`));
     const probes = new Set(elected.map((each) => each?.circuit.probe?.deliveryId));
     expect(probes.size).to.equal(1);
     const [probe = ''] = [...probes] as string[];
-    await inParallel(() => countAttempts(pool, [attempt(made, true, probe)]));
+    await inParallel(() => countAttemptsInCircuits(pool, [attempt(made, true, probe)]));
     expect((await load(made.id)).circuit, 'the threshold is 2').to.include({
       state: 'half_open',
       probeSuccessCount: 1,
@@ -139,10 +139,10 @@ describe('circuits in the database', () => {
   it('ends in closed when a reset meets a probe that fails, or opens after it, and never in between', async () => {
     for (let round = 0; round < 10; round += 1) {
       const made = await route(3);
-      for (let n = 0; n < 3; n += 1) await countAttempts(pool, [attempt(made, false)]);
+      for (let n = 0; n < 3; n += 1) await countAttemptsInCircuits(pool, [attempt(made, false)]);
       await changeCircuits(pool, [made.id], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
       await electProbe(pool, made.id, 'dlv_probe');
-      await Promise.all([resetCircuit(pool, made.id), countAttempts(pool, [attempt(made, false, 'dlv_probe')])]);
+      await Promise.all([resetCircuit(pool, made.id), countAttemptsInCircuits(pool, [attempt(made, false, 'dlv_probe')])]);
       const { state, failureCount, probe } = (await load(made.id)).circuit;
       expect(state).to.equal('closed');
       expect(failureCount).to.be.oneOf([0, 1]);
@@ -152,7 +152,7 @@ describe('circuits in the database', () => {
 
   it('does not sleep over a change that came after the look', async () => {
     const made = await route(1);
-    await countAttempts(pool, [attempt(made, false)]);
+    await countAttemptsInCircuits(pool, [attempt(made, false)]);
     const { version } = await load(made.id);
     await pool.query('update routes set circuit_cooldown_seconds = 1 where id = $1', [made.id]);
     await setWakeTime(pool, made.id, version, null);

@@ -9,7 +9,7 @@ import { createLog } from '../../core/process/log.ts';
 import { newId } from '../../core/text/ids.ts';
 import {
   changeCircuits,
-  countAttempts,
+  countAttemptsInCircuits,
   electProbe,
   loadCircuits,
   type StoredCircuit,
@@ -39,7 +39,7 @@ describe('held deliveries', () => {
   const load = async (id: string) => (await loadCircuits(pool, [id])).get(id) as StoredCircuit;
 
   async function count(routeId: string, success: boolean, deliveryId = newId('dlv')): Promise<void> {
-    await countAttempts(pool, [{ routeId, destinationId, deliveryId, success, completedAt: new Date() }]);
+    await countAttemptsInCircuits(pool, [{ routeId, destinationId, deliveryId, success, completedAt: new Date() }]);
   }
 
   /** A route whose circuit is open; two probes must succeed. */

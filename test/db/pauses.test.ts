@@ -1,7 +1,7 @@
 // Pauses in the database: whose they are, what they stop, and what they leave as it is.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { changeCircuits, countAttempts, electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
+import { changeCircuits, countAttemptsInCircuits, electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
 import {
   divertBlocked,
   endHold,
@@ -79,7 +79,7 @@ describe('pauses in the database', () => {
     const state = async () => (await loadCircuits(pool, [routeId])).get(routeId);
     await pauseRoute(routeId);
     const failed = { routeId, destinationId, success: false, completedAt: new Date() };
-    const blocked = await countAttempts(pool, [{ ...failed, deliveryId: newId('dlv') }]);
+    const blocked = await countAttemptsInCircuits(pool, [{ ...failed, deliveryId: newId('dlv') }]);
     expect([...blocked], 'a failed attempt waits for no retry').to.deep.equal([routeId]);
     expect(await state())
       .to.deep.include({ isPaused: true })
@@ -216,7 +216,7 @@ describe('pauses in the database', () => {
     await Promise.all([
       pauseRoute(routeId),
       ...Array.from({ length: 10 }, () =>
-        countAttempts(pool, [
+        countAttemptsInCircuits(pool, [
           { routeId, destinationId, deliveryId: newId('dlv'), success: false, completedAt: new Date() },
         ]),
       ),

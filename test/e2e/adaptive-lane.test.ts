@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
 import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
-import { status } from '../../workflows/messages.ts';
+import { status } from '../../workflows/signals-and-queries.ts';
 import { freePorts } from '../../local/ports.ts';
 import { MetricGrowth } from '../support/telemetry/metric-growth.ts';
 import { type DeliveryView, onceMore, type SourceView } from '../support/records.ts';

@@ -1,6 +1,6 @@
 // Replays of events chosen by a filter, through API, Temporal and receiver.
 import { expect } from 'chai';
-import { progress as progressQuery } from '../../workflows/messages.ts';
+import { progress as progressQuery } from '../../workflows/signals-and-queries.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import type { Answer, Endpoint } from '../support/receiver.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { retryNow, status } from '../../workflows/messages.ts';
+import { retryNow, status } from '../../workflows/signals-and-queries.ts';
 import { type DeliveryView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

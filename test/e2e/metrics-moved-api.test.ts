@@ -1,7 +1,7 @@
 // The metrics of the API move when what they measure happens: each row is a action on a real process, and the series
 // that grow by it. What metrics.test.ts counts is not here. Of workers: metrics-moved-worker.test.ts.
 import { expect } from 'chai';
-import type { LimitName } from '../../core/fairness/limits.ts';
+import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { freePorts } from '../../local/ports.ts';
 import { openConnection } from '../security/raw-connection.ts';

@@ -1,7 +1,7 @@
 // What people do to deliveries and events: retry, cancel, replay, delete, also while attempts are running.
 import { expect } from 'chai';
 import { replayOnce } from '../../db/replay/replay.ts';
-import { retryNow, status } from '../../workflows/messages.ts';
+import { retryNow, status } from '../../workflows/signals-and-queries.ts';
 import { expectError } from '../support/api-client.ts';
 import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';

@@ -7,7 +7,7 @@ import { TUNING } from '../../core/config/tuning.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { PAYLOAD_REMOVED } from '../../db/operations/retention.ts';
-import { status } from '../../workflows/messages.ts';
+import { status } from '../../workflows/signals-and-queries.ts';
 import {
   danglingReferences,
   partitionAges,

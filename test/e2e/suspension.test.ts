@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { storeMany } from '../support/database/many-events.ts';
 import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
-import { circuitStatus, progress, warehouseStatus } from '../../workflows/messages.ts';
+import { circuitStatus, progress, warehouseStatus } from '../../workflows/signals-and-queries.ts';
 import { expectError } from '../support/api-client.ts';
 import { Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';

@@ -1,6 +1,6 @@
 // PostgreSQL and Temporal disagree about workflows that have nothing left to do, and about circuits.
 import { expect } from 'chai';
-import { circuitStatus } from '../../workflows/messages.ts';
+import { circuitStatus } from '../../workflows/signals-and-queries.ts';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { arrivals, disagreements, REPAIRED_MS, WORKFLOW } from '../support/workflows/disagreements.ts';

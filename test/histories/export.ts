@@ -14,7 +14,7 @@ import {
   retryNow,
   status,
   warehouseChanged,
-} from '../../workflows/messages.ts';
+} from '../../workflows/signals-and-queries.ts';
 import {
   closed,
   deferred,

@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { hostAndPort } from '../../core/http/host-and-port.ts';
-import { ownServices } from '../../core/http/own-services.ts';
-import { createOwnServices } from '../../outbound/http/own-services.ts';
+import { ownServices } from '../../core/http/service-addresses.ts';
+import { createOwnServices } from '../../outbound/http/protected-services.ts';
 import { createLookUps, guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
 import { parseAllowList } from '../../outbound/http/address-guard.ts';
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { isDeepStrictEqual } from 'node:util';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
-import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/file.ts';
+import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/files-and-keys.ts';
 import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/attacks/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/programs/python.ts';

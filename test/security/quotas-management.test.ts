@@ -1,6 +1,6 @@
 // Limits of organizations on records and on requests of the management API, and what is shown of all limits.
 import { expect } from 'chai';
-import { LIMIT_NAMES, type LimitName } from '../../core/fairness/limits.ts';
+import { LIMIT_NAMES, type LimitName } from '../../core/fairness/organization-limits.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

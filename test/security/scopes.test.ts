@@ -2,7 +2,7 @@
 // scope but the one that it needs, and with a key that has only this one.
 import { expect } from 'chai';
 import { apiDocument } from '../../api/openapi/document.ts';
-import { SCOPES } from '../../core/config/access.ts';
+import { SCOPES } from '../../core/config/plans-and-scopes.ts';
 import { type ApiClient, createClient, expectError } from '../support/api-client.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';

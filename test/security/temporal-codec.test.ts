@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import type { CodecMode } from '../../core/config/codec-mode.ts';
 import { ENCRYPTED, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
-import { status as statusQuery } from '../../workflows/messages.ts';
+import { status as statusQuery } from '../../workflows/signals-and-queries.ts';
 import { keepHouse } from '../support/database/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/servers/quiet-temporal.ts';

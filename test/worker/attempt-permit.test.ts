@@ -1,6 +1,6 @@
 // The place of a retry at its destination: whose it is, and where the retry waits without one.
 import { expect } from 'chai';
-import { Permit } from '../../activities/attempt/limits.ts';
+import { Permit } from '../../activities/attempt/rate-and-concurrency.ts';
 import type { AttemptRequest } from '../../activities/types.ts';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';

@@ -9,7 +9,7 @@ import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { lookAfterOverdue, signalTurn } from '../../worker/relay/overdue.ts';
-import { cancel, status } from '../../workflows/messages.ts';
+import { cancel, status } from '../../workflows/signals-and-queries.ts';
 import { queueDelivery } from '../support/database/outbox.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { emptyOutbox } from '../support/rows.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type Parking, startParking } from '../../activities/parking.ts';
 import { newId } from '../../core/text/ids.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
-import { cancel } from '../../workflows/messages.ts';
+import { cancel } from '../../workflows/signals-and-queries.ts';
 import { failed, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { hasStatus } from '../support/workflows/scripted-history.ts';
 import { stackAddresses } from '../support/stack.ts';

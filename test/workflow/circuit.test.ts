@@ -1,7 +1,7 @@
 // The workflow of a circuit on a real Temporal server: when it looks, what it waits for, and when it ends.
 import { expect } from 'chai';
 import type { CircuitAdvice } from '../../activities/types.ts';
-import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/messages.ts';
+import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/signals-and-queries.ts';
 import { startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-hookyard.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { sendAll } from '../../temporal-config/workflows.ts';
-import { cancel, release } from '../../workflows/messages.ts';
+import { cancel, release } from '../../workflows/signals-and-queries.ts';
 import {
   deferred,
   delivered,

@@ -1,7 +1,7 @@
 // The delivery workflow on a real Temporal server, with attempts that follow a script.
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { expect } from 'chai';
-import { cancel, release, replay, retryNow, status } from '../../workflows/messages.ts';
+import { cancel, release, replay, retryNow, status } from '../../workflows/signals-and-queries.ts';
 import {
   closed,
   deferred,

@@ -2,7 +2,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { expect } from 'chai';
-import { cancel, progress } from '../../workflows/messages.ts';
+import { cancel, progress } from '../../workflows/signals-and-queries.ts';
 import { type PageStep, type ScriptedReplay, startScriptedReplays } from '../support/workflows/scripted-replay.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-hookyard.ts';

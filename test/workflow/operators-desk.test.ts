@@ -1,6 +1,6 @@
 // What an operator finds and does in the Temporal UI: search attributes, texts and hand-typed signals.
 import { expect } from 'chai';
-import { cancel, release, replay, status } from '../../workflows/messages.ts';
+import { cancel, release, replay, status } from '../../workflows/signals-and-queries.ts';
 import {
   failed,
   failedOver,

@@ -1,7 +1,7 @@
 // What the reconciliation's workflow does with the steps of its activity, and what a delivery does that it has resumed.
 import { expect } from 'chai';
 import { ownWords } from '../../core/text/error-summary.ts';
-import { status } from '../../workflows/messages.ts';
+import { status } from '../../workflows/signals-and-queries.ts';
 import { delivered, failed, retrying, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-hookyard.ts';

@@ -1,7 +1,7 @@
 // The workflow of warehouses on a real Temporal server, with activities that follow a script.
 import { expect } from 'chai';
 import type { WritingOutcome } from '../../activities/types.ts';
-import { warehouseChanged, warehouseStatus } from '../../workflows/messages.ts';
+import { warehouseChanged, warehouseStatus } from '../../workflows/signals-and-queries.ts';
 import {
   BATCH_ID,
   filling,

@@ -25,7 +25,7 @@ import { claimEventReplays, type DueReplay, endEventReplay } from '../../db/repl
 import { claimFlushes, countGains, type DueFlush } from '../../db/warehouse/flushes.ts';
 import { fairnessOf, lookUp } from '../../temporal-config/workflows.ts';
 import type { circuit } from '../../workflows/circuit.ts';
-import { circuitChanged, warehouseChanged } from '../../workflows/messages.ts';
+import { circuitChanged, warehouseChanged } from '../../workflows/signals-and-queries.ts';
 import type { message } from '../../workflows/message.ts';
 import type { replay } from '../../workflows/replay.ts';
 import type { warehouseFlush } from '../../workflows/warehouse-flush.ts';

@@ -16,7 +16,7 @@ import { actingFor } from '../../db/connections/by-organization.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type OutboxRow, removeQueued, type StartPolicy } from '../../db/hot-path/claim.ts';
-import type { FirstAttempt } from '../../workflows/messages.ts';
+import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
 
 // Pause after an attempt that could not be made: while the database is down, another one would fail too.
 const ERROR_REST_MS = 1000;

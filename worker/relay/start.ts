@@ -13,7 +13,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
-import type { FirstAttempt } from '../../workflows/messages.ts';
+import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
 import { createExpress, type Express } from './attempt.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';

@@ -7,7 +7,7 @@ import type { InstallationClient } from '../../temporal-config/client.ts';
 import { fairnessOf } from '../../temporal-config/workflows.ts';
 import { type OutboxRow, loadStartPolicies, type StartPolicy } from '../../db/hot-path/claim.ts';
 import type { delivery } from '../../workflows/delivery.ts';
-import type { FirstAttempt } from '../../workflows/messages.ts';
+import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
 import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
 import {
   deliveryStatusAttribute,

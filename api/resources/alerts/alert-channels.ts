@@ -11,7 +11,7 @@ import { WITHHELD } from '../../../outbound/messages.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
-import { requireRecordRoom } from '../../auth/limits.ts';
+import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import {
   alertChannelAnswer,
   alertChannelDefaults,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { COMPRESSIONS, FILE_FORMATS } from '../../../core/warehouse/file.ts';
+import { COMPRESSIONS, FILE_FORMATS } from '../../../core/warehouse/files-and-keys.ts';
 import {
   type BatchRecord,
   isWrittenCursor,

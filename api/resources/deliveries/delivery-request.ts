@@ -1,7 +1,7 @@
 // The request of an attempt as it was or will be sent, and why it may have been another one.
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { allows } from '../../../core/config/access.ts';
+import { allows } from '../../../core/config/plans-and-scopes.ts';
 import { isOpenStatus } from '../../../core/delivery/delivery.ts';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import {

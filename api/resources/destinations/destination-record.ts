@@ -17,7 +17,7 @@ import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
 import { Destination } from '../../../db/records/entities.ts';
 import { destinationTotals, type DestinationTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { requireRecordRoom } from '../../auth/limits.ts';
+import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { maySeeSecrets, secretOfAnotherHost } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';

@@ -12,7 +12,7 @@ import {
   MAX_ROW_BYTES,
   objectKey,
   testPrefix,
-} from '../../../core/warehouse/file.ts';
+} from '../../../core/warehouse/files-and-keys.ts';
 import type { DecryptedConfig } from '../../../db/warehouse/config.ts';
 import type { Threads } from '../../../outbound/threads/index.ts';
 import {

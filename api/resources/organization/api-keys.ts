@@ -2,13 +2,13 @@
 // to its creation.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { allows, lacking, PLANS, SCOPES } from '../../../core/config/access.ts';
+import { allows, lacking, PLANS, SCOPES } from '../../../core/config/plans-and-scopes.ts';
 import { hashToken, newToken } from '../../../core/config/api-token.ts';
-import { normalRange, rangeBeyond } from '../../../core/http/allowed-addresses.ts';
+import { normalRange, rangeBeyond } from '../../../core/http/address-ranges.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { ApiKey } from '../../../db/records/entities.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { requireRecordRoom } from '../../auth/limits.ts';
+import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { type Caller, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError, forbidden, notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PLANS } from '../../../core/config/access.ts';
+import { PLANS } from '../../../core/config/plans-and-scopes.ts';
 import { idFloor } from '../../../core/text/ids.ts';
 import { isCalendarDay } from '../../../core/text/timestamps.ts';
-import { LIMIT_NAMES, LIMITS, type LimitName } from '../../../core/fairness/limits.ts';
+import { LIMIT_NAMES, LIMITS, type LimitName } from '../../../core/fairness/organization-limits.ts';
 import { payloadDays } from '../../../core/config/payload-days.ts';
 import { countOpen } from '../../../db/delivery/delivery-commands.ts';
 import { countRecords } from '../../../db/records/record-counts.ts';

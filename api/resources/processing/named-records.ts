@@ -9,7 +9,7 @@ import type { SluggedKind } from '../../../db/records/slugs.ts';
 import type { LimitedRecords } from '../../../db/records/record-counts.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { requireRecordRoom } from '../../auth/limits.ts';
+import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
 import type { Operation, RequestBody, Tag } from '../../request/operation.ts';

@@ -92,7 +92,7 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
     try {
       const body = await loadPayload(deps.pool, event.id);
       if (body === null) throw payloadExpired(event.id);
-      const verdict = await judge(em, ctx, deps, route, event, body);
+      const verdict = await matchRoute(em, ctx, deps, route, event, body);
       return {
         routeId: route.id,
         eventId: event.id,
@@ -120,7 +120,7 @@ async function requireEventOf(ctx: Context, deps: ApiDeps, route: Route, eventId
 type Verdict = Passage & { schemaErrors: SchemaError[] };
 
 /** By the code and in the budgets that webhooks have in a thread. */
-async function judge(
+async function matchRoute(
   em: EntityManager,
   ctx: Context,
   deps: ApiDeps,

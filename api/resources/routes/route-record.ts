@@ -1,12 +1,12 @@
 // Makes routes and changes them, under the lock of their source, with the records that they refer to.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { addressesUnder } from '../../../core/http/own-address.ts';
+import { addressesUnder } from '../../../core/http/installation-addresses.ts';
 import { type IdPrefix, isId, newId } from '../../../core/text/ids.ts';
 import { Destination, Filter, Route, Schema, Source, Transform } from '../../../db/records/entities.ts';
 import { type EntityManager, lockRouteName } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { requireRouteRoom } from '../../auth/limits.ts';
+import { requireRouteRoom } from '../../auth/request-and-record-limits.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
 import { ApiError, conflict, invalid } from '../../request/errors.ts';
 import { requireRecipients } from '../alerts/notification-recipients.ts';

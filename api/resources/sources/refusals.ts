@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMIT_NAMES } from '../../../core/fairness/limits.ts';
+import { LIMIT_NAMES } from '../../../core/fairness/organization-limits.ts';
 import { METHODS } from '../../../core/http/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
 import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/history/refusals.ts';

@@ -8,7 +8,7 @@ import { type IdempotencyKeyRule, Source } from '../../../db/records/entities.ts
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { providerNamed, senderOf } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { requireRecordRoom } from '../../auth/limits.ts';
+import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import * as field from '../fields.ts';

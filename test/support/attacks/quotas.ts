@@ -1,6 +1,6 @@
 // Two organizations of which one has limits, and what they are told.
 import { expect } from 'chai';
-import type { LimitName } from '../../../core/fairness/limits.ts';
+import type { LimitName } from '../../../core/fairness/organization-limits.ts';
 import { type LimitChanges, setLimits } from '../../../db/organizations/organizations.ts';
 import type { Answer } from '../api-client.ts';
 import { makePipeline, type SourceRecord } from '../api-records.ts';

@@ -1,7 +1,7 @@
 // Refused webhooks as ingest knows them, and as the API shows them.
 import { expect } from 'chai';
 import type { IncomingRequest } from '../../../api/ingest/received.ts';
-import { limitsOf } from '../../../core/fairness/limits.ts';
+import { limitsOf } from '../../../core/fairness/organization-limits.ts';
 import type { Json } from '../api-client.ts';
 import type { EventOwner } from '../database/new-events.ts';
 import type { TestOrganization } from '../service.ts';

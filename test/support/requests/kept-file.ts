@@ -1,5 +1,5 @@
 // Takes the bytes of a warehouse file, for tests that have no store.
-import type { FileSink } from '../../../core/warehouse/file.ts';
+import type { FileSink } from '../../../core/warehouse/files-and-keys.ts';
 
 export class KeptFile implements FileSink {
   readonly #parts: Uint8Array[] = [];

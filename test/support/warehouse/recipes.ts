@@ -10,7 +10,7 @@ import {
   type FileSink,
   MAX_ROW_BYTES,
   objectKey,
-} from '../../../core/warehouse/file.ts';
+} from '../../../core/warehouse/files-and-keys.ts';
 import type { Threads } from '../../../outbound/threads/index.ts';
 import { openFile } from '../../../outbound/warehouses/files.ts';
 import { KeptFile } from '../requests/kept-file.ts';

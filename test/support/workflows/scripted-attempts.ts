@@ -21,7 +21,7 @@ import { newId } from '../../../core/text/ids.ts';
 import type { circuit } from '../../../workflows/circuit.ts';
 import type { delivery } from '../../../workflows/delivery.ts';
 import type { maintenance } from '../../../workflows/maintenance.ts';
-import type { DeliveryInput } from '../../../workflows/messages.ts';
+import type { DeliveryInput } from '../../../workflows/signals-and-queries.ts';
 import {
   circuitWorkflowId,
   destinationIdAttribute,

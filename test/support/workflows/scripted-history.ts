@@ -1,7 +1,7 @@
 // What a scripted delivery (scripted-attempts.ts) has left: its attempts, its end, and the events of its history.
 import { WorkflowFailedError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { status } from '../../../workflows/messages.ts';
+import { status } from '../../../workflows/signals-and-queries.ts';
 import type { ScriptedCircuit, ScriptedDelivery } from './scripted-attempts.ts';
 
 export const policyOf = (maxRetries: number) => ({ maxRetries, initialDelay: 10, maxDelay: 10, backoffMultiplier: 1 });

@@ -3,7 +3,7 @@ import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/
 import type { ReplayActivities, ReplayReference } from '../../../activities/types.ts';
 import type { ReplayProgress } from '../../../core/delivery/event-replay.ts';
 import { newId } from '../../../core/text/ids.ts';
-import type { ReplayInput } from '../../../workflows/messages.ts';
+import type { ReplayInput } from '../../../workflows/signals-and-queries.ts';
 import { replayTaskQueue } from '../../../core/temporal/names.ts';
 import type { replay } from '../../../workflows/replay.ts';
 import { startWorkers } from './scripted-workers.ts';

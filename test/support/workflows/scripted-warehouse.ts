@@ -4,7 +4,7 @@ import { ownWords } from '../../../core/text/error-summary.ts';
 import type { WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../../../activities/types.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { warehouseTaskQueue, warehouseWorkflowId } from '../../../core/temporal/names.ts';
-import type { WarehouseInput } from '../../../workflows/messages.ts';
+import type { WarehouseInput } from '../../../workflows/signals-and-queries.ts';
 import type { warehouseFlush } from '../../../workflows/warehouse-flush.ts';
 import { startWorkers } from './scripted-workers.ts';
 

@@ -1,4 +1,4 @@
-// Where Hookyard's own services listen. Destinations never reach them (outbound/http/own-services.ts).
+// Where Hookyard's own services listen. Destinations never reach them (outbound/http/protected-services.ts).
 import type { Settings } from '../config/config.ts';
 import { type HostAndPort, hostAndPort, isDenied } from './host-and-port.ts';
 import { metricsPorts } from '../metrics/ports.ts';

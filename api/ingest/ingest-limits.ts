@@ -2,7 +2,7 @@
 // read from PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is:
 // docs/guide/limits.md.
 import type { Settings } from '../../core/config/config.ts';
-import { type Limits, limitsOf } from '../../core/fairness/limits.ts';
+import { type Limits, limitsOf } from '../../core/fairness/organization-limits.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { payloadDays } from '../../core/config/payload-days.ts';

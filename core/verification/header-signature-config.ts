@@ -5,7 +5,7 @@ import { checkHeaderName } from '../http/headers.ts';
 import { type Scheme, secretProblem } from './index.ts';
 import { KEY_ALGORITHMS } from './public-key.ts';
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
-import { partsOf, type SignatureTemplate, type SignedPart } from './template.ts';
+import { partsOf, type SignatureTemplate, type SignedPart } from './header-signature.ts';
 
 export const headerName = (what: string) =>
   z

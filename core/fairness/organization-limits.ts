@@ -1,6 +1,6 @@
 // The limits of an organization: names, units, defaults per plan. An operator's override per limit is stored with the
 // organization (organizations.limits) and is in force without a restart.
-import type { Plan } from '../config/access.ts';
+import type { Plan } from '../config/plans-and-scopes.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
