@@ -5,7 +5,13 @@ import { issueSubjects } from '../../core/messages/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
-import { contentTypeOf, fileLimit, FileTooLargeError, keyOfHalf, MAX_ROW_BYTES } from '../../core/warehouse/files-and-keys.ts';
+import {
+  contentTypeOf,
+  fileLimit,
+  FileTooLargeError,
+  keyOfHalf,
+  MAX_ROW_BYTES,
+} from '../../core/warehouse/files-and-keys.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
   type BatchUnderWay,

@@ -16,26 +16,26 @@ import { type ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/
 /** An organization that has sent nothing for so long is forgotten. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-export interface QuotaDeps {
+export interface IngestLimitDeps {
   pool: Pool;
   settings: Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
   log: Log;
 }
 
-export async function watchQuotas(deps: QuotaDeps): Promise<Quotas> {
-  const quotas = new Quotas(deps);
-  quotas.watch();
-  return Promise.resolve(quotas);
+export async function watchIngestLimits(deps: IngestLimitDeps): Promise<IngestLimits> {
+  const ingestLimits = new IngestLimits(deps);
+  ingestLimits.watch();
+  return Promise.resolve(ingestLimits);
 }
 
-export class Quotas {
-  readonly #deps: QuotaDeps;
+export class IngestLimits {
+  readonly #deps: IngestLimitDeps;
   readonly #uses = new Map<string, OrganizationUse>();
   readonly #loading = new Map<string, Promise<OrganizationUse>>();
   #failing = false;
   #loop: PollLoop | undefined;
 
-  constructor(deps: QuotaDeps) {
+  constructor(deps: IngestLimitDeps) {
     this.#deps = deps;
   }
 

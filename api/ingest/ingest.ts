@@ -26,11 +26,11 @@ import { acceptedAnswer, handshakeAnswer, type IngestAnswer, unavailable, writeA
 import { beginTrace, endingSpan, type IncomingRequest, incomingRequest, Received } from './received.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter, type WriteOutcome } from './event-writer.ts';
-import type { Gatekeeper } from './gatekeeper.ts';
+import type { RouteMatcher } from './route-matching.ts';
 import type { acceptHandshakeSecret, Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './ingest-issues.ts';
-import type { Ended, OrganizationUse, Quotas } from './quotas.ts';
+import type { Ended, OrganizationUse, IngestLimits } from './ingest-limits.ts';
 import type { Refusals } from './refusals.ts';
 import {
   createRoutingCache,
@@ -39,7 +39,14 @@ import {
   type SourceRouting,
   tooManyLookups,
 } from './routing.ts';
-import { asksForProof, authenticateWebhook, closedBy, confirmed, unknownSource, verifiedSource } from './verification.ts';
+import {
+  asksForProof,
+  authenticateWebhook,
+  closedBy,
+  confirmed,
+  unknownSource,
+  verifiedSource,
+} from './verification.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(\/.*)?$/s;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
@@ -55,8 +62,8 @@ export interface IngestDeps {
   secretBox: SecretBox;
   senderOf: SourceReader['senderOf'];
   backlog: Backlog;
-  gatekeeper: Gatekeeper;
-  quotas: Quotas;
+  routeMatcher: RouteMatcher;
+  ingestLimits: IngestLimits;
   refusals: Refusals;
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;
@@ -74,9 +81,20 @@ export interface Ingest {
 }
 
 export function createIngest(deps: IngestDeps): Ingest {
-  const { pool, settings, secretBox, senderOf, gatekeeper, backlog, quotas, refusals, handshakes, baseUrl, tracing } =
-    deps;
-  const routing = createRoutingCache(pool, { secretBox, senderOf, gateOf: gatekeeper.gateOf });
+  const {
+    pool,
+    settings,
+    secretBox,
+    senderOf,
+    routeMatcher,
+    backlog,
+    ingestLimits,
+    refusals,
+    handshakes,
+    baseUrl,
+    tracing,
+  } = deps;
+  const routing = createRoutingCache(pool, { secretBox, senderOf, gateOf: routeMatcher.gateOf });
   const writer = createEventWriter(pool);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
@@ -147,7 +165,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   async function requireQuota(request: IncomingMessage, source: SourceRouting | null): Promise<number> {
     if (source === null || asksForProof(source)) return Number.POSITIVE_INFINITY;
     backlog.requireShareOfDatabase(source);
-    const use = await quotas.of(source);
+    const use = await ingestLimits.of(source);
     use.requireRoom(Number(request.headers['content-length'] ?? 0));
     return use.limits.payloadBytes;
   }
@@ -165,7 +183,7 @@ async function accept(
   incoming: IncomingRequest,
   received: Received,
 ): Promise<IngestAnswer> {
-  const { routing, writer, backlog, quotas, gatekeeper, tracing, issues } = stores;
+  const { routing, writer, backlog, ingestLimits, routeMatcher, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
     const authentic = await verifiedSource(stores, incoming, received);
     await othersFirst(received.size);
@@ -181,15 +199,15 @@ async function accept(
       continue;
     }
     if (received.traceparent === undefined) beginTrace(tracing, source, received);
-    const use = await quotas.of(source);
+    const use = await ingestLimits.of(source);
     requireSmallPayload(use, received.body.length);
     // Before schemas and filters run.
     backlog.requireShareOfDatabase(source);
     use.requireRoom(received.body.length);
     const verified = { at: new Date(), mac: authentic.mac };
-    const event = newEvent(source, received, verified, await gatekeeper.decide(source, received));
+    const event = newEvent(source, received, verified, await routeMatcher.decide(source, received));
     await othersFirst(received.size);
-    await requireFewDeliveries(quotas, use, event.deliveries.length);
+    await requireFewDeliveries(ingestLimits, use, event.deliveries.length);
     const write = () => writer.write(event);
     const storing = () => received.span?.storing(write) ?? write();
     const outcome = await store(storing, use, backlog.takeRoomFor(use, event), event);
@@ -248,9 +266,13 @@ function requireSmallPayload({ limits }: OrganizationUse, bytes: number): void {
   if (bytes > limits.payloadBytes) throw tooLarge(limits.payloadBytes, 'payloadBytes');
 }
 
-async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, deliveries: number): Promise<void> {
+async function requireFewDeliveries(
+  ingestLimits: IngestLimits,
+  use: OrganizationUse,
+  deliveries: number,
+): Promise<void> {
   if (deliveries <= use.limits.deliveriesPerEvent) return;
-  await quotas.learnLimits(use);
+  await ingestLimits.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
   const what = `This webhook would create ${deliveries} deliveries, more than the maximum of ${most}; nothing was stored. Disable routes`;

@@ -1,13 +1,13 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Passage } from '../../core/filters/gate.ts';
+import type { Passage } from '../../core/filters/schema-and-filter.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { hashPayload } from '../../core/text/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import { pathBelow, type Received } from './received.ts';
-import type { Decision } from './gatekeeper.ts';
+import type { Decision } from './route-matching.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
 import { storedParts } from './verification.ts';
 

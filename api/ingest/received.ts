@@ -1,7 +1,7 @@
 // One webhook as received: while it comes in, with the address below its source, and with its trace. Its payload and
 // query are parsed at most once, and only when something asks for them.
 import { readPayload } from '../../core/forms/forms.ts';
-import type { GatedRequest } from '../../core/filters/gate.ts';
+import type { GatedRequest } from '../../core/filters/schema-and-filter.ts';
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { TracedWebhook, Tracing, WebhookSpan } from '../../core/process/tracing.ts';

@@ -1,8 +1,14 @@
 // Decides which routes take a webhook: on the event loop when that costs about as much as receiving it, else in a
 // thread. What it costs is known before each piece of work, so that the loop is never held.
 import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
-import { Gate, type GatedRequest, keyInPayload, type Passage, type SchemaCheck } from '../../core/filters/gate.ts';
-import type { SchemaText } from '../../core/filters/stored-gates.ts';
+import {
+  Gate,
+  type GatedRequest,
+  keyInPayload,
+  type Passage,
+  type SchemaCheck,
+} from '../../core/filters/schema-and-filter.ts';
+import type { SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import { noteLoopWork } from '../../core/process/loop-delay.ts';
 import { SchemaCache, validationSteps } from '../../core/schemas/schema.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
@@ -28,7 +34,7 @@ const COMPILES_PER_SECOND = 5;
 /** For each schema, and for each byte of it: measured. */
 const COMPILE_STEPS = { least: 100_000, perByte: 300 };
 
-export interface Gatekeeper {
+export interface RouteMatcher {
   gateOf: SourceReader['gateOf'];
   /** @throws ApiError 503 when too much of the organization waits already */
   decide(source: SourceRouting, received: Received): Decision | Promise<Decision>;
@@ -38,7 +44,7 @@ export interface Gatekeeper {
 export const gateOf: SourceReader['gateOf'] = ({ schema, filter }) =>
   schema === null && filter === null ? null : new Gate({ schema, filter });
 
-export function createGatekeeper(threads: Pick<Threads, 'gates'>): Gatekeeper {
+export function createRouteMatcher(threads: Pick<Threads, 'gates'>): RouteMatcher {
   const schemas = new SchemaCache();
   const compiles = new TokenBucket(COMPILES_PER_SECOND, performance.now());
 

@@ -21,10 +21,10 @@ import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { watchBacklog } from '../ingest/backlog.ts';
 import { acceptHandshakeSecret, Handshakes } from '../ingest/handshakes.ts';
-import { createGatekeeper } from '../ingest/gatekeeper.ts';
+import { createRouteMatcher } from '../ingest/route-matching.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import { IngestIssues } from '../ingest/ingest-issues.ts';
-import { watchQuotas } from '../ingest/quotas.ts';
+import { watchIngestLimits } from '../ingest/ingest-limits.ts';
 import { Refusals } from '../ingest/refusals.ts';
 import type { ServiceDatabase } from './service-database.ts';
 import { createSignals } from './signals.ts';
@@ -80,7 +80,7 @@ export async function openReceiving(
   { sender, threads }: Pick<Outbound, 'sender' | 'threads'>,
 ) {
   const backlog = await watchBacklog({ pool: slowPool, settings, log });
-  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
+  const ingestLimits = await watchIngestLimits({ pool: ingestPool, settings, log });
   const issueCounts = new CountedIssues({ pool: servicePool, log });
   const issues = new IngestIssues(issueCounts);
   const refusals = new Refusals({ pool: servicePool, issues, log });
@@ -89,8 +89,14 @@ export async function openReceiving(
   const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
   const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
-    ...{ pool: ingestPool, settings, secretBox, backlog, quotas, refusals, handshakes, issues, tracing },
-    ...{ gatekeeper: createGatekeeper(threads), acceptSecret: acceptHandshakeSecret, providerKeys, senderOf, baseUrl },
+    ...{ pool: ingestPool, settings, secretBox, backlog, ingestLimits, refusals, handshakes, issues, tracing },
+    ...{
+      routeMatcher: createRouteMatcher(threads),
+      acceptSecret: acceptHandshakeSecret,
+      providerKeys,
+      senderOf,
+      baseUrl,
+    },
   });
-  return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
+  return { backlog, ingestLimits, issueCounts, refusals, traces, handshakes, ingest };
 }

@@ -179,13 +179,13 @@ function startOwnMetrics({ context: { settings, env, log }, database }: Service)
 
 async function closeService({ database, temporal, outbound, receiving }: Service, metrics: Metrics): Promise<void> {
   const { ingestPool, servicePool, pool, orm, organizations } = database;
-  const { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest } = receiving;
+  const { backlog, ingestLimits, issueCounts, refusals, traces, handshakes, ingest } = receiving;
   const { sender, warehouses, threads, smtp } = outbound;
   // It may wait for a receiver of metrics, for which nothing else has to.
   const metricsEnd = metrics.stop();
   await ingest.close();
   const tracesEnd = traces.stop();
-  await quotas.close();
+  await ingestLimits.close();
   await organizations.stop();
   const parts = [backlog, refusals, handshakes, temporal.signals, sender, warehouses, threads];
   await Promise.all(parts.map((part) => part.close()));

@@ -4,7 +4,7 @@ import { PARSE_STEPS } from '../fairness/budget.ts';
 import type { JsonSchema, StoredSchema } from '../schemas/schema.ts';
 import { parseExact } from '../text/exact-json.ts';
 import type { FilterCondition, FilterLogic } from './filter.ts';
-import type { StoredFilter } from './gate.ts';
+import type { StoredFilter } from './schema-and-filter.ts';
 
 export class SchemaText implements StoredSchema {
   readonly id: string;

@@ -1,6 +1,6 @@
 // Reads a source with its routes for ingest, and what organizations may do. Secrets are returned encrypted, as stored.
 import type { FilterLogic } from '../../core/filters/filter.ts';
-import { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
+import { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/verification/config.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';

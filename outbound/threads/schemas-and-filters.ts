@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { BudgetError } from '../../core/fairness/budget.ts';
 import { TimedBudget } from '../../core/fairness/time-limit.ts';
 import { compileFilter, type FilteredRequest } from '../../core/filters/filter.ts';
-import { Gate, type GatedRequest, keyInPayload, type SchemaCheck } from '../../core/filters/gate.ts';
+import { Gate, type GatedRequest, keyInPayload, type SchemaCheck } from '../../core/filters/schema-and-filter.ts';
 import { readPayload, readSample } from '../../core/forms/forms.ts';
 import { threadCpuMs } from '../../core/process/threads.ts';
 import {

@@ -1,6 +1,6 @@
 // What the threads take and give. Everything crosses the border as plain data: payloads as their
 // bytes, values with exact numbers as JSON text.
-import type { Passage, StoredFilter } from '../../core/filters/gate.ts';
+import type { Passage, StoredFilter } from '../../core/filters/schema-and-filter.ts';
 import type { SchemaError, StoredSchema } from '../../core/schemas/schema.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { letOthersGoFirst } from '../../core/process/threads.ts';
 import { threadCpuMs } from '../../core/process/threads.ts';
-import { passGates, tryFilter, trySchema, validatePayload } from './gates.ts';
+import { passGates, tryFilter, trySchema, validatePayload } from './schemas-and-filters.ts';
 import type { ThreadMessage } from './pool.ts';
 import { makeRows } from './rows.ts';
 import type { ResultOf, Task, TaskKind } from './tasks.ts';

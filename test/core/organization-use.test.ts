@@ -1,6 +1,6 @@
 // What a process knows of the use of an organization, while PostgreSQL is asked and webhooks are being stored.
 import { expect } from 'chai';
-import { OrganizationUse } from '../../api/ingest/quotas.ts';
+import { OrganizationUse } from '../../api/ingest/ingest-limits.ts';
 import { limitsOf } from '../../core/fairness/organization-limits.ts';
 import type { Use } from '../../db/organizations/usage.ts';
 

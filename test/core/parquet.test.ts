@@ -4,7 +4,12 @@ import * as fc from 'fast-check';
 import { headerBytes } from '../../core/http/header-text.ts';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { type FieldMappingRule, parquetColumns } from '../../core/warehouse/field-mapping.ts';
-import { type Compression, COMPRESSIONS, FileTooLargeError, MAX_ROW_BYTES } from '../../core/warehouse/files-and-keys.ts';
+import {
+  type Compression,
+  COMPRESSIONS,
+  FileTooLargeError,
+  MAX_ROW_BYTES,
+} from '../../core/warehouse/files-and-keys.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import { encodeFooter, encodeRowGroup } from '../../outbound/warehouses/parquet-rows.ts';
 import { openFile } from '../../outbound/warehouses/files.ts';

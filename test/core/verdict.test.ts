@@ -21,7 +21,10 @@ describe('the verdict on an attempt', () => {
 
   it('retries every other status, redirects included', () => {
     for (const status of [199, 301, 302, 307, 400, 401, 404, 408, 429, 500, 503]) {
-      expect(verdictOf(response(status), null, 1000, NOW), String(status)).to.include({ status: 'retrying', waitMs: 1000 });
+      expect(verdictOf(response(status), null, 1000, NOW), String(status)).to.include({
+        status: 'retrying',
+        waitMs: 1000,
+      });
     }
   });
 

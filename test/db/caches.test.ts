@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createConfigCache } from '../../activities/config-cache.ts';
-import { gateOf } from '../../api/ingest/gatekeeper.ts';
+import { gateOf } from '../../api/ingest/route-matching.ts';
 import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';

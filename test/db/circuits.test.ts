@@ -102,7 +102,10 @@ describe('circuits in the database', () => {
     for (let round = 0; round < 10; round += 1) {
       const made = await route(2);
       await countAttemptsInCircuits(pool, [attempt(made, false)]);
-      await Promise.all([countAttemptsInCircuits(pool, [attempt(made, true)]), countAttemptsInCircuits(pool, [attempt(made, false)])]);
+      await Promise.all([
+        countAttemptsInCircuits(pool, [attempt(made, true)]),
+        countAttemptsInCircuits(pool, [attempt(made, false)]),
+      ]);
       const { state, failureCount } = (await load(made.id)).circuit;
       // The success first: one failure is left. The failure first: it opens, and the success only ends the count.
       expect(`${state} ${failureCount}`).to.be.oneOf(['closed 1', 'open 0']);
@@ -142,7 +145,10 @@ describe('circuits in the database', () => {
       for (let n = 0; n < 3; n += 1) await countAttemptsInCircuits(pool, [attempt(made, false)]);
       await changeCircuits(pool, [made.id], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
       await electProbe(pool, made.id, 'dlv_probe');
-      await Promise.all([resetCircuit(pool, made.id), countAttemptsInCircuits(pool, [attempt(made, false, 'dlv_probe')])]);
+      await Promise.all([
+        resetCircuit(pool, made.id),
+        countAttemptsInCircuits(pool, [attempt(made, false, 'dlv_probe')]),
+      ]);
       const { state, failureCount, probe } = (await load(made.id)).circuit;
       expect(state).to.equal('closed');
       expect(failureCount).to.be.oneOf([0, 1]);

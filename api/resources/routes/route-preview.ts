@@ -2,7 +2,7 @@
 // sent.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';
+import type { Passage, StoredFilter } from '../../../core/filters/schema-and-filter.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
 import { isId, newId } from '../../../core/text/ids.ts';
 import type { SchemaError, StoredSchema } from '../../../core/schemas/schema.ts';

@@ -4,7 +4,7 @@
 const REPORT_FROM_MS = 100;
 /**
  * A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times what compiling a schema may take
- * (api/ingest/gatekeeper.ts).
+ * (api/ingest/route-matching.ts).
  */
 export const LONGEST_TURN_MS = 200;
 
