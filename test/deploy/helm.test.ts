@@ -39,13 +39,8 @@ describe('The Helm chart', function () {
   after(() => rmSync(folder, { recursive: true }));
 
   for (const name of VALUES) {
-    it(`passes helm's own checks, and renders what Kubernetes takes: ${name}`, async () => {
+    it(`passes helm's own checks: ${name}`, async () => {
       expect(await lint(...fileOf(name))).to.include('0 chart(s) failed');
-      const manifests = join(folder, name);
-      mkdirSync(manifests);
-      for (const [index, text] of (texts.get(name) ?? []).entries())
-        writeFileSync(join(manifests, `${index}.yaml`), text);
-      for (const version of KUBERNETES) expect(await validate(manifests, version), version).to.equal('');
     });
 
     it(`gives every pod no rights at all: ${name}`, () => {
@@ -101,14 +96,26 @@ describe('The Helm chart', function () {
     }
   });
 
-  // To see in a review what a change of the chart changes.
+  // To see in a review what a change of the chart changes. What is kept was taken by the schemas of Kubernetes when it was
+  // written: they take minutes to build, and what is the same is right still.
   for (const name of VALUES) {
-    it(`renders what is kept in test/deploy/helm/golden: ${name}`, () => {
+    it(`renders what is kept in test/deploy/helm/golden: ${name}`, async () => {
       const text = (texts.get(name) ?? []).map(withoutFiles).join('---\n');
       const file = join(golden, `${name}.yaml`);
-      if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);
+      if (process.env.UPDATE_GOLDEN) {
+        await expectValid(name);
+        writeFileSync(file, text);
+      }
       expect(text, 'UPDATE_GOLDEN=1 writes it again').to.equal(readFileSync(file, 'utf8'));
     });
+  }
+
+  async function expectValid(name: string): Promise<void> {
+    const manifests = join(folder, name);
+    mkdirSync(manifests);
+    for (const [index, text] of (texts.get(name) ?? []).entries())
+      writeFileSync(join(manifests, `${index}.yaml`), text);
+    for (const version of KUBERNETES) expect(await validate(manifests, version), version).to.equal('');
   }
 
   it('lets a process end by itself before it is killed', () => {
