@@ -141,25 +141,6 @@ describe('the lane adaptive', () => {
     await backToWorkflows();
   });
 
-  it('leaves a delivery to its workflow whose start was not answered', async () => {
-    const gate = Promise.withResolvers<void>();
-    const endpoint = receiver.endpoint({ after: gate.promise });
-    const { source } = await records.pipe(endpoint.url);
-    temporal.holdAnswers();
-    const eventId = await send(source);
-    const [delivery] = await records.deliveries(eventId);
-    await until('the workflow to be there', () => workflowOf(delivery?.id ?? '').describe());
-    await until('the start to fail', () => worker.output().includes('failed to reach the workflow'), 120_000);
-    temporal.breakConnections();
-    await until('the attempt', () => endpoint.requests.length > 0, 60_000);
-    const { source: later } = await records.pipe(receiver.endpoint(200).url);
-    await all('delivered', await sendMany(later));
-    gate.resolve();
-    expect(await records.deliveryWith('delivered', eventId)).to.include({ lane: 'workflow' });
-    expect(endpoint.requests).to.have.length(1);
-    await backToWorkflows();
-  });
-
   it('makes the attempt in the relay that a killed worker was making, and does not wait for Temporal to notice', async () => {
     const gate = Promise.withResolvers<void>();
     const endpoint = receiver.endpoint(200, { after: gate.promise });

@@ -16,7 +16,7 @@ const gates = (count: number) => Array.from({ length: count }, () => Promise.wit
 /** Others are delivered meanwhile, so there was time to send more to a destination that got too much. */
 async function deliverOthers(records: Records, receiver: Receiver): Promise<void> {
   const { source } = await records.pipe(receiver.endpoint(200).url);
-  for (let number = 0; number < 5; number += 1) {
+  for (let number = 0; number < 3; number += 1) {
     await records.eventWith('delivered', await records.accepted(source, '{}'));
   }
 }
@@ -108,7 +108,7 @@ describe('the attempts under way at a destination', () => {
         destination: { retryPolicy: onceMore(20, 100) },
         route: { ...NEVER_OPENS, lane: 'express' },
       });
-      const sent = await sendTo(records, source, 100);
+      const sent = await sendTo(records, source, 40);
       await until('many to be refused', () => server.most > 10);
       await until('fewer at a time', () => {
         server.most = 0;

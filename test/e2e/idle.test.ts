@@ -8,10 +8,9 @@ import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
-const SECONDS = 20;
+const SECONDS = 10;
 // The relay renews its lease and claims about six times; each other part looks once in ten seconds or more rarely.
 const MOST_PER_SECOND = 4;
-// They look often for a minute after the last delivery.
 const QUIET_WITHIN_MS = 240_000;
 
 describe('an idle API with an idle worker', function () {
@@ -42,20 +41,16 @@ describe('an idle API with an idle worker', function () {
   }
 
   it('commits a few times a second, and delivers the next webhook as usual', async () => {
-    const records = new Records(hookyard);
-    const endpoint = receiver.endpoint(200);
-    await records.deliver(endpoint.url, '{"n":1}', 'delivered');
     let seen = Number.POSITIVE_INFINITY;
     await until(
       'quiet',
       async () => {
         seen = await commitsPerSecond();
-        if (process.env.IDLE_DEBUG) console.log(seen);
         return seen <= MOST_PER_SECOND;
       },
       QUIET_WITHIN_MS,
     );
     expect(seen).to.be.at.most(MOST_PER_SECOND);
-    await records.deliver(endpoint.url, '{"n":2}', 'delivered');
+    await new Records(hookyard).deliver(receiver.endpoint(200).url, '{"n":1}', 'delivered');
   });
 });

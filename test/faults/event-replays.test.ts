@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Endpoint } from '../support/receiver.ts';
 import { type HeldRow, holdEvent } from '../support/database/row-lock.ts';
-import { killPart, stackAddresses, startPart } from '../support/stack.ts';
+import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -104,23 +104,5 @@ describe('replays by filter, cut off', function () {
     await proxy.close();
     await testInstance.startWorker();
     await settle(id, events);
-  });
-
-  it('continue when PostgreSQL is killed in the middle of a page', async () => {
-    const worker = await testInstance.onlyWorker();
-    const events = await line(25);
-    const held = await hold(events.eventIds[17]);
-    const { id } = await start(events, 10);
-    await pageWaits(held);
-    const before = worker.output().length;
-    try {
-      await killPart('postgres');
-    } finally {
-      await startPart('postgres');
-      await held.release();
-    }
-    await until('the API to see the database again', () => read(id));
-    await settle(id, events);
-    expect(worker.output().slice(before), 'the worker lived on').to.include('page of a replay failed');
   });
 });

@@ -105,29 +105,6 @@ describe('express lane under faults', function () {
     await ledger.settle(RECOVERY_MS);
     expectRepeats(ledger, MOST_UNRECORDED);
   });
-
-  it('has a bound to what it sends and cannot record, and repeats no more than that when it is killed then', async () => {
-    // One that was there when another was killed may still share the places with that one, for two seconds.
-    await testInstance.onlyWorkers();
-    const worker = await testInstance.startWorker(EXPRESS);
-    const { ledger, endpoint } = await line({});
-    // Whatever records results waits for this.
-    const other = await testInstance.pool.connect();
-    await other.query('begin');
-    await other.query('lock table attempts in exclusive mode');
-    try {
-      await Promise.all(Array.from({ length: MOST_UNRECORDED + 50 }, () => ledger.post()));
-      await until('as many attempts as may be made', () => endpoint.requests.length >= MOST_UNRECORDED);
-      await worker.kill();
-    } finally {
-      await other.query('rollback');
-      other.release();
-    }
-    expect(endpoint.requests).to.have.length(MOST_UNRECORDED);
-    await testInstance.startWorker(EXPRESS);
-    await ledger.settle(RECOVERY_MS);
-    expectRepeats(ledger, MOST_UNRECORDED);
-  });
 });
 
 function expectRepeats(ledger: Ledger, most: number): void {

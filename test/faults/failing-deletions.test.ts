@@ -90,32 +90,4 @@ describe('deleting organizations of which one cannot be deleted', () => {
     expect(await round()).to.equal(false);
     expect(await left()).to.deep.equal([]);
   });
-
-  it('is told of and counted although another deletion takes all rounds for days', async () => {
-    const [failing, large] = [await deleted(), await deleted()];
-    await database.pool.query(
-      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by a test'; end $$;
-       create trigger refuse before delete on sources for each row when (old.organization_id = '${failing}')
-       execute function refuse();
-       create function grow() returns trigger language plpgsql as $$ begin
-         insert into sources (id, organization_id, name, slug) values (old.id || 'x', old.organization_id, 'S', old.id || 'x');
-         return old;
-       end $$;
-       create trigger grow after delete on sources for each row when (old.organization_id = '${large}')
-       execute function grow()`,
-    );
-    try {
-      expect(await round()).to.equal(true);
-      const { rows } = await database.pool.query(
-        "select part, total::int, last_error from upkeep where kind = 'failure'",
-      );
-      expect(rows).to.have.length(1);
-      expect(rows[0]).to.include({ part: 'organizations', total: 1 });
-      expect(rows[0].last_error).to.include('refused by a test');
-    } finally {
-      await database.pool.query(
-        'drop trigger refuse on sources; drop function refuse(); drop trigger grow on sources; drop function grow()',
-      );
-    }
-  });
 });

@@ -2,7 +2,6 @@
 // has acknowledged, delivers the oldest first, and opens again by itself.
 import { expect } from 'chai';
 import type { Ledger } from '../support/workflows/ledger.ts';
-import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -10,8 +9,6 @@ import { useHookyard } from '../support/use-hookyard.ts';
 const LIMIT = 200;
 /** What one organization may have waiting, and one of its destinations. */
 const SHARE = { organization: (LIMIT * 3) / 4, destination: (LIMIT * 3) / 8 };
-// Destinations of one event.
-const FAN_OUT = LIMIT / 10;
 const SETTINGS = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
 // After so many webhooks, one after the other, the limit must have been noticed.
 const MOST = 2000;
@@ -21,7 +18,7 @@ type Posted = Awaited<ReturnType<Ledger['post']>>;
 
 describe('more webhooks than deliveries', function () {
   this.timeout(900_000);
-  const { testInstance, records, receiver, line } = useHookyard({ settings: SETTINGS });
+  const { testInstance, records, line } = useHookyard({ settings: SETTINGS });
   beforeEach('every test starts a worker when it wants one', () => testInstance.onlyWorkers());
 
   /**
@@ -99,61 +96,5 @@ describe('more webhooks than deliveries', function () {
     }
     await hanging.ledger.settle(DEADLINE_MS);
     await untilState('open');
-  });
-
-  it('to a destination that is down count while its circuit holds them', async () => {
-    const answer: Answer = { status: 500 };
-    const down = await line([answer], {
-      destination: { retryPolicy: onceMore(20, 200) },
-      route: { circuitFailureThreshold: 2, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1 },
-    });
-    const lively = await line();
-    await testInstance.startWorker();
-    await fill(down.ledger);
-    await until('most of it to be held', async () => {
-      const { rows } = await testInstance.pool.query<{ held: number }>(
-        'select count(*)::int as held from held_deliveries',
-      );
-      return (rows[0]?.held ?? 0) >= SHARE.destination / 2;
-    });
-    // Those whose first attempt failed count again from their next one on, which finds the circuit open.
-    await until('a refusal', async () => (await down.ledger.post())?.status === 503);
-    expect((await lively.ledger.post())?.status).to.equal(200);
-    await lively.ledger.settle(DEADLINE_MS);
-
-    answer.status = 200;
-    await testInstance.client.request('POST', `/api/routes/${down.route.id}/reset-circuit`);
-    await down.ledger.settle(DEADLINE_MS);
-    await untilState('open');
-  });
-
-  it('are all refused when their organization has as much waiting as it may', async () => {
-    const endpoint = receiver.endpoint();
-    const source = await records.source();
-    const destinations = await Promise.all(Array.from({ length: FAN_OUT }, () => records.destination(endpoint.url)));
-    await records.route(
-      source.id,
-      destinations.map(({ id }) => id),
-    );
-    const eventIds: string[] = [];
-    const fanOut = async () => {
-      const answer = await records.post(source, '{}');
-      if (answer.status === 200) eventIds.push(answer.body.eventId);
-      return answer.status === 503 && (await ingestState()) !== 'open';
-    };
-    await until('a refusal', fanOut, DEADLINE_MS);
-    const unrelated = await line();
-    await untilState('partly_full');
-    expect(eventIds.length * FAN_OUT).to.be.at.least(SHARE.organization);
-    expectRefusal(await unrelated.ledger.post(), /deliveries of this organization/);
-    expect(await records.storedEvents(unrelated.source.id)).to.equal(0);
-
-    await testInstance.startWorker();
-    await untilState('open');
-    expect((await unrelated.ledger.post())?.status).to.equal(200);
-    await unrelated.ledger.settle(DEADLINE_MS);
-    for (const eventId of eventIds) {
-      expect(await records.eventWith('delivered', eventId)).to.include({ deliveriesSucceeded: FAN_OUT });
-    }
   });
 });

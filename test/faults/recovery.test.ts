@@ -34,29 +34,6 @@ describe('recovery of relays', function () {
     for (const id of ledger.acknowledged.keys()) expect(ledger.arrivals(id)).to.equal(1);
   });
 
-  it('starts nothing twice that is in flight when another worker takes its share', async () => {
-    const first = await testInstance.onlyWorker();
-    await shared(first);
-    const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line([{ after: gate.promise }]);
-    await Promise.all(Array.from({ length: 30 }, () => ledger.post()));
-    await until('attempts to run', () => endpoint.requests.length >= 30);
-    const second = await testInstance.startWorker();
-    await shared(first, second);
-    expect(await leftovers(), 'of the shards that were given up').to.be.within(1, 29);
-    // The new one claims: what is posted now arrives, by both. To another destination: the first worker has more than
-    // its half of what this one may have under way.
-    const later = await line();
-    await Promise.all(Array.from({ length: 20 }, () => later.ledger.post()));
-    await until('new ones to arrive, too', () => later.endpoint.requests.length >= 20);
-    gate.resolve();
-    for (const each of [ledger, later.ledger]) {
-      await each.settle(PATIENCE_MS);
-      for (const id of each.acknowledged.keys()) expect(each.arrivals(id)).to.equal(1);
-    }
-    await until('nothing to be left over', async () => (await leftovers()) === 0);
-  });
-
   it('keeps what it has under way in workflows from others when a worker is told to end', async () => {
     const ending = await testInstance.onlyWorker({ HOOKYARD_LANE: 'workflow', HOOKYARD_SHUTDOWN_SECONDS: '60' });
     await shared(ending);

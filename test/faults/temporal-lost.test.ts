@@ -113,7 +113,7 @@ describe('Temporal, emptied', function () {
 
     // A replay of stored events, one a second.
     const stored = await records.source();
-    const replayed = await Promise.all(Array.from({ length: 10 }, (_, n) => records.accepted(stored, `{"n":${n}}`)));
+    const replayed = await Promise.all(Array.from({ length: 5 }, (_, n) => records.accepted(stored, `{"n":${n}}`)));
     const target = receiver.endpoint();
     await records.route(stored.id, [(await records.destination(target.url)).id]);
     const replay = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, {

@@ -9,7 +9,6 @@ import { type StoreGate, startStoreGate } from '../support/warehouse/store-gate.
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
-import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const provider = firstProvider();
@@ -92,30 +91,6 @@ describe('warehouses, cut off', function () {
     expectEachOnce(await pipe.rows(3, 30_000), ids);
   });
 
-  it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
-    const worker = await testInstance.onlyWorker();
-    const pipe = await line({ config: fullAt(20) });
-    gate.mode = 'mute';
-    const ids = await pipe.send(bodies(20));
-    const [first] = await until('the object to be there', async () => {
-      const objects = await pipe.objects();
-      return objects.length === 1 && objects;
-    });
-    expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
-    await worker.kill();
-    gate.mode = 'open';
-    await testInstance.onlyWorker();
-    expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
-    const objects = await pipe.objects();
-    expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
-    expect(objects[0]?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
-    const [batch] = await until('the batch to have ended', async () => {
-      const batches = await pipe.batches('written');
-      return batches.length === 1 && batches;
-    });
-    expect(batch).to.include({ attempts: 2, count: 20 });
-  });
-
   it('writes the same bytes when the destination changes before a repeated upload', async () => {
     const worker = await testInstance.onlyWorker();
     const pipe = await line({ config: { ...fullAt(5), fileFormat: 'parquet', compression: 'zstd' } });
@@ -162,34 +137,6 @@ describe('warehouses, cut off', function () {
       .update(object?.body ?? '')
       .digest('hex');
     expect(batch).to.include({ attempts: 2, count: 10, key: object?.key, bytes: object?.body.length, sha256 });
-  });
-
-  it('writes both halves of a batch that was too large, each event once, when a worker is killed between them', async () => {
-    const worker = await testInstance.onlyWorker();
-    const fieldMapping = [
-      { source: '$.id', target: 'event_id', type: 'string' },
-      ...['a', 'b', 'c'].map((target) => ({ source: '$', target, type: 'string' })),
-    ];
-    // Compressed, each half is one request.
-    const pipe = await line({ config: { ...fullAt(10), compression: 'gzip' }, destination: { fieldMapping } });
-    gate.mode = 'mute';
-    // Together 80 MiB, because a control character takes seven bytes in JSON inside a text.
-    const ids = await pipe.send(Array<string>(10).fill('\u0001'.repeat(400_000)));
-    const [first] = await until('an object to be there', async () => {
-      const objects = await pipe.objects();
-      return objects.length === 1 && objects;
-    });
-    await worker.kill();
-    gate.mode = 'open';
-    await testInstance.onlyWorker();
-    expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
-    const objects = await pipe.objects();
-    expect(objects.map((object) => rowsOf(object).length)).to.deep.equal([5, 5]);
-    expect(objects.map(({ key }) => key)).to.include(first?.key);
-    expect((await pipe.batches()).map(({ count }) => count)).to.deep.equal([5, 5]);
-    const path = `/api/destinations/${pipe.destinationId}/batches?writtenAfter=2026-01-01`;
-    const listed = (await testInstance.client.list<{ key: string }>(path)).data.map(({ key }) => key);
-    expect(listed, 'in the order of the keys').to.deep.equal(objects.map(({ key }) => key));
   });
 
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
