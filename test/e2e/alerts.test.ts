@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
-import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
 import { newId } from '../../core/text/ids.ts';
 import { freePorts } from '../../local/ports.ts';
 import {
@@ -12,11 +11,11 @@ import {
   startAlertReceiver,
 } from '../support/messages/alert-receiver.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
-import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { Records } from '../support/records.ts';
 import { scrape } from '../support/telemetry/scrape.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -138,7 +137,6 @@ describe('Alerts', () => {
       const { rows } = await testInstance.pool.query('select id from messages where organization_id = $1', [id]);
       return rows.length === 0;
     });
-  const eventOf = (received: ReceivedAlert) => jsonOf<WebhookEvent>(received);
   function verified(received: ReceivedAlert | undefined, secret = SECRET): WebhookEvent {
     if (!received) throw new Error('nothing was received');
     expect(formProblems('webhook', jsonOf(received))).to.deep.equal([]);
@@ -234,55 +232,6 @@ describe('Alerts', () => {
     for (const { body } of all) expect(body.toString(), 'no payload in an alert').to.not.contain('secretOrder');
   });
 
-  it('tell once more when the first delivery has failed for good, with the default number of retries', async () => {
-    const { answer: last, letGo } = answerLater(500);
-    const { maxRetries } = DEFAULT_RETRY_POLICY;
-    const endpoint = destinations.endpoint(...Array.from({ length: maxRetries }, () => 500), last, 500);
-    const records = new Records(testInstance);
-    const { source, route } = await records.pipe(endpoint.url, {
-      destination: { retryPolicy: onceMore(maxRetries), timeoutMs: 60_000 },
-      route: { circuitFailureThreshold: 100 },
-    });
-    const of = { id: testInstance.organizationId, api: testInstance.client };
-    const own = await webhook(of, { routeIds: [route.id], throttleMinutes: 60 });
-    const eventId = await records.accepted(source, '{}');
-    const [opened] = await messages(own.received, 1);
-    expect(verified(opened)).to.have.property('type', 'delivery.failing');
-    letGo();
-    await records.deliveryWith('failed', eventId);
-    const [, told] = await messages(own.received, 2);
-    expect(verified(told).type).to.equal('delivery.exhausted');
-    expect(verified(told).data.change).to.equal('exhausted');
-    expect(verified(told).data.issue?.id).to.equal(verified(opened).data.issue?.id);
-    await records.deliveryWith('failed', await records.accepted(source, '{}'));
-    const { id } = await until('the second to be counted', async () => {
-      const { data } = await of.api.list<{ id: string; count: number }>(`/api/issues?routeId=${route.id}`);
-      return data.find(({ count }) => count === 2 * (maxRetries + 1));
-    });
-    // Another one would have come before its end.
-    await of.api.patch(`/api/alert-channels/${own.id}`, { throttleMinutes: 0 });
-    await setState(id, 'resolved');
-    expect((await messages(own.received, 3)).map((each) => verified(each).type)).to.deep.equal([
-      'delivery.failing',
-      'delivery.exhausted',
-      'destination.recovered',
-    ]);
-  });
-
-  it('keep addresses, keys and texts out of the histories in Temporal', async () => {
-    const of = await owner();
-    const own = await webhook(of);
-    await issue(of);
-    const [received] = await messages(own.received, 1);
-    const handle = testInstance.temporal.workflow.getHandle(`message:${received?.headers['webhook-id']}`);
-    await handle.result();
-    const history = JSON.stringify(await handle.fetchHistory(), (_key, value) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
-    );
-    expect(history).to.contain(of.id);
-    for (const kept of [own.path, receiver.url, SECRET, 'delivery_failing']) expect(history).to.not.contain(kept);
-  });
-
   it('are signed with both secrets while one takes the place of the other', async () => {
     const of = await owner();
     const own = await webhook(of);
@@ -310,70 +259,6 @@ describe('Alerts', () => {
     expect(tries.map((each) => verified(each).data.issue?.id)).to.deep.equal([id, id, id]);
     expect(await own.state()).to.include({ failingSince: null, lastError: null });
     expect((await own.state()).lastSentAt).to.be.a('string');
-  });
-
-  it('are given up an hour after their first try', async () => {
-    const of = await owner();
-    const own = await webhook(of);
-    receiver.answer(own.path, 500);
-    await issue(of);
-    await messages(own.received, 1);
-    await until('the try to be noted', async () => {
-      const { rowCount } = await testInstance.pool.query(
-        `update messages set tried_at = now() - interval '1 hour' where channel_id = $1 and tried_at is not null`,
-        [own.id],
-      );
-      return rowCount === 1;
-    });
-    await until('the channel to fail', async () => (await own.state()).failingSince !== null);
-    expect(await own.state()).to.include({ lastError: 'The channel returned 500' });
-    await settled(of);
-  });
-
-  it('that a channel refuses for good are told through another channel, once, and it is told itself when it is repaired', async () => {
-    const of = await owner();
-    const broken = await webhook(of, { kinds: ['delivery_failing'] });
-    const other = await webhook(of, { kinds: ['circuit_open'] });
-    receiver.answer(broken.path, 410);
-    const id = await issue(of);
-    const [told] = await messages(other.received, 1);
-    const event = verified(told);
-    expect(event.type).to.equal('channel.failing');
-    expect(event.data.failingChannel).to.include({ id: broken.id, lastError: 'The channel returned 410' });
-    expect(event.data.changes?.map((each) => each.issue.id)).to.deep.equal([id]);
-    expect(await broken.state()).to.include({ lastError: 'The channel returned 410' });
-    expect((await broken.state()).failingSince).to.be.a('string');
-    await settled(of);
-    expect([broken.received().length, other.received().length]).to.deep.equal([1, 1]);
-    const repaired = freePath();
-    await of.api.patch(`/api/alert-channels/${broken.id}`, {
-      config: { url: receiver.url + repaired, secret: '••••LaSw' },
-    });
-    const [arrived] = await messages(() => receiver.at(repaired), 1);
-    expect(verified(arrived).data.issue?.id).to.equal(id);
-    await settled(of);
-    expect(await broken.state()).to.include({ failingSince: null, lastError: null });
-    expect(other.received().map((each) => verified(each).type)).to.deep.equal(['channel.failing', 'channel.recovered']);
-  });
-
-  it('about a channel that fails end their incident when it works again, or is deleted', async () => {
-    const of = await owner();
-    await channel(of, 'pagerduty', { routingKey: ROUTING_KEY }, { kinds: ['circuit_open'] });
-    const broken = await webhook(of);
-    receiver.answer(broken.path, 410, 200, 410);
-    await issue(of);
-    const incident = () => receiver.at('/v2/enqueue').filter((each) => jsonOf(each).dedup_key === broken.id);
-    const actions = async (count: number) =>
-      (await messages(incident, count)).map((each) => jsonOf(each).event_action as string);
-    expect(await actions(1)).to.deep.equal(['trigger']);
-    expect(await of.api.post(`/api/alert-channels/${broken.id}/test`)).to.include({ success: true });
-    expect(await actions(2)).to.deep.equal(['trigger', 'resolve']);
-    // The issue that it was not told of fails again, and is followed by the end of the channel.
-    expect(await actions(3)).to.deep.equal(['trigger', 'resolve', 'trigger']);
-    await settled(of);
-    await of.api.delete(`/api/alert-channels/${broken.id}`);
-    expect(await actions(4)).to.deep.equal(['trigger', 'resolve', 'trigger', 'resolve']);
-    for (const each of incident()) expect(formProblems('pagerduty', jsonOf(each))).to.deep.equal([]);
   });
 
   it('never reach an address that the guard refuses', async () => {
@@ -429,58 +314,5 @@ describe('Alerts', () => {
     expect(mails.map(({ headers }) => headers.subject)).to.deep.equal([
       '[Hookyard] This is a test message for an alert channel',
     ]);
-  });
-
-  it('come together in a digest', async () => {
-    const of = await owner();
-    const own = await webhook(of, { digestMinutes: 30 });
-    const ids = [await issue(of), await issue(of, 'warehouse_not_writable')];
-    await testInstance.pool.query(
-      `update issues set changed_at = now() - interval '30 minutes' where organization_id = $1`,
-      [of.id],
-    );
-    const [received] = await messages(own.received, 1);
-    await settled(of);
-    const event = verified(received);
-    expect(event.type).to.equal('digest');
-    expect(event.data.changes?.map((each) => each.issue.id)).to.have.members(ids);
-    expect(own.received()).to.have.length(1);
-  });
-
-  it('are started once for each change, also with two workers of which one is killed', async () => {
-    // What the killed one had claimed is claimed again after a minute.
-    const of = await owner();
-    const own = await webhook(of);
-    const second = await testInstance.startWorker();
-    const ids: string[] = [];
-    for (let n = 0; n < 20; n += 1) ids.push(await issue(of));
-    await messages(own.received, 5);
-    await second.kill();
-    await until(
-      'every issue to be told',
-      () => {
-        const told = new Set(own.received().map((each) => eventOf(each).data.issue?.id));
-        return ids.every((id) => told.has(id));
-      },
-      200_000,
-    );
-    await settled(of);
-    // A try that was cut off by the death of its worker is made again, as the same message.
-    const told = own.received().map((each) => `${each.headers['webhook-id']} ${eventOf(each).data.issue?.id}`);
-    expect(new Set(told).size).to.equal(20);
-  });
-
-  it('are not sent to a channel that is disabled or deleted, and what is still so is told when it is enabled', async () => {
-    const of = await owner();
-    const own = await webhook(of, { enabled: false });
-    const other = await webhook(of);
-    const gone = await webhook(of);
-    await of.api.delete(`/api/alert-channels/${gone.id}`);
-    const id = await issue(of);
-    await messages(other.received, 1);
-    expect([own.received().length, gone.received().length]).to.deep.equal([0, 0]);
-    await of.api.patch(`/api/alert-channels/${own.id}`, { enabled: true });
-    const [received] = await messages(own.received, 1);
-    expect(verified(received).data.issue?.id).to.equal(id);
   });
 });

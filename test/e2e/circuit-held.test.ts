@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { switchedEndpoint } from '../support/workflows/circuits.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { circuitRows, heldRows } from '../support/rows.ts';
 
 describe('what a circuit holds', () => {
   const { testInstance, records, receiver, circuits } = useHookyard();
@@ -54,34 +53,5 @@ describe('what a circuit holds', () => {
     await testInstance.client.patch(`/api/routes/${route.id}`, { failoverDestinationIds: [failover.id] });
     await Promise.all(waiting.map((id) => records.eventWith('delivered', id)));
     expect(backup.requests).to.have.length(2);
-  });
-
-  it('releases what it holds when its route is deleted, and forgets the circuit', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint);
-    const eventId = await send(source);
-    await untilStatus(eventId, 'circuit_open');
-    answer({ status: 200 });
-    await testInstance.client.delete(`/api/routes/${route.id}`);
-    await untilStatus(eventId, 'delivered');
-    await circuits.ended(route);
-    const rows = await circuitRows(testInstance.pool, route.id);
-    expect(rows).to.have.length(0);
-  });
-
-  it('lets a held delivery be cancelled, and refuses to retry it with a hint', async () => {
-    const { endpoint } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint);
-    const eventId = await send(source);
-    const { id } = await untilStatus(eventId, 'circuit_open');
-    const refused = await testInstance.client.request('POST', `/api/deliveries/${id}/retry`);
-    expect(refused.status).to.equal(409);
-    expect(refused.body).to.include({ code: 'INVALID_STATE' });
-    expect((refused.body as { message: string }).message).to.contain('reset-circuit');
-    await testInstance.client.post(`/api/deliveries/${id}/cancel`);
-    await records.eventWith('failed', eventId);
-    const rows = await heldRows(testInstance.pool, route.id);
-    expect(rows).to.have.length(0);
-    await circuits.reset(route);
   });
 });

@@ -146,36 +146,4 @@ describe('circuit breaker', () => {
     await untilAll(moved, 'delivered');
     await circuits.ended(route);
   });
-
-  it('continues with another probe when the event of one is deleted', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route, failures } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
-    const [first, second] = [await send(source), await send(source)];
-    await Promise.all([first, second].map((id) => untilStatus(id, 'circuit_open')));
-    const { answer: later, letGo } = answerLater(200);
-    answer(later);
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await until('the first probe to arrive', () => endpoint.requests.length === failures.length + 1);
-    await testInstance.client.delete(`/api/events/${first}`);
-    await until('the second probe to arrive', () => endpoint.requests.length === failures.length + 2);
-    letGo();
-    await untilStatus(second, 'delivered');
-    await circuits.untilState(route, 'closed');
-  });
-
-  it('continues with another probe when one ends without an attempt', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
-    const [first, second] = [await send(source), await send(source)];
-    await Promise.all([first, second].map((id) => untilStatus(id, 'circuit_open')));
-    const { answer: later, letGo } = answerLater(200);
-    answer(later);
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    const probe = await untilStatus(first, 'pending');
-    await testInstance.client.post(`/api/deliveries/${probe.id}/cancel`);
-    await until('the second probe', async () => (await untilStatus(second, 'pending')).status === 'pending');
-    letGo();
-    await untilStatus(second, 'delivered');
-    await circuits.untilState(route, 'closed');
-  });
 });

@@ -5,7 +5,6 @@ import { expirePayload } from '../support/api-records.ts';
 import type { Endpoint, ReceivedRequest } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
-import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 interface Shown {
@@ -71,17 +70,6 @@ describe('the request of a delivery, made again', () => {
     expect(shown.request).to.include({ body: BODY });
   });
 
-  it('is what the receiver got of bytes that are no text', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await records.pipe(endpoint.url);
-    const bytes = Buffer.from([0xff, 0x00, 0x80, 0xc3, 0x28]);
-    const eventId = await records.accepted(source, bytes, { 'content-type': 'application/octet-stream' });
-    const { id } = await records.deliveryWith('delivered', eventId);
-    const shown = await shownOf(id);
-    expect(shown.request).to.include({ bodyEncoding: 'base64' });
-    expectEqual(shown, endpoint, endpoint.requests[0]);
-  });
-
   it('is what the receiver got of a transform', async () => {
     const endpoint = receiver.endpoint(200);
     const { id: transformId } = await transform(
@@ -124,26 +112,6 @@ describe('the request of a delivery, made again', () => {
     expectEqual(made, endpoint, endpoint.requests[0], ['webhook-signature']);
     expect(codesOf(await shownOf(delivery.id, '?attempt=2'))).to.deep.equal(['SIGNED_LATER']);
     await testInstance.client.post(`/api/deliveries/${delivery.id}/cancel`);
-  });
-
-  it('of an attempt that ended after its delivery had been cancelled is what the receiver got', async () => {
-    const answered = Promise.withResolvers<void>();
-    const endpoint = receiver.endpoint({ status: 200, after: answered.promise });
-    const { source, destination } = await records.pipe(endpoint.url, {
-      destination: { headers: { 'X-Team': 'blue' } },
-    });
-    const eventId = await records.accepted(source, BODY);
-    await until('the attempt', () => endpoint.requests.length === 1);
-    const { id } = await records.deliveryWith('pending', eventId);
-    await testInstance.client.post(`/api/deliveries/${id}/cancel`);
-    await patch(`/api/destinations/${destination.id}`, { headers: { 'X-Team': 'red' } });
-    answered.resolve();
-    await until('its record', async () => (await records.delivery(id)).attempts.length === 1);
-    const shown = await shownOf(id);
-    expect(shown).to.deep.include({ attemptNumber: 1, state: 'made' });
-    expect(codesOf(shown)).to.deep.equal(['DESTINATION_CHANGED']);
-    expectEqual(shown, endpoint, endpoint.requests[0]);
-    expectInvalid(await testInstance.client.request('GET', `/api/deliveries/${id}/request?attempt=2`), 'attempt');
   });
 
   it('of the next attempt is what the receiver will get; there is none after that', async () => {
@@ -192,31 +160,6 @@ describe('the request of a delivery, made again', () => {
     expect(moved.request).to.include({ body: 'before', url: `${endpoint.url}?moved` });
   });
 
-  it('of an attempt that was recorded from a summary goes by the times of changes', async () => {
-    const { delivery, destination } = await records.deliver(receiver.endpoint(200).url, BODY, 'delivered');
-    const age = (sql: string) => testInstance.pool.query(sql, [delivery.id]);
-    await age('update attempts set exchange = null where delivery_id = $1');
-    // Made shortly before, perhaps after they were loaded.
-    expect(codesOf(await shownOf(delivery.id))).to.deep.equal(['DESTINATION_CHANGED']);
-    await age("update attempts set started_at = started_at + interval '1 hour' where delivery_id = $1");
-    expect(codesOf(await shownOf(delivery.id))).to.deep.equal([]);
-    await testInstance.pool.query("update destinations set updated_at = now() + interval '2 hours' where id = $1", [
-      destination.id,
-    ]);
-    expect(codesOf(await shownOf(delivery.id))).to.deep.equal(['DESTINATION_CHANGED']);
-    const { attempts } = await records.delivery(delivery.id);
-    expect(attempts[0]).to.include({ connection: null, timings: null });
-  });
-
-  it('says so when the headers were not kept', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { delivery } = await records.deliver(endpoint.url, BODY, 'delivered');
-    await testInstance.pool.query("update attempts set request_headers = '{}' where delivery_id = $1", [delivery.id]);
-    const shown = await shownOf(delivery.id);
-    expect(codesOf(shown)).to.deep.equal(['HEADERS_NOT_KEPT']);
-    expectEqual(shown, endpoint, endpoint.requests[0]);
-  });
-
   describe('cannot be made', () => {
     const expectProblem = async (deliveryId: string, code: string, message: RegExp) => {
       const { request, problem } = await shownOf(deliveryId);
@@ -224,12 +167,6 @@ describe('the request of a delivery, made again', () => {
       expect(problem?.code).to.equal(code);
       expect(problem?.message).to.match(message);
     };
-
-    it('for a destination that was deleted', async () => {
-      const { delivery, destination } = await records.deliver(receiver.endpoint(200).url, BODY, 'delivered');
-      await testInstance.client.request('DELETE', `/api/destinations/${destination.id}`);
-      await expectProblem(delivery.id, 'DESTINATION_DELETED', /was deleted/);
-    });
 
     it('of a payload that retention removed', async () => {
       const { delivery } = await records.deliver(receiver.endpoint(200).url, BODY, 'delivered');
@@ -245,16 +182,6 @@ describe('the request of a delivery, made again', () => {
       // It shows what a replay would send.
       await patch(`/api/transforms/${transformId}`, { code: 'export default () => "mended"' });
       expect((await shownOf(delivery.id)).request).to.include({ body: 'mended' });
-    });
-
-    it('by a transform that is not kept any more', async () => {
-      const { id: transformId } = await transform('export default () => "fine"');
-      const { delivery, route } = await records.deliver(receiver.endpoint(200).url, BODY, 'delivered', {
-        route: { transformId },
-      });
-      await testInstance.client.request('DELETE', `/api/routes/${route.id}`);
-      await testInstance.pool.query('delete from earlier_versions where record_id = $1', [route.id]);
-      await expectProblem(delivery.id, 'TRANSFORM_DELETED', /no longer kept/);
     });
 
     it('for a warehouse', async () => {

@@ -34,21 +34,6 @@ describe('filters and schemas', () => {
       expect(await testInstance.client.get(`${testInstance.base}/sources/${source.id}`)).to.include({ eventsCount: 3 });
     });
 
-    it('joins its conditions with OR when it says so, inline and as a record', async () => {
-      const conditions = [kindIs('paid'), { field: 'headers.x-urgent', operator: 'exists' }];
-      const inline = await records.pipe(receiver.endpoint(200).url, {
-        route: { filterConditions: conditions, filterLogic: 'OR' },
-      });
-      const { id: filterId } = await filter(conditions, { logic: 'OR' });
-      // The route's own logic is for inline conditions only.
-      const shared = await records.pipe(receiver.endpoint(200).url, { route: { filterId, filterLogic: 'AND' } });
-      for (const { source } of [inline, shared]) {
-        expect(await taken(source, { kind: 'paid' })).to.equal(1);
-        expect(await taken(source, { kind: 'open' }, { 'x-urgent': '1' })).to.equal(1);
-        expect(await taken(source, { kind: 'open' })).to.equal(0);
-      }
-    });
-
     it('is asked for each route by itself', async () => {
       const [a, b] = [receiver.endpoint(200), receiver.endpoint(200)];
       const source = await records.source();

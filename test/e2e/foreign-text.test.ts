@@ -1,9 +1,7 @@
 // Text that others wrote and that PostgreSQL or Temporal cannot hold: NUL, halves of surrogate pairs, and far too much
 // of it. It is shown as far as that goes, and keeps nothing from continuing.
 import { expect } from 'chai';
-import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
 import { inExpressLane, onceMore } from '../support/records.ts';
-import { send } from '../support/requests/http-client.ts';
 import { until } from '../support/until.ts';
 import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -44,50 +42,6 @@ describe('text that cannot be stored', () => {
     const { delivery } = await records.deliver(endpoint.url, '{}', 'failed');
     expect(delivery.attempts[0]?.responseBody).to.equal('no\ufffd\ufffd');
     expect(endpoint.requests).to.have.length(1);
-  });
-
-  it('in the address of a source names no source', async () => {
-    const { pathname } = new URL((await records.source()).webhookUrl);
-    for (const path of [`${pathname}%00`, pathname.replace('/ingest/', '/ingest/%00')]) {
-      expect((await send('POST', `${testInstance.client.url}${path}`, {}, '{}')).status, path).to.equal(404);
-    }
-  });
-
-  it('is not stored by the megabyte', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { id: transformId } = await transform("export default () => { throw new Error('x'.repeat(10_000_000)); }");
-    const { delivery } = await records.deliver(endpoint.url, '{}', 'failed', { route: { transformId } });
-    expect(delivery.error?.length).to.be.within(1000, MAX_ERROR_LENGTH);
-  });
-
-  it('in what an attempt is recorded with, should there be any, ends that delivery and no other', async () => {
-    // Nothing that a webhook or a destination sends gets here any more, so the refusal is PostgreSQL's own.
-    await testInstance.pool.query(`
-      create function refuse_teapots() returns trigger language plpgsql as $$ begin
-        raise exception 'no teapots' using errcode = '22P05';
-      end $$;
-      create trigger refuse_teapots before update on deliveries for each row when (new.status_code = 418)
-        execute function refuse_teapots()`);
-    try {
-      const teapot = receiver.endpoint(418);
-      const { source, destination } = await records.pipe(teapot.url, { destination: { retryPolicy: onceMore(5) } });
-      const other = await records.destination(receiver.endpoint(200).url);
-      await records.route(source.id, [other.id]);
-      const eventIds = await Promise.all(Array.from({ length: 5 }, () => records.accepted(source, '{}')));
-      for (const eventId of eventIds) {
-        const deliveries = await until('both to end', async () => {
-          const found = await records.deliveries(eventId);
-          return found.every(({ status }) => ['failed', 'delivered'].includes(status)) && found;
-        });
-        const refused = deliveries.find(({ destinationId }) => destinationId === destination.id);
-        expect(refused).to.include({ status: 'failed', attemptCount: 0 });
-        expect(refused?.error).to.match(/^Attempt 1 was given up: PostgreSQL refused a value .*22P05/);
-      }
-      expect(await records.queued()).to.equal(0);
-      expect(teapot.requests).to.have.length(eventIds.length);
-    } finally {
-      await testInstance.pool.query('drop function refuse_teapots cascade');
-    }
   });
 
   it('or read: a delivery whose attempt cannot even be made holds no place for ever, and is made when it can be', async () => {

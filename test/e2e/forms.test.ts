@@ -2,33 +2,14 @@
 // see their fields; the event and what is sent on stay the bytes that came.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { hashPayload } from '../../core/text/payload.ts';
 import { send } from '../support/requests/http-client.ts';
 import { signers } from '../support/providers/provider-signers.ts';
 import type { Accepted, SourceView } from '../support/records.ts';
-import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MESSAGE = 'ToCountry=US&MessageSid=SM1&Body=Hello+%26+goodbye&To=%2B18005551212&From=%2B14158675309&Empty=';
 const fromEmma = { field: 'payload.From', operator: 'equals', value: '+14158675309' };
-
-// As SendGrid's inbound parse sends a mail:
-// https://www.twilio.com/docs/sendgrid/for-developers/parsing-email/setting-up-the-inbound-parse-webhook
-function inboundMail(): { type: string; body: Promise<Buffer> } {
-  const mail = new FormData();
-  mail.append('from', 'Emma <emma@example.com>');
-  mail.append('to', 'orders@example.com');
-  mail.append('subject', 'Order 42 – two shirts');
-  mail.append('attachments', '2');
-  mail.append('attachment1', new File(['sku;quantity\nTEE;2\n'], 'order.csv', { type: 'text/csv' }));
-  mail.append('attachment2', new File([Buffer.from([0x89, 0x50, 0x4e, 0x47])], 'logo.png', { type: 'image/png' }));
-  const sent = new Response(mail);
-  return {
-    type: sent.headers.get('content-type') ?? '',
-    body: sent.arrayBuffer().then((bytes) => Buffer.from(bytes)),
-  };
-}
 
 describe('webhooks that are forms', () => {
   const { testInstance, records, receiver } = useHookyard();
@@ -88,34 +69,6 @@ describe('webhooks that are forms', () => {
     expect((await testInstance.client.get(`/api/destinations/${destination.id}`)).deliveriesCount).to.equal(1);
   });
 
-  it('in parts are read as well, with their files', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { id: transformId } = await transform(
-      'jsonata',
-      '{ "subject": payload.subject, "files": [payload.attachment1.filename, payload.attachment2.filename], "csv": payload.attachment1.text, "png": payload.attachment2.base64 }',
-    );
-    const { source, route } = await records.pipe(endpoint.url, {
-      route: {
-        transformId,
-        filterConditions: [
-          { field: 'payload.to', operator: 'contains', value: 'orders@' },
-          { field: 'payload.attachment1.contentType', operator: 'equals', value: 'text/csv' },
-        ],
-      },
-    });
-    const mail = inboundMail();
-    const body = await mail.body;
-    const eventId = await records.accepted(source, body, { 'content-type': mail.type });
-    await records.eventWith('delivered', eventId);
-    expect(JSON.parse(endpoint.requests[0]?.body.toString() ?? '')).to.deep.equal({
-      ...{ subject: 'Order 42 – two shirts', files: ['order.csv', 'logo.png'] },
-      ...{ csv: 'sku;quantity\nTEE;2\n', png: 'iVBORw==' },
-    });
-    const preview = await testInstance.client.post(`/api/routes/${route.id}/preview`, { eventId });
-    expect(preview).to.include({ verdict: 'taken' });
-    expect((await records.event(eventId)).payloadHash).to.equal(hashPayload(body));
-  });
-
   // https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
   it('that forward a mail of Mailgun are verified by their fields, of either kind and any size', async () => {
     const { secret, key } = (signers.mailgun as (typeof signers)[string]).secret();
@@ -159,31 +112,6 @@ describe('webhooks that are forms', () => {
     expect(await records.storedEvents(source.id)).to.equal(4);
   });
 
-  it('match schemas by their fields, also when they are replayed and previewed', async () => {
-    const schema = { type: 'object', required: ['From'], properties: { From: { type: 'string', pattern: '^\\+1' } } };
-    const { id: schemaId } = await testInstance.client.create('/api/schemas', { name: 'Message', schema });
-    const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { schemaId } });
-    const headers = { 'content-type': FORM };
-    const taken = await records.accepted(source, MESSAGE, headers);
-    await records.deliveryWith('delivered', taken);
-    const refused = await records.accepted(source, 'From=%2B49301234', headers);
-    const failed = await records.deliveryWith('schema_failed', refused);
-    expect(failed.error).to.include('/From must match');
-    const preview = (eventId: string) => testInstance.client.post(`/api/routes/${route.id}/preview`, { eventId });
-    expect(await preview(taken)).to.include({ verdict: 'taken' });
-    expect((await preview(refused)).schemaErrors).to.have.length(1);
-    const replayed = `${testInstance.base}/events/${taken}/replay`;
-    expect(await testInstance.client.post(replayed, {})).to.include({ deliveriesCreated: 1 });
-    await until('the replay to be delivered', async () =>
-      (await records.deliveries(taken)).every(({ status }) => status === 'delivered'),
-    );
-    const tried = await testInstance.client.post(`/api/schemas/${schemaId}/validate`, { payload: MESSAGE, headers });
-    expect(tried).to.deep.equal({ valid: true, errors: [] });
-    expect(await testInstance.client.post(`/api/schemas/${schemaId}/validate`, { payload: MESSAGE })).to.include({
-      valid: false,
-    });
-  });
-
   it('can be tried as texts that their headers call forms', async () => {
     const sample = { payload: MESSAGE, headers: { 'Content-Type': FORM } };
     const filtered = await testInstance.client.post('/api/filters/test', { ...sample, conditions: [fromEmma] });
@@ -222,14 +150,5 @@ describe('webhooks with a key in the query', () => {
     for (const query of others) expect((await receive(source, query)).body, query).not.to.have.property('duplicate');
     expect((await receive(source, '?delivery=a&delivery=b')).body).to.have.property('duplicate', true);
     expect(await records.storedEvents(source.id)).to.equal(others.length + 1);
-  });
-
-  it('must have one way to be known again', async () => {
-    for (const way of [{ query: '' }, { query: 'a', header: 'X-Id' }, { query: 'x'.repeat(257) }, {}]) {
-      const answer = await testInstance.client.request('POST', `${testInstance.base}/sources`, {
-        ...{ name: 'Q', slug: 'query-refused', idempotencyKey: { ...way, windowSeconds: 60 } },
-      });
-      expect([answer.status, answer.body.message]).to.have.property('0', 400);
-    }
   });
 });

@@ -1,6 +1,5 @@
 // The query of a webhook, and the path below its source, on their way to a destination that takes them.
 import { expect } from 'chai';
-import type { Json } from '../support/api-client.ts';
 import { type HttpAnswer, send } from '../support/requests/http-client.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type Accepted, onceMore, type SourceView } from '../support/records.ts';
@@ -27,17 +26,6 @@ describe('addresses of webhooks', () => {
     requests.map(({ target }) => target.slice(new URL(url).pathname.length));
   const requestOf = async (deliveryId: string) =>
     (await testInstance.client.get<{ request: { url: string } }>(`/api/deliveries/${deliveryId}/request`)).request;
-
-  it('stay with Hookyard, unless a destination takes them', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source, destination } = await records.pipe(endpoint.url, { source: PATHS });
-    const eventId = await sendTo(source, '/orders/new?a=1&b=%7e');
-    await records.eventWith('delivered', eventId);
-    expect(targets(endpoint)).to.deep.equal(['']);
-    const shown = await testInstance.client.get(`/api/destinations/${destination.id}`);
-    expect(shown).to.include({ forwardQuery: false, forwardPath: false });
-    expect(await records.event(eventId)).to.include({ path: '/orders/new', query: 'a=1&b=%7e' });
-  });
 
   it('travel as they were received, and what the destination says of itself counts', async () => {
     const endpoint = receiver.endpoint(200);
@@ -88,20 +76,6 @@ describe('addresses of webhooks', () => {
     await records.eventWith('delivered', eventId);
   });
 
-  it('are taken from the next attempt on, in both families of destinations', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source, destination } = await records.pipe(endpoint.url, { source: PATHS });
-    const choices: [string, Json, string][] = [
-      [`${testInstance.base}/destinations/${destination.id}`, { forwardQuery: true }, '?a=1'],
-      [`/api/destinations/${destination.id}`, { forwardQuery: false, forwardPath: true }, '/x'],
-    ];
-    for (const [path, choice, expected] of choices) {
-      expect(await testInstance.client.patch<Json>(path, choice)).to.include(choice);
-      await records.eventWith('delivered', await sendTo(source, '/x?a=1'));
-      expect(targets(endpoint).at(-1)).to.equal(expected);
-    }
-  });
-
   it('never hold the secret of a source: neither its token nor that of a provider', async () => {
     const endpoint = receiver.endpoint(200);
     const secret = 'a secret of many letters';
@@ -117,25 +91,5 @@ describe('addresses of webhooks', () => {
     await records.eventWith('delivered', eventId);
     expect(targets(endpoint)).to.deep.equal(['/x?a=1&b=%7e']);
     expect(await records.event(eventId)).to.include({ path: '/x', query: 'a=1&b=%7e' });
-  });
-
-  it('are read by filters and transforms', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { id: transformId } = await testInstance.client.create('/api/transforms', {
-      ...{ name: 'Where', type: 'javascript', code: 'export default ({ path, query }) => ({ path, query })' },
-    });
-    const { source } = await records.pipe(endpoint.url, {
-      source: PATHS,
-      route: {
-        transformId,
-        filterConditions: [{ field: 'request.path', operator: 'starts_with', value: '/orders/' }],
-      },
-    });
-    for (const below of ['/refunds/1', '', '/orders/1?a=1']) {
-      await records.eventWith('delivered', await sendTo(source, below));
-    }
-    expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal([
-      '{"path":"/orders/1","query":{"a":"1"}}',
-    ]);
   });
 });

@@ -97,20 +97,6 @@ describe('ingest', () => {
       expect(await records.storedEvents(source.id)).to.equal(1);
     });
 
-    it('takes the key from the payload too', async () => {
-      const source = await records.source({ idempotencyKey: { jsonPath: 'event.id', windowSeconds: 300 } });
-      const first = await records.accepted(source, '{"event":{"id":7},"try":1}');
-      const again = await records.post(source, '{"event":{"id":7},"try":2}');
-      expect(again.body).to.deep.include({ eventId: first, duplicate: true });
-      expect(await records.accepted(source, '{"event":{"id":8}}')).to.not.equal(first);
-    });
-
-    it('stores requests without the key like any other', async () => {
-      const source = await records.source(keyed);
-      const ids = [await records.accepted(source, '{}'), await records.accepted(source, '{}')];
-      expect(new Set(ids).size).to.equal(2);
-    });
-
     it('accepts the same key again after the window', async () => {
       const source = await records.source({ idempotencyKey: { header: 'X-Delivery', windowSeconds: 1 } });
       const first = await records.accepted(source, '{}', { 'x-delivery': 'a' });

@@ -1,13 +1,12 @@
 // Issues of real traffic: what opens them, what they count, how they end, and the retry of what they hold.
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
-import { createClient, expectError } from '../support/api-client.ts';
+import { expectError } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
 import { breaker, Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
-import { commandLine } from '../support/programs/cli.ts';
 import { send } from '../support/requests/http-client.ts';
-import { type IssueView, Issues } from '../support/messages/issues.ts';
-import { onceMore, type SourceView } from '../support/records.ts';
+import { Issues } from '../support/messages/issues.ts';
+import type { SourceView } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
 import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
@@ -58,25 +57,6 @@ describe('issues', () => {
       const again = await issues.untilOpen({ routeId: route.id }, 3);
       expect(again).to.include({ id: opened.id, openedAt: opened.openedAt, resolvedAt: null });
       expect((await issues.list({ sourceId: source.id })).map(({ id }) => id)).to.deep.equal([opened.id]);
-    });
-
-    it('open after five failed attempts in a row, and not when a retry mends the first ones', async () => {
-      const mended = receiver.endpoint(503, 503, 503, 503, 200);
-      const harmless = await records.pipe(mended.url, {
-        ...{ route: PATIENT, destination: { retryPolicy: onceMore(5) } },
-      });
-      await delivered(harmless.source);
-      const { endpoint, answer } = switchedEndpoint(receiver, 502);
-      const lasting = await records.pipe(endpoint.url, {
-        ...{ route: PATIENT, destination: { retryPolicy: onceMore(50, 1000) } },
-      });
-      const eventId = await records.accepted(lasting.source, '{}');
-      const issue = await issues.untilOpen({ destinationId: lasting.destination.id }, 5);
-      expect(issue).to.include({ cause: 'HTTP_502', kind: 'delivery_failing' });
-      answer({ status: 200 });
-      await records.deliveryWith('delivered', eventId);
-      await issues.untilResolved(issue.id);
-      expect(await issues.list({ routeId: harmless.route.id }), 'it was written before').to.deep.equal([]);
     });
 
     it('say why there was no answer', async () => {
@@ -288,51 +268,6 @@ describe('issues', () => {
       await issues.untilResolved(issue.id);
       const [another] = (await ofRoute()).filter(({ cause }) => cause === 'HTTP_502');
       expect(await issues.retry(another?.id ?? '')).to.include({ deliveriesCreated: 1 });
-    });
-
-    it('by the command line', async () => {
-      const { issue, answer } = await failing();
-      const { client } = testInstance;
-      const { token } = await client.create<{ token: string }>('/api/api-keys', {
-        name: 'terminal',
-        scopes: ['write', 'read'],
-      });
-      const cli = commandLine({ api: client, token });
-      expect(await cli.ok('issues', 'list', '--state', 'open'))
-        .to.include(issue.id)
-        .and.to.include('HTTP_500');
-      expect((await cli.json<IssueView>('issues', 'show', issue.id)).id).to.equal(issue.id);
-      expect(await cli.ok('issues', 'ignore', issue.id)).to.include('ignored');
-      expect(await cli.ok('issues', 'open', issue.id)).to.include('open');
-      expect(await cli.ok('issues', 'acknowledge', issue.id)).to.include('acknowledged');
-      answer({ status: 200 });
-      expect(await cli.ok('issues', 'retry', issue.id, '--dry-run')).to.include('1 delivery would be replayed');
-      expect(await cli.ok('issues', 'retry', issue.id)).to.include('1 delivery was created');
-      expect(await cli.ok('issues', 'resolve', issue.id)).to.include('resolved');
-    });
-
-    it('only by keys of their organization that may', async () => {
-      const { issue } = await failing();
-      const { client, pool, api } = testInstance;
-      const stranger = await createOrganization({ service: api, pool });
-      expectError(await stranger.api.request('GET', `/api/issues/${issue.id}`), 404, 'RESOURCE_NOT_FOUND');
-      expectError(
-        await stranger.api.request('PATCH', `/api/issues/${issue.id}`, { state: 'ignored' }),
-        404,
-        'RESOURCE_NOT_FOUND',
-      );
-      expectError(await stranger.api.request('POST', `/api/issues/${issue.id}/retry`), 404, 'RESOURCE_NOT_FOUND');
-      expect((await stranger.api.list('/api/issues')).pagination.total).to.equal(0);
-      const keyWith = async (...scopes: string[]) => {
-        const { token } = await client.create<{ token: string }>('/api/api-keys', { name: 'scoped', scopes });
-        return createClient(client.url, token);
-      };
-      const reader = await keyWith('issues:read');
-      expect(await reader.get(`/api/issues/${issue.id}`)).to.include({ id: issue.id });
-      expectError(await reader.request('PATCH', `/api/issues/${issue.id}`, { state: 'ignored' }), 403, 'FORBIDDEN');
-      const writer = await keyWith('issues:write');
-      expectError(await writer.request('POST', `/api/issues/${issue.id}/retry`), 403, 'FORBIDDEN');
-      expect(await issues.get(issue.id)).to.include({ state: 'open' });
     });
   });
 });

@@ -105,20 +105,6 @@ describe('what a delivery keeps of its route', () => {
     expect(bodiesOf(endpoint)).to.deep.equal([MASKED, MASKED]);
   });
 
-  it('replays to a destination of a deleted route what the route would have sent there', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source, route, destination } = await masking(endpoint);
-    const eventId = await records.accepted(source, BODY);
-    await records.eventWith('delivered', eventId);
-    await remove(routePath(route));
-    await testInstance.client.post(`${testInstance.base}/events/bulk/replay`, {
-      eventIds: [eventId],
-      destinationIds: [destination.id],
-    });
-    await until('the replay', () => endpoint.requests.length === 2);
-    expect(bodiesOf(endpoint)).to.deep.equal([MASKED, MASKED]);
-  });
-
   it('replays by the transform and the expected response that the route has now', async () => {
     const endpoint = receiver.endpoint({ status: 200, body: 'queued' });
     const { source, route, transformId } = await masking(
@@ -136,47 +122,6 @@ describe('what a delivery keeps of its route', () => {
     await testInstance.client.patch(routePath(route), { expectedResponse: null });
     expect(await replayed(id)).to.include({ status: 'delivered' });
     expect(bodiesOf(endpoint)).to.deep.equal([MASKED, '{"order":1}']);
-  });
-
-  it('expects of the answer what a deleted route expected', async () => {
-    const answered = Promise.withResolvers<void>();
-    const endpoint = receiver.endpoint(
-      { status: 200, body: 'busy', after: answered.promise },
-      { status: 200, body: 'busy' },
-    );
-    const { source, route } = await masking(endpoint, { expectedResponse: { bodyContains: 'stored' } });
-    const eventId = await records.accepted(source, BODY);
-    await until('the first attempt', () => endpoint.requests.length === 1);
-    await remove(routePath(route));
-    answered.resolve();
-    const failed = await records.deliveryWith('failed', eventId);
-    expect(failed).to.include({ attemptCount: 2, statusCode: 200 });
-    expect(await replayed(failed.id)).to.include({ status: 'failed', attemptCount: 2 });
-  });
-
-  it('hands over to the failover destination of a deleted route what its transform makes', async () => {
-    const answered = Promise.withResolvers<void>();
-    const [endpoint, second] = [receiver.endpoint({ status: 500, after: answered.promise }), receiver.endpoint(200)];
-    const { id: failover } = await records.destination(second.url);
-    const { source, route } = await masking(endpoint, { failoverDestinationIds: [failover], failoverAfterAttempts: 1 });
-    const eventId = await records.accepted(source, BODY);
-    await until('the first attempt', () => endpoint.requests.length === 1);
-    await remove(routePath(route));
-    answered.resolve();
-    await records.eventWith('delivered', eventId);
-    expect(bodiesOf(second)).to.deep.equal([MASKED]);
-  });
-
-  it('hands over what the transform makes when the circuit of the route is open', async () => {
-    const [endpoint, second] = [receiver.endpoint(500), receiver.endpoint(200)];
-    const { id: failover } = await records.destination(second.url);
-    const { source } = await masking(
-      endpoint,
-      { failoverDestinationIds: [failover], failoverAfterAttempts: 5, circuitFailureThreshold: 1 },
-      5,
-    );
-    await records.eventWith('delivered', await records.accepted(source, BODY));
-    expect(bodiesOf(second)).to.deep.equal([MASKED]);
   });
 
   it('does not replay what the schema of a deleted route refused', async () => {

@@ -72,19 +72,6 @@ describe('a paused destination', () => {
     });
   });
 
-  it('has what it holds cancelled when it is deleted', async () => {
-    const { source, destination } = await records.pipe(receiver.endpoint().url);
-    await pause(testInstance, destinationPath(destination));
-    const eventId = await send(source);
-    await records.deliveryWith('circuit_open', eventId);
-    await testInstance.client.delete(destinationPath(destination));
-    await records.deliveryWith('cancelled', eventId);
-    await until('its row to be forgotten', async () => {
-      const rows = await circuitRows(testInstance.pool, destination.id);
-      return rows.length === 0;
-    });
-  });
-
   describe('that is a warehouse', () => {
     async function lake(config: Record<string, unknown> = {}) {
       const destination = await testInstance.client.create<DestinationView>('/api/destinations', {

@@ -1,7 +1,6 @@
 // A pause: an operator stops the deliveries of a route or a destination; they wait, and go out when it is over.
 import { expect } from 'chai';
-import { expectError } from '../support/api-client.ts';
-import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { answerLater, breaker } from '../support/workflows/circuits.ts';
 import { NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
@@ -106,21 +105,6 @@ describe('a paused route', () => {
     expect(await testInstance.client.get(routePath(route))).to.include(NOT_PAUSED);
   });
 
-  it('closes its circuit by a reset, and stays paused', async () => {
-    const { endpoint, answer } = switchedEndpoint(receiver, 500);
-    const { source, route } = await circuits.opened(endpoint);
-    await pause(testInstance, routePath(route));
-    answer({ status: 200 });
-    const eventId = await send(source);
-    await untilStatus('circuit_open', [eventId]);
-    await circuits.reset(route);
-    await othersDeliver();
-    expect(await circuits.status(route)).to.include({ circuitState: 'closed', paused: true });
-    await untilStatus('circuit_open', [eventId]);
-    await resume(testInstance, routePath(route));
-    await untilStatus('delivered', [eventId]);
-  });
-
   it('holds what a failover destination has taken over, and lets it continue although the circuit is open', async () => {
     const [endpoint, backup] = [receiver.endpoint(500), receiver.endpoint(500, 200)];
     const failover = await records.destination(backup.url, { name: 'Backup', retryPolicy: onceMore(2, 2000) });
@@ -166,20 +150,5 @@ describe('a paused route', () => {
     await resume(testInstance, routePath(route));
     await until('all to be delivered', async () => (await statuses()).every(({ status }) => status === 'delivered'));
     expect(endpoint.requests).to.have.length(6);
-  });
-
-  it('lets what it holds be cancelled, and refuses a retry with a hint', async () => {
-    const { source, route } = await records.pipe(receiver.endpoint().url);
-    await pause(testInstance, routePath(route));
-    const eventId = await send(source);
-    const [held] = await untilStatus('circuit_open', [eventId]);
-    const refused = await testInstance.client.request('POST', `/api/deliveries/${held?.id}/retry`);
-    expectError(refused, 409, 'INVALID_STATE');
-    expect(refused.body.message).to.contain(`POST ${routePath(route)}/resume`);
-    await testInstance.client.post(`/api/deliveries/${held?.id}/cancel`);
-    await records.eventWith('failed', eventId);
-    const { rows } = await testInstance.pool.query('select from held_deliveries where delivery_id = $1', [held?.id]);
-    expect(rows).to.have.length(0);
-    await resume(testInstance, routePath(route));
   });
 });

@@ -2,13 +2,13 @@
 // everything else refused.
 import { expect } from 'chai';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { providerNamed, type Provider } from '../../providers/index.ts';
-import { expectInvalid, type Json } from '../support/api-client.ts';
-import { type Ask, askSource, type Reply, signedRequest } from '../support/providers/provider-requests.ts';
+import { providerNamed } from '../../providers/index.ts';
+import type { Json } from '../support/api-client.ts';
+import { type Ask, askSource, signedRequest } from '../support/providers/provider-requests.ts';
 import { signers } from '../support/providers/provider-signers.ts';
 import { publishedSigners } from '../support/providers/published-signers.ts';
 import type { SourceView } from '../support/records.ts';
-import { leakedLines, PLANTED } from '../support/attacks/secrecy.ts';
+import { PLANTED } from '../support/attacks/secrecy.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from '../security/raw-connection.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -26,7 +26,6 @@ describe('sources with a provider', () => {
 
   const ask: Ask = (source, method, rest) => askSource(testInstance.client.url, source, method, rest);
   const secretOf = (name: string) => (signers[name] as (typeof signers)[string]).secret();
-  const eventIdOf = ({ text }: Reply) => (JSON.parse(text) as { eventId: string }).eventId;
 
   it('are of every provider, and take its webhooks and no other', async () => {
     for (const name of Object.keys(signers)) {
@@ -42,13 +41,6 @@ describe('sources with a provider', () => {
       expect([name, forged.status]).to.deep.equal([name, 401]);
       expect(await records.storedEvents(source.id), name).to.equal(1);
     }
-  });
-
-  it('keep the secrets out of answers and logs', async () => {
-    const source = await sourceOf('meta', { secret: `${PLANTED}-app-secret`, verifyToken: VERIFY_TOKEN });
-    expect(await shown(source)).to.deep.include({ provider: 'meta', verificationConfig: { type: 'provider' } });
-    expect(JSON.stringify([source, await shown(source)])).not.to.include(PLANTED);
-    expect(leakedLines(testInstance)).to.deep.equal([]);
   });
 
   it('neither store nor forward a token that the provider sends', async () => {
@@ -379,32 +371,6 @@ describe('sources with a provider', () => {
       const request = await signedRequest('shopify', source, 'a secret of many letters');
       expect(JSON.parse((await ask(source, 'POST', request)).text)).not.to.have.property('duplicate');
       expect(JSON.parse((await ask(source, 'POST', request)).text)).to.have.property('duplicate', true);
-    });
-
-    it('by what Mailgun signs: its id is not, so another id does not make another webhook', async () => {
-      const { secret, key } = (signers.mailgun as (typeof signers)[string]).secret();
-      const { dedup } = providerNamed('mailgun') as Provider;
-      const source = await sourceOf('mailgun', { secret }, { idempotencyKey: { ...dedup, windowSeconds: 60 } });
-      const request = await signedRequest('mailgun', source, key);
-      const first = eventIdOf(await ask(source, 'POST', request));
-      const captured = JSON.parse(request.body) as { 'event-data': Json };
-      captured['event-data'].id = 'another';
-      const again = await ask(source, 'POST', { ...request, body: JSON.stringify(captured) });
-      expect(JSON.parse(again.text)).to.deep.include({ duplicate: true, eventId: first });
-    });
-
-    it('and sign a sample of theirs, which their source takes', async () => {
-      const sign = (body: Json) => testInstance.client.request('POST', '/api/providers/sample', body);
-      const { secret } = secretOf('github');
-      const source = await sourceOf('github', { secret });
-      const { body } = await sign({ provider: 'github', secret, url: source.webhookUrl });
-      const sample = body as { headers: Record<string, string>; payload: string };
-      expect((await ask(source, 'POST', { headers: sample.headers, body: sample.payload })).status).to.equal(200);
-      const github = { provider: 'github', secret: 'shared with github', url: 'https://h.example/ingest/a/s' };
-      expectInvalid(await sign({ ...github, event: 'nothing' }), 'event');
-      expectInvalid(await sign({ ...github, provider: 'adyen' }), 'secret');
-      expectInvalid(await sign({ ...github, provider: 'acme' }), 'provider');
-      expectInvalid(await sign({ ...github, url: 'no address' }), 'url');
     });
 
     it('and list the providers with what each needs', async () => {

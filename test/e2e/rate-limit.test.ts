@@ -88,28 +88,6 @@ describe('the rate limit of a destination', () => {
     expectPaced(times.slice(6), replayedSince);
   });
 
-  it('leaves what waits open for all to see, and holds no place of other destinations', async () => {
-    const slow = receiver.endpoint(200);
-    const quick = receiver.endpoint(200);
-    const source = await records.source();
-    const [limited, free] = await Promise.all([
-      records.destination(slow.url, { rateLimitPerMinute: 1 }),
-      records.destination(quick.url),
-    ]);
-    await records.route(source.id, [limited.id, free.id]);
-    const eventIds = await Promise.all(
-      Array.from({ length: 60 }, (_, number) => records.accepted(source, `{"number":${number}}`)),
-    );
-    await until('the unlimited destination to have all', () => quick.requests.length === eventIds.length);
-    expect(slow.requests.length).to.be.at.most(2);
-    const { pagination } = await testInstance.client.list<DeliveryView>(
-      `/api/deliveries?destinationId=${limited.id}&status=pending`,
-    );
-    expect(pagination.total).to.be.at.least(58);
-    await testInstance.client.patch(`/api/destinations/${limited.id}`, { rateLimitPerMinute: null });
-    await until('the rest once the limit is gone', () => slow.requests.length === eventIds.length, 60_000);
-  });
-
   it('lets retries wait for their turn in the outbox, and they hear of a new limit', async () => {
     const failures = Array.from({ length: WAITING + 1 }, () => 500);
     const endpoint = receiver.endpoint(...failures, 200);

@@ -132,21 +132,6 @@ describe('retention', () => {
     });
   });
 
-  it('counts the events of a replay by filter that have lost their payload', async () => {
-    const pipe = await records.pipe(receiver.endpoint().url);
-    await delivered(pipe);
-    await keepHouse(testInstance);
-    const filter = { sourceId: pipe.source.id };
-    const counted = await testInstance.client.post(`${testInstance.base}/events/replay`, { ...filter, dryRun: true });
-    expect(counted).to.include({ eventsTotal: 2, eventsExpired: 1 });
-    const { id } = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, filter);
-    const replay = await until('the replay to be completed', async () => {
-      const found = await testInstance.client.get(`${testInstance.base}/events/replays/${id}`);
-      return found.status === 'completed' && found;
-    });
-    expect(replay).to.include({ eventsTotal: 2, eventsReplayed: 1, eventsExpired: 1, deliveriesCreated: 1 });
-  });
-
   describe('what is still open when its payload ends', () => {
     async function failed(event: StoredEvent): Promise<void> {
       const delivery = await records.deliveryWith('failed', event.id);

@@ -37,17 +37,6 @@ describe('checks of the address of a source', () => {
       expect((await ask(source, method, '?challenge=abc')).status, method).to.equal(405);
   });
 
-  it('are answered with 200 and nothing else', async () => {
-    const source = await makeSource(organization, { handshake: { type: 'ok' } });
-    for (const method of ['GET', 'HEAD']) {
-      expect(await ask(source, method), method).to.include({ status: 200, text: '', type: null });
-    }
-    for (const method of ['OPTIONS', 'DELETE']) expect((await ask(source, method)).status, method).to.equal(405);
-    await lastHandshake(source, 'head');
-    expect(await eventsOf(source)).to.equal(0);
-    expect((await ask(source, 'POST', '', { body: '{}' })).status).to.equal(200);
-  });
-
   it('are answered with a parameter, as text that no browser runs', async () => {
     const source = await makeSource(organization, { handshake: { type: 'echo', parameter: 'challenge' } });
     const script = '<script>alert(1)</script>';

@@ -24,8 +24,6 @@ const STATE = 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7';
 const INVALID = `00-${'0'.repeat(32)}-${PARENT}-01`;
 const OTHER = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
-// Times of steps are rounded to a tenth of a millisecond, the whole to one.
-const ROUNDED_NS = 1e6;
 // Where it must not be: in a span.
 const SECRET = 'planted-secret-71fd';
 
@@ -127,27 +125,6 @@ describe('traces', () => {
     });
   }
 
-  it('have every step of a connection with TLS, and so has the attempt', async () => {
-    const { eventId, delivery } = await records.deliver(secure.url, '{}', 'delivered');
-    const { attempts, children } = await traceOf(eventId, 1);
-    const [attempt] = attempts;
-    expect(attempt?.attributes).to.include({ 'url.scheme': 'https', 'server.port': Number(new URL(secure.url).port) });
-    const steps = attempt ? children(attempt) : [];
-    expect(childNames(steps)).to.deep.equal(['DNS', 'TLS', 'connect', 'first byte']);
-    const [dns, connect, tls, firstByte] = ['DNS', 'connect', 'TLS', 'first byte'].map((name) =>
-      steps.find((step) => step.name === name),
-    );
-    if (!dns || !connect || !tls || !firstByte) throw new Error('a span is missing');
-    for (const [before, after] of [[dns, connect] as const, [connect, tls] as const, [tls, firstByte] as const])
-      expect(Number(after.start - before.end), `${after.name} after ${before.name}`).to.be.at.least(-ROUNDED_NS);
-    const [{ connection, timings } = { connection: null, timings: null }] = delivery.attempts;
-    expect(connection).to.include({ reused: false });
-    for (const step of ['dns', 'connect', 'tls', 'firstByte'] as const) expect(timings?.[step], step).to.be.a('number');
-    const sum = (timings?.dns ?? 0) + (timings?.connect ?? 0) + (timings?.tls ?? 0) + (timings?.firstByte ?? 0);
-    expect(sum).to.be.at.most((timings?.total ?? 0) + 1);
-    expect(Number(tls.end - tls.start)).to.be.closeTo((timings?.tls ?? 0) * 1e6, ROUNDED_NS);
-  });
-
   it('continue from the trace of the sender, with what its vendors keep beside it', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
@@ -225,23 +202,6 @@ describe('traces', () => {
     expect(text).to.not.include(new URL(url).pathname);
   });
 
-  it('leave duplicates and refused webhooks without attempts, and refused ones without a span', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await records.pipe(endpoint.url, {
-      source: { idempotencyKey: { header: 'X-Id', windowSeconds: 300 } },
-    });
-    const signed = await records.source({ verificationConfig: { type: 'github', secret: 'secret-of-the-test' } });
-    expect((await records.post(signed, ...webhook({ traceparent: OTHER }))).status).to.equal(401);
-    const eventId = await records.accepted(source, ...webhook({ 'x-id': '1' }));
-    await records.deliveryWith('delivered', eventId);
-    expect((await records.post(source, ...webhook({ 'x-id': '1' }))).body.duplicate).to.equal(true);
-    const repeated = await until('the span of the duplicate', () =>
-      ofEvent(eventId).find(({ attributes }) => attributes['hookyard.event.duplicate'] === true),
-    );
-    expect(collector.spans.filter(({ traceId }) => traceId === repeated.traceId && traceId !== '')).to.have.lengthOf(2);
-    expect(collector.spans.some(({ traceId }) => OTHER.includes(traceId))).to.equal(false);
-  });
-
   it('are none for what is refused before it is stored', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
@@ -265,38 +225,6 @@ describe('traces', () => {
     const known = new Set(collector.spans.map(({ spanId }) => spanId));
     const orphans = collector.spans.filter(({ name, parentId }) => name === 'store' && !known.has(parentId));
     expect(orphans).to.deep.equal([]);
-  });
-
-  it('are not for test sends', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { id } = await records.destination(endpoint.url);
-    expect(await testInstance.client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
-    expect(endpoint.requests).to.have.lengthOf(1);
-    expect(endpoint.requests[0]?.headers).to.not.have.property('traceparent');
-  });
-
-  it('cost nothing but themselves while their receiver is away', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await records.pipe(endpoint.url);
-    const gone = await startTraceReceiver();
-    await gone.close();
-    const before = testInstance.api;
-    const api = await testInstance.startApi({
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: gone.url,
-      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-      OTEL_BSP_MAX_QUEUE_SIZE: '2',
-    });
-    try {
-      const eventIds = await Promise.all(Array.from({ length: 20 }, () => records.accepted(source, ...webhook({}))));
-      for (const eventId of eventIds) await records.deliveryWith('delivered', eventId);
-      await until('the line in the log', () => api.output().includes('OpenTelemetry: '));
-      await records.deliveryWith('delivered', await records.accepted(source, ...webhook({})));
-      // Attempts are children of the spans that were lost, so that the rest of the trace is one.
-      expect(traceparentAt(endpoint)).to.match(TRACEPARENT);
-    } finally {
-      expect(await api.stop()).to.equal(0);
-      testInstance.api = before;
-    }
   });
 
   it('are sent to their end when a process ends', async () => {
@@ -358,20 +286,5 @@ describe('without a receiver of traces', () => {
       made.add(traceId ?? '');
     }
     expect(made.size).to.equal(3);
-  });
-
-  it('retries and replays are in the trace that was made, and what was sent can be made again', async () => {
-    const endpoint = receiver.endpoint(500, 200);
-    const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(1) } });
-    const eventId = await records.accepted(source, '{}');
-    const first = await records.deliveryWith('delivered', eventId);
-    await shared.client.post(`/api/deliveries/${first.id}/replay`);
-    await until('the replay', () => endpoint.requests.length === 3);
-    const { kept } = await keptOf(eventId);
-    expect(endpoint.requests.map(({ headers }) => headers.traceparent)).to.deep.equal([kept, kept, kept]);
-    const { request } = await shared.client.get<{ request: { headers: Record<string, string> } }>(
-      `/api/deliveries/${first.id}/request?attempt=2`,
-    );
-    expect(request.headers.traceparent).to.equal(kept);
   });
 });

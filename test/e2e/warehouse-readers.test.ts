@@ -1,5 +1,4 @@
-// A file of lines and one of Parquet, from the webhook to DuckDB, pyarrow, polars and pandas. Every form and store:
-// test/long/warehouse-matrix.test.ts.
+// A file of lines and one of Parquet, from the webhook to DuckDB, pyarrow, polars and pandas.
 import { expect } from 'chai';
 import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { oddPayloads } from '../support/attacks/odd-payloads.ts';

@@ -5,8 +5,6 @@ import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
-import { pause, routePath } from '../support/workflows/pauses.ts';
-import { onceMore } from '../support/records.ts';
 import { holdEvent } from '../support/database/row-lock.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -68,7 +66,7 @@ for (const provider of providerCases) {
 }
 
 describe('warehouse destinations', () => {
-  const { testInstance, receiver } = useHookyard();
+  const { testInstance } = useHookyard();
   const store = useStore();
 
   /** One that only writes full files, within the time of a test. */
@@ -113,49 +111,6 @@ describe('warehouse destinations', () => {
     expect(await counts(pipe)).to.deep.equal([2, 2, 2]);
   });
 
-  it('write a file when there are enough bytes', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, patient());
-    const mebibyte = JSON.stringify('x'.repeat(1024 * 1024 - 2));
-    const ids = await pipe.send(Array.from({ length: 6 }, () => mebibyte));
-    await pipe.settled(5);
-    expect(await counts(pipe)).to.deep.equal([5]);
-    await pipe.patch({ config: { batchWindowSeconds: 1 } });
-    expectEachOnce(await pipe.rows(6), ids);
-  });
-
-  it('write a file when the first event has waited long enough', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { config: { batchWindowSeconds: 1 } });
-    const ids = await pipe.send(['1']);
-    expectEachOnce(await pipe.rows(1), ids);
-  });
-
-  it('keep sources apart that share one, and write both when they are partitioned by source', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { config: { partitionBy: 'source' } });
-    const other = await pipe.records.source();
-    await pipe.records.route(other.id, [pipe.destinationId]);
-    const [mine, theirs] = [await pipe.send(['1', '2']), await pipe.send(['3'], other)];
-    expectEachOnce(await pipe.rows(3), [...mine, ...theirs]);
-    const objects = await pipe.objects();
-    expect(objects).to.have.lengthOf(2);
-    for (const object of objects) {
-      const [row, ...more] = rowsOf(object);
-      const date = String(row?.received_at).slice(0, 10);
-      expect(object.key.startsWith(`${pipe.prefix}/source=${String(row?.source)}/date=${date}/`), object.key).to.equal(
-        true,
-      );
-      for (const each of more) expect(each.source).to.equal(row?.source);
-    }
-  });
-
-  it('write to the hour', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { config: { partitionBy: 'hour' } });
-    await pipe.send(['1']);
-    const [row] = await pipe.rows(1);
-    const [object] = await pipe.objects();
-    const time = String(row?.received_at);
-    expect(object?.key).to.include(`/date=${time.slice(0, 10)}/hour=${time.slice(11, 13)}/`);
-  });
-
   it('write the columns of a mapping, and count what did not fit', async () => {
     const fieldMapping = [
       { source: '$.payload.order.id', target: 'order_id', type: 'number', default: '-1' },
@@ -186,18 +141,6 @@ describe('warehouse destinations', () => {
     ]);
   });
 
-  it('write the fields of a form', async () => {
-    const fieldMapping = [
-      { source: '$.payload.From', target: 'sender', type: 'string' },
-      { source: '$.payload.To', target: 'receivers', type: 'json' },
-    ];
-    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    await pipe.records.accepted(pipe.source, 'From=%2B4912&To=a&To=b+c', headers);
-    const [row] = await pipe.rows(1);
-    expect(row).to.deep.include({ sender: '+4912', receivers: ['a', 'b c'] });
-  });
-
   it('write what the transform of the route makes, and fail only the events it fails for', async () => {
     const transform = await testInstance.client.create('/api/transforms', {
       name: `Total ${Date.now()}`,
@@ -213,57 +156,6 @@ describe('warehouse destinations', () => {
     expect(await pipe.objects()).to.have.lengthOf(1);
   });
 
-  it('write what the transform of a deleted route makes, now and as a replay', async () => {
-    const { client } = testInstance;
-    const transform = await client.create('/api/transforms', {
-      name: `Mask ${Date.now()}`,
-      type: 'javascript',
-      code: 'export default ({ payload }) => ({ ...payload, card: "masked" })',
-    });
-    const pipe = await WarehousePipe.make(testInstance, store, { route: { transformId: transform.id } });
-    await pause(testInstance, routePath({ id: pipe.routeId }));
-    const [id = ''] = await pipe.send(['{"card":"4111"}']);
-    await until('the delivery to be held', async () => (await pipe.records.deliveries(id))[0]?.holdReason);
-    expect((await client.request('DELETE', routePath({ id: pipe.routeId }))).status).to.equal(204);
-    expect((await client.request('DELETE', `/api/transforms/${transform.id}`)).status).to.equal(204);
-    await pipe.settled(1);
-    const [delivery] = await pipe.records.deliveries(id);
-    await client.post(`/api/deliveries/${delivery?.id}/replay`);
-    const rows = await pipe.rows(2);
-    expect(rows.map(({ payload }) => payload)).to.deep.equal(['{"card":"masked"}', '{"card":"masked"}']);
-  });
-
-  it('show deliveries, events, timelines and health as for other destinations', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store);
-    const [id = ''] = await pipe.send(['{"a":1}']);
-    await until('the delivery to be in a batch', async () => (await pipe.records.deliveries(id))[0]?.batchId);
-    const event = await pipe.records.eventWith('delivered', id);
-    expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
-    const [delivery] = await pipe.records.deliveries(id);
-    const [batch] = await until('the batch to be written', async () => {
-      const batches = await pipe.batches('written');
-      return batches.length === 1 && batches;
-    });
-    expect(delivery).to.include({
-      status: 'delivered',
-      attemptCount: 1,
-      statusCode: 200,
-      error: null,
-      batchId: batch?.id,
-    });
-    expect(delivery?.attempts).to.have.lengthOf(1);
-    expect(delivery?.attempts[0]).to.include({ status: 'success', statusCode: 200, latency: delivery?.latency });
-    const timeline = await testInstance.client.get<{ deliveries: { attempts: unknown[] }[] }>(
-      `${testInstance.base}/events/${id}/timeline`,
-    );
-    expect(timeline.deliveries[0]?.attempts).to.have.lengthOf(1);
-    const health = await testInstance.client.get(`/api/destinations/${pipe.destinationId}/health`);
-    expect(health).to.include({ status: 'healthy', totalDeliveries: 1, successfulDeliveries: 1, successRate: 100 });
-    expect(health.p50Latency).to.be.a('number');
-    const route = await testInstance.client.get(`/api/routes/${pipe.routeId}/stats?period=1h`);
-    expect(route).to.include({ eventsRouted: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
-  });
-
   it('end their workflow when nothing waits, and begin again', async () => {
     const pipe = await WarehousePipe.make(testInstance, store, { config: { batchWindowSeconds: 1 } });
     const first = await pipe.send(['1']);
@@ -272,42 +164,6 @@ describe('warehouse destinations', () => {
     await until('the workflow to end', async () => (await workflow.describe()).status.name === 'COMPLETED');
     const second = await pipe.send(['2']);
     expectEachOnce(await pipe.rows(2), [...first, ...second]);
-  });
-
-  it('take over from an HTTP destination', async () => {
-    const endpoint = receiver.endpoint(500);
-    const pipe = await WarehousePipe.make(testInstance, store);
-    const { id: primary } = await pipe.records.destination(endpoint.url);
-    const source = await pipe.records.source();
-    await pipe.records.route(source.id, [primary], {
-      failoverDestinationIds: [pipe.destinationId],
-      failoverAfterAttempts: 1,
-    });
-    const ids = await pipe.send(['{"a":1}'], source);
-    expectEachOnce(await pipe.rows(1), ids);
-    const [first, second] = await pipe.records.deliveries(ids[0] ?? '');
-    expect(first).to.include({ status: 'failed_over', destinationId: primary });
-    expect(second).to.include({ status: 'delivered', destinationId: pipe.destinationId, failoverOf: first?.id });
-  });
-
-  it('continue while the circuit of their route is open', async () => {
-    const endpoint = receiver.endpoint(500);
-    const pipe = await WarehousePipe.make(testInstance, store);
-    const { id: http } = await pipe.records.destination(endpoint.url, { retryPolicy: onceMore(0) });
-    const source = await pipe.records.source();
-    const route = await pipe.records.route(source.id, [http, pipe.destinationId], {
-      circuitFailureThreshold: 1,
-      circuitCooldownSeconds: 3600,
-    });
-    const [first = ''] = await pipe.send(['1'], source);
-    await until('the circuit to open', async () => {
-      const circuit = await testInstance.client.get(`/api/routes/${route.id}/circuit-status`);
-      return circuit.circuitState === 'open';
-    });
-    const [second = ''] = await pipe.send(['2'], source);
-    expectEachOnce(await pipe.rows(2), [first, second]);
-    const held = (await pipe.records.deliveries(second)).find(({ destinationId }) => destinationId === http);
-    expect(held?.status).to.equal('circuit_open');
   });
 
   it('take a delivery out that is cancelled while it waits, and write a replay into a later file', async () => {
@@ -340,17 +196,6 @@ describe('warehouse destinations', () => {
       [replayed, again].map(async ({ deliveryId }) => (await pipe.records.delivery(deliveryId)).batchId),
     );
     expect(new Set(batchIds).size).to.equal(2);
-  });
-
-  it('tell two routes from one source apart', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store);
-    const { id: http } = await pipe.records.destination(receiver.endpoint(200).url);
-    const second = await pipe.records.route(pipe.source.id, [pipe.destinationId, http]);
-    const [id] = await pipe.send(['{"a":1}']);
-    const rows = await pipe.rows(2);
-    expect(rows.map((row) => row.event_id)).to.deep.equal([id, id]);
-    expect(rows.map((row) => row.route)).to.have.members([pipe.routeId, second.id]);
-    expect(new Set(rows.map((row) => row.delivery_id)).size).to.equal(2);
   });
 
   it('have batches for those who may see them only', async () => {

@@ -1,5 +1,5 @@
 // Whatever strangers send, the API's event loop is never held for long, no request is answered with an internal error,
-// and the process lives. Providers, handshakes and paths: fuzz-providers.test.ts; the worker: fuzz-worker.test.ts.
+// and the process lives.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATOR_NAMES } from '../../core/filters/filter.ts';

@@ -25,6 +25,3 @@ export const forgetWorkers = (db: Db) => db.query('delete from workers');
 /** Circuits and pauses that a route or a destination has. */
 export const circuitRows = async (db: Db, id: string) =>
   (await db.query('select from circuits where route_id = $1', [id])).rows;
-
-export const heldRows = async (db: Db, routeId: string) =>
-  (await db.query('select from held_deliveries where route_id = $1', [routeId])).rows;

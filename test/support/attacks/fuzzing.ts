@@ -55,21 +55,6 @@ export const statusOf = (url: string, sent: Record<string, string>, bytes: Buffe
     },
   );
 
-/** A request as it goes over the wire: nothing in it is changed by a client. */
-export function wireRequest(
-  method: string,
-  target: string,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-): Buffer {
-  const sent = { Host: 'a', ...headers, 'Content-Length': String(body.length), Connection: 'close' };
-  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-  return Buffer.concat([
-    Buffer.from(`${[`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'),
-    body,
-  ]);
-}
-
 /** Everything that comes back on a connection until it is closed or silent. */
 export function exchanged({ url }: Service, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {

@@ -136,53 +136,6 @@ const OTHERS = [
   'webhook-signature',
   'authorization',
 ];
-// What handshakes and schemes of providers read.
-const OF_PROVIDERS = [
-  ...['x-hook-secret', 'x-okta-verification-challenge', 'webhook-request-origin', 'webhook-request-rate'],
-  ...['twitch-eventsub-message-type', 'twitch-eventsub-message-id', 'aeg-event-type', 'x-amz-sns-message-type'],
-  ...['x-goog-resource-state', 'svix-id', 'svix-timestamp', 'svix-signature', 'plaid-verification', 'paypal-cert-url'],
-  ...['paypal-transmission-id', 'paypal-transmission-time', 'paypal-transmission-sig', 'paypal-auth-algo'],
-  ...['x-zm-signature', 'x-zm-request-timestamp', 'x-signature-ed25519', 'x-signature-timestamp'],
-];
-const PARAMETERS = [
-  ...[
-    'hub.mode',
-    'hub.challenge',
-    'hub.verify_token',
-    'hub.topic',
-    'hub.lease_seconds',
-    'validationToken',
-    'challenge',
-  ],
-  ...['bt_challenge', 'crc_token', 'token', 'bodySHA256', 'q'],
-];
-const MEMBERS = [
-  ...['type', 'challenge', 'token', 'event', 'payload', 'plainToken', 'verification_token', 'validationCode', 'Type'],
-  ...[
-    'SubscribeURL',
-    'TopicArn',
-    'Token',
-    'Signature',
-    'SigningCertURL',
-    'SignatureVersion',
-    'Timestamp',
-    'data',
-    'eventType',
-  ],
-];
-const WORDS = [
-  ...[
-    'subscribe',
-    'unsubscribe',
-    'url_verification',
-    'endpoint.url_validation',
-    'webhook_callback_verification',
-    'sync',
-  ],
-  ...['SubscriptionValidation', 'SubscriptionConfirmation', 'Microsoft.EventGrid.SubscriptionValidationEvent', 'PING'],
-  ...['https://sns.eu-central-1.amazonaws.com/x.pem', 'https://sns.evil.example/x.pem', '1', '0', '', 'null'],
-];
-
 export const headers: fc.Arbitrary<Record<string, string>> = fc.dictionary(
   fc.constantFrom(...SIGNATURES, ...OTHERS),
   fc.oneof(
@@ -191,75 +144,6 @@ export const headers: fc.Arbitrary<Record<string, string>> = fc.dictionary(
   ),
   { maxKeys: 8 },
 );
-
-const value = fc.oneof(
-  fc.constantFrom(...WORDS),
-  pieces.map((text) => text.slice(0, 6000)),
-);
-
-/** What a stranger may send for a handshake: with any method, in the query, in headers and in the body. */
-export interface Asked {
-  method: string;
-  query: string;
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
-const member = fc.oneof(value, fc.nat(5), fc.constant(null), fc.constant({ plainToken: 'a', challenge: ['b'] }));
-
-export const handshake: fc.Arbitrary<Asked> = fc
-  .tuple(
-    fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST'),
-    fc.array(fc.tuple(fc.constantFrom(...PARAMETERS), value), { maxLength: 6 }),
-    fc.dictionary(fc.constantFrom(...OF_PROVIDERS, ...OTHERS), value, { maxKeys: 6 }),
-    fc.oneof(
-      fc.dictionary(fc.constantFrom(...MEMBERS), member, { maxKeys: 4 }).map((object) => JSON.stringify(object)),
-      fc
-        .array(fc.dictionary(fc.constantFrom(...MEMBERS), member, { maxKeys: 3 }), { maxLength: 2 })
-        .map((all) => JSON.stringify(all)),
-      fc.array(fc.tuple(fc.constantFrom(...MEMBERS, 'webhook_id'), value), { maxLength: 3 }).map(formOf),
-    ),
-  )
-  .map(([method, parameters, sent, body]) => ({
-    method,
-    query: formOf(parameters),
-    headers: sent,
-    body: Buffer.from(body),
-  }));
-
-function formOf(parameters: [string, string][]): string {
-  return parameters.map(([name, text]) => `${name}=${text.replace(/ /g, '+')}`).join('&');
-}
-
-/** A path below a source, as no client would write it. */
-export const path = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        '/',
-        '//',
-        '..',
-        '.',
-        '%2e',
-        '%2E%2e',
-        '%252e',
-        '%2f',
-        '%5c',
-        '\\',
-        ';',
-        '@',
-        ':',
-        '%00',
-        '%',
-        '%c0%ae',
-        '%zz',
-      ),
-      fc.stringMatching(/^[0-9a-zA-Z._~-]{1,20}$/),
-      fc.integer({ min: 1, max: 1100 }).map((times) => 'a/'.repeat(times)),
-    ),
-    { minLength: 1, maxLength: 20 },
-  )
-  .map((parts) => `/${parts.join('')}`.slice(0, 3000));
 
 const LINES = [
   'GET /healthz HTTP/1.1',

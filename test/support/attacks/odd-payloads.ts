@@ -1,6 +1,4 @@
 // What senders send, and readers of files stumble over.
-import fc from 'fast-check';
-import { anyJson } from '../requests/json-numbers.ts';
 
 const nested = (open: string, close: string, depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
@@ -56,14 +54,3 @@ export const oddPayloads: Readonly<Record<string, string | Buffer>> = {
   'a half of a surrogate pair in bytes': Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
   'compressed bytes': Buffer.from('1f8b0800000000000003ab56ca48cdc9c95748cb0700', 'hex'),
 };
-
-/** Others from a seed: JSON with any numbers, texts, bytes. */
-export function generatedPayloads(count: number, seed: number): (string | Buffer)[] {
-  const payload = fc.oneof(
-    { weight: 3, arbitrary: anyJson },
-    fc.json({ stringUnit: 'binary' }),
-    fc.string({ unit: 'binary', minLength: 1 }),
-    fc.uint8Array({ minLength: 1, maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
-  );
-  return fc.sample(payload, { numRuns: count, seed });
-}

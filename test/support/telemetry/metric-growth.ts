@@ -1,13 +1,9 @@
 // What the metrics of a process have grown by since a moment, and the waits for it.
-import { expect } from 'chai';
 import { type Scrape, scrape } from './scrape.ts';
 import { until } from '../until.ts';
 
 /** A metric with labels; of others the sum is taken. */
-export type Series = [name: string, labels: Record<string, string>];
-
-/** What is done, the series that grow by it, and how it is done. */
-export type Action = [what: string, series: Series[], action: () => Promise<unknown>];
+type Series = [name: string, labels: Record<string, string>];
 
 export class MetricGrowth {
   readonly #port: number;
@@ -29,21 +25,5 @@ export class MetricGrowth {
 
   grown(series: Series): Promise<true> {
     return until(`${series[0]} ${JSON.stringify(series[1])} to grow`, async () => (await this.of(series)) > 0);
-  }
-
-  /** Waits until the metrics are so. */
-  shown(what: string, isSo: (value: Scrape['value']) => boolean): Promise<true> {
-    return until(what, async () => isSo((await scrape(this.#port)).value));
-  }
-}
-
-/** A test of each action. Its series grow by it alone, so they have not grown before. @param growth once it is known */
-export function moves(actions: Action[], growth: () => MetricGrowth): void {
-  for (const [what, all, action] of actions) {
-    it(what, async () => {
-      for (const series of all) expect(await growth().of(series), `${series[0]}, before it is done`).to.equal(0);
-      await action();
-      for (const series of all) await growth().grown(series);
-    });
   }
 }

@@ -56,14 +56,6 @@ export async function runRecipe(
 /** Reads objects. @returns results in the order of the jobs */
 export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> => run(python, jobs);
 
-/** The row with the times in some columns as ms since 1970, however a program writes them. */
-export const withMoments = (row: Row, names: string[]): Row =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, names.includes(name) ? moment(value) : value]));
-
-/** Of a time as text, with a space or a T in it. */
-const moment = (time: unknown): number | null =>
-  time === null ? null : Date.parse(String(time).replace(/^(\S+) (\S+)$/, '$1T$2'));
-
 async function run<Result>(python: string, jobs: Job[]): Promise<Result[]> {
   return inFolder(async (folder) => {
     const asked = jobs.map(({ reader, object }) => {
