@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { targets } from '../support/requests/right-bodies.ts';
-import type { Json } from '../support/api-client.ts';
-import { ingest, makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';
+import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/organizations/audit-log.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
@@ -162,38 +161,6 @@ describe('The audit log', () => {
         if (answer.status < 300) expect(record?.recordIds, found).to.include.members(made);
       });
     }
-
-    it('has no dry runs', async () => {
-      const replay = { sourceId: own.source[0], dryRun: true };
-      const destinations = [{ name: 'Not imported', url }];
-      const requests = [
-        [`${organization.base}/events/replay`, replay],
-        ['/api/destinations/import', { destinations, conflictStrategy: 'skip', validateOnly: true }],
-      ] as const;
-      for (const [path, body] of requests) {
-        const answer = await organization.api.request('POST', path, body);
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-        expect(await auditRecordsOf(testInstance.pool, answer), path).to.be.empty;
-      }
-    });
-
-    it('names the routes that lose a destination, or go with their source', async () => {
-      const deletions: [path: string, body?: Json][] = [];
-      const routes = [];
-      for (const way of ['source', 'destination', 'destinations'] as const) {
-        const { source, destination, route } = await makePipeline(organization);
-        routes.push(route.id);
-        if (way === 'source') deletions.push([`${organization.base}/sources/${source.id}`]);
-        if (way === 'destination') deletions.push([`/api/destinations/${destination.id}`]);
-        if (way === 'destinations') deletions.push(['/api/destinations/bulk', { ids: [destination.id] }]);
-      }
-      for (const [index, [path, body]] of deletions.entries()) {
-        const answer = await organization.api.request('DELETE', path, body);
-        expect(answer.status, JSON.stringify(answer.body)).to.be.below(300);
-        const [record] = await auditRecordsOf(testInstance.pool, answer);
-        expect(record?.recordIds, path).to.have.lengthOf(2).and.to.include(routes[index]);
-      }
-    });
 
     it('has the record of a change in the transaction of the change', async () => {
       const source = await makeSource(organization);

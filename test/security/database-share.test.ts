@@ -51,25 +51,4 @@ describe('an organization that fills the database', () => {
     }
     expect(await ingest()).to.equal('partly_full');
   });
-
-  it('is refused before its bodies are read, and replays nothing', async () => {
-    const { data } = await greedy.api.list(`${greedy.base}/events?pageSize=1`);
-    // What is open is not replayed.
-    const { data: deliveries } = await greedy.api.list(`/api/deliveries?eventId=${String(data[0]?.id)}`);
-    for (const { id } of deliveries) await greedy.api.post(`/api/deliveries/${String(id)}/cancel`);
-    const replay = await greedy.api.request('POST', `${greedy.base}/events/${String(data[0]?.id)}/replay`);
-    expect(replay.status).to.equal(503);
-    expect(replay.body.message).to.include('its share of the database').and.include('nothing was replayed');
-  });
-
-  it('is taken again when it has deleted enough', async () => {
-    // As retention and deletion leave it: the space of what is gone is given back.
-    await testInstance.pool.query('truncate event_payloads');
-    await testInstance.pool.query(
-      `insert into ledger_entries (organization_id, bucket, source_id, removed_bytes) values ($1, now(), $2, $3)`,
-      [greedy.id, greedy.source.id, limit],
-    );
-    await until('it to be taken', async () => (await webhook(greedy, '{}')).status === 200);
-    expect(await ingest()).to.equal('open');
-  });
 });

@@ -114,20 +114,6 @@ describe('Filters that are too much work', () => {
     ]);
   });
 
-  it('of many webhooks in a row take no more of the loop than of one', async () => {
-    const source = await sourceWith([times(10, slow)]);
-    const body = (seed: number) => JSON.stringify({ text: letters(3000, seed) });
-    const url = `${service.url}/ingest/${organization.slug}/${source.slug}`;
-    const headers = { 'content-type': 'application/json' };
-    const { result, seen } = await neighbour.during(() =>
-      Promise.all(times(60, (n) => send('POST', url, headers, body(n)))),
-    );
-    expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(LONGEST_TURN_MS);
-    // On a machine that is busy, some do not get their turn in time.
-    for (const answer of result) expect(answer.status).to.be.oneOf([200, 503]);
-    expect(result.filter(({ status }) => status === 200)).to.not.be.empty;
-  });
-
   it('leave a thread to the large webhooks of another organization', async () => {
     const attacked = await sourceWith([times(10, slow)]);
     const other = await createOrganization({ service });
@@ -152,16 +138,5 @@ describe('Filters that are too much work', () => {
     expect(answered, 'of 12 heavy ones').to.be.lessThan(8);
     expect((await deliveriesOf(other, eventId)).map(({ status }) => status)).to.deep.equal(['pending']);
     for (const status of await attack) expect(status).to.be.oneOf([200, 503]);
-  });
-
-  it('can be tried out, which leaves others alone too', async () => {
-    const conditions = times(50, (n) => ({ field: 'payload[*]', operator: 'in', value: objects(50, `x${n}`) }));
-    const payload = objects(20_000, 'y');
-    const { result, seen } = await neighbour.during(() =>
-      organization.api.request('POST', '/api/filters/test', { conditions, logic: 'OR', payload }),
-    );
-    expect(result.status).to.be.oneOf([200, 400]);
-    if (result.status === 400) expect(result.body).to.include({ code: 'INVALID_FILTER' });
-    expect(seen.longestMs).to.be.lessThan(LONGEST_TURN_MS);
   });
 });

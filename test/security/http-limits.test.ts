@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http/connections.ts';
-import { createHttpServer, refusedConnections } from '../../api/http/http-server.ts';
+import { createHttpServer } from '../../api/http/http-server.ts';
 import { clientOf } from '../../core/http/address-ranges.ts';
-import type { Log } from '../../core/process/log.ts';
 import { until } from '../support/until.ts';
 import { answersTo, openConnection, type RawConnection } from './raw-connection.ts';
 
@@ -219,14 +218,6 @@ describe('HTTP limits', () => {
       expect(await postLength(port, 'room')).to.equal(4);
     });
 
-    it('are told of in the log once, however many there are', () => {
-      const told: object[] = [];
-      const log = { warn: (fields: object) => told.push(fields) } as unknown as Log;
-      const tell = refusedConnections(log);
-      for (let n = 0; n < 1000; n += 1) tell('192.0.2.1');
-      expect(told).to.deep.equal([{ refused: 1, lastAddress: '192.0.2.1' }]);
-    });
-
     it('count an address as one client, in IPv6 its /64', () => {
       const same: [string, string][] = [
         ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -270,18 +261,6 @@ describe('HTTP limits', () => {
       expect(statuses.filter((status) => status === 200)).to.have.length(MAX_PIPELINED);
       expect(statuses.at(-1)).to.equal(503);
       expect(handled).to.equal(MAX_PIPELINED);
-    });
-
-    it('close a connection after so many of them, in order', async () => {
-      const port = await serve({ maxRequestsPerConnection: 2 });
-      const connection = await open(port, `${HEAD}Content-Length: 0\r\n\r\n`);
-      await until('the first answer', () => connection.answers().length === 1);
-      connection.socket.write(`${HEAD}Content-Length: 0\r\n\r\n`);
-      const answers = await connection.closed;
-      expect(answers.map(({ status, headers }) => [status, headers.connection])).to.deep.equal([
-        [200, 'keep-alive'],
-        [200, 'close'],
-      ]);
     });
   });
 });

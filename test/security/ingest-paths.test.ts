@@ -1,7 +1,6 @@
 // Paths below the address of a source: who may send to them, and what no path may be.
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
-import { expectInvalid } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
 import { onlyRefusal } from '../support/organizations/refusals.ts';
@@ -63,22 +62,6 @@ describe('Paths below sources', () => {
     expect(await onlyRefusal(organization, source)).to.include({ cause: 'path', status: 404 });
   });
 
-  it('are taken from the moment on at which the source allows them', async () => {
-    const source = await makeSource(organization);
-    expect(await statusAt(`${plain(source)}/a`)).to.equal(404);
-    await organization.api.patch(`${organization.base}/sources/${source.id}`, { allowPaths: true });
-    const rows: [below: string, path: string][] = [
-      ['', ''],
-      ['/', '/'],
-      ['/a', '/a'],
-      ['/a/b%20c/', '/a/b%20c/'],
-      [`/${STALE}/a?b=1`, `/${STALE}/a`],
-    ];
-    for (const [below, path] of rows) expect(await pathAt(plain(source) + below), below).to.equal(path);
-    await organization.api.patch(`${organization.base}/sources/${source.id}`, { allowPaths: false });
-    expect(await statusAt(`${plain(source)}/a`)).to.equal(404);
-  });
-
   it('begin behind the token, which is never taken for a part of them', async () => {
     const required = await makeSource(organization, { allowPaths: true, ingestToken: 'required' });
     expect(await pathAt(`${whole(required)}/a/b`)).to.equal('/a/b');
@@ -113,10 +96,5 @@ describe('Paths below sources', () => {
     for (const below of ['/a', '/..']) expect((await raw(plain(source) + below)).status, below).to.equal(404);
     const open = await makeSource(organization, { ...SIGNED, allowPaths: true });
     for (const below of ['/a', '/..']) expect((await raw(plain(open) + below)).status, below).to.equal(401);
-  });
-
-  it('are allowed by true or false', async () => {
-    const create = { name: 'x', slug: 'paths', allowPaths: 'yes' };
-    expectInvalid(await organization.api.request('POST', `${organization.base}/sources`, create), 'allowPaths');
   });
 });

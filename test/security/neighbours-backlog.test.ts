@@ -1,7 +1,6 @@
 // What waits for one organization does not close ingest for another.
 import { expect } from 'chai';
 import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
-import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -9,7 +8,6 @@ const LIMIT = 1000;
 const DEAD = 200;
 const BROADCASTS = 7;
 const OTHERS = 25;
-const MOST = 2000;
 
 describe('an organization whose deliveries wait', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
@@ -52,50 +50,5 @@ describe('an organization whose deliveries wait', () => {
       const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
       return ingest === 'partly_full';
     });
-  });
-
-  it('counts its retries, which wait in Temporal', async () => {
-    const greedy = await attacker();
-    const failing = await greedy.records.pipe(receiver.endpoint(500).url, {
-      destination: { retryPolicy: onceMore(5, 3_600_000) },
-      route: { circuitFailureThreshold: 10_000 },
-    });
-    const { source } = await other.records.pipe(receiver.endpoint(200).url);
-    const worker = await testInstance.startWorker();
-    try {
-      let accepted = 0;
-      // What is stored while a count runs may count twice until the next one: only a count refuses for good.
-      const refused = await until('a refusal that a count confirms', async () => {
-        for (; accepted < MOST; accepted += 1) {
-          const answer = await greedy.records.post(failing.source, '{}');
-          if (answer.status === 200) continue;
-          const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
-          return ingest === 'partly_full' && answer;
-        }
-        throw new Error(`${MOST} were accepted`);
-      });
-      expect(refused.status).to.equal(503);
-      await until('all of them to wait for a retry', async () => {
-        const { rows } = await testInstance.pool.query<{ waiting: number; retrying: number }>(
-          `select (select count(*)::int from outbox where organization_id = $1) as waiting,
-                  (select count(*)::int from retrying_deliveries where organization_id = $1) as retrying`,
-          [greedy.organizationId],
-        );
-        expect(rows[0]?.retrying).to.equal(accepted);
-        return rows[0]?.waiting === 0;
-      });
-      // One destination stops at three eighths, its organization at three quarters.
-      expect(accepted).to.be.within(LIMIT / 3, (3 * LIMIT) / 4);
-      // It was refused by a count that may have had one or two of them twice.
-      await until('retries to count', async () => (await greedy.records.post(failing.source, '{}')).status === 503);
-      await expectAccepted(other, source, OTHERS);
-
-      // What is cancelled waits no longer.
-      const next = await greedy.records.pipe(receiver.endpoint(200).url);
-      await greedy.instance.client.delete(`/api/destinations/${failing.destination.id}`);
-      await until('room', async () => (await greedy.records.post(next.source, '{}')).status === 200);
-    } finally {
-      await worker.stop();
-    }
   });
 });

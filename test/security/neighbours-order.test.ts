@@ -3,7 +3,6 @@
 import { expect } from 'chai';
 import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/attacks/neighbours.ts';
 import type { SourceView } from '../support/records.ts';
-import { busy, QUICK } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -39,22 +38,5 @@ describe('an organization with hundreds of deliveries that wait', () => {
     await testInstance.startWorker();
     await until('all of them', () => arrivals.count('other') >= OTHERS && arrivals.count('greedy') >= ALL);
     expect(arrivals.ahead()).to.be.at.most(MOST_AHEAD);
-  });
-
-  it('has few transforms run before those of another', async () => {
-    const transform = async ({ instance }: Neighbour, code: string) => {
-      const { id } = await instance.client.create('/api/transforms', { name: 'T', type: 'javascript', code });
-      return { transformId: id };
-    };
-    const slow = await fanOut(greedy, [arrivals.endpoint('greedy').url], DESTINATIONS, {
-      route: await transform(greedy, busy(2)),
-    });
-    const lively = await other.records.pipe(arrivals.endpoint('other').url, { route: await transform(other, QUICK) });
-    await send(greedy, slow.source, 2);
-    await send(other, lively.source, OTHERS);
-    await testInstance.startWorker();
-    await until('the other', () => arrivals.count('other') >= OTHERS);
-    expect(arrivals.ahead()).to.be.at.most(DESTINATIONS);
-    await until('all of them', () => arrivals.count('greedy') >= 2 * DESTINATIONS);
   });
 });

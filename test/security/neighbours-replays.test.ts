@@ -17,14 +17,6 @@ const RETRIES_WAIT = {
   route: { circuitFailureThreshold: 10_000 },
 };
 
-interface ReplayView {
-  id: string;
-  status: string;
-  eventsReplayed: number;
-  deliveriesCreated: number;
-  waitsFor: string | null;
-}
-
 describe('an organization that replays', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
   let other: Neighbour;
@@ -157,32 +149,5 @@ describe('an organization that replays', () => {
     expectLimited(await retry({ before: next }), 'waitingDeliveries');
     await limit(limited, { waitingDeliveries: 1000 });
     expect((await retry({ before: next })).body).to.include({ deliveriesCreated: 50, more: false, next: null });
-  });
-
-  it('waits with a replay by filter until there is room, and says so', async () => {
-    const limited = await addNeighbour(testInstance);
-    const { client, base } = limited.instance;
-    await eventsThatFanOut(limited, { to: 4, events: 5 });
-    await limit(limited, { waitingDeliveries: 6 });
-    const worker = await testInstance.startWorker();
-    try {
-      const { id } = await client.post<ReplayView>(`${base}/events/replay`, { all: true, ratePerSecond: 1000 });
-      const replay = () => client.get<ReplayView>(`${base}/events/replays/${id}`);
-      const waiting = await until('it to wait', async () => {
-        const view = await replay();
-        return view.waitsFor === null ? null : view;
-      });
-      expect(waiting).to.include({ status: 'running', eventsReplayed: 2, deliveriesCreated: 8 });
-      expect(waiting.waitsFor).to.include('limit waitingDeliveries');
-      await expectOthersAccepted();
-      await limit(limited, { waitingDeliveries: 1000 });
-      const done = await until('it to continue by itself', async () => {
-        const view = await replay();
-        return view.status === 'completed' ? view : null;
-      });
-      expect(done).to.include({ eventsReplayed: 5, deliveriesCreated: 20, waitsFor: null });
-    } finally {
-      await worker.stop();
-    }
   });
 });

@@ -3,7 +3,6 @@
 
 import { availableParallelism } from 'node:os';
 import { expect } from 'chai';
-import { WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
 import { PERMITS_PER_PROCESSOR } from '../../core/fairness/workflow-permits.ts';
 import { freePorts } from '../../local/ports.ts';
 import { addNeighbour, type Neighbour } from '../support/attacks/neighbours.ts';
@@ -16,8 +15,6 @@ const FAILING = 80;
 const HOUR_MS = 3_600_000;
 // What an organization gets in a second when it waits alone: half of the slots.
 const PER_SECOND = (PERMITS_PER_PROCESSOR * availableParallelism()) / 2;
-// First attempts that are workflows: three quarters of what there may be.
-const FIRST_PER_SECOND = (WORKFLOWS_PER_PROCESSOR * availableParallelism() * 3) / 4;
 
 describe('an organization whose deliveries fail', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'express' } });
@@ -50,36 +47,6 @@ describe('an organization whose deliveries fail', () => {
     // Each has a workflow, whose start is a turn; a slow machine takes longer.
     const seconds = (performance.now() - firstAt) / 1000;
     expect(seconds).to.be.at.least((FAILING - PER_SECOND - 1) / PER_SECOND);
-  });
-
-  it('has no more workflows than its share by a route of the lane `workflow`; the relay attempts the rest', async () => {
-    const batches = 3;
-    const { source, route } = await greedy.records.pipe(receiver.endpoint(200).url, { route: { lane: 'workflow' } });
-    const lively = await other.records.pipe(receiver.endpoint(200).url);
-    await testInstance.onlyWorker();
-    const began = performance.now();
-    let tries = 0;
-    await until('the organization to have a workflow', async () => {
-      tries += 1;
-      const { id } = await greedy.records.deliveryWith('delivered', await greedy.records.accepted(source, '{}'));
-      return (await greedy.records.delivery(id)).lane === 'workflow';
-    });
-    for (let batch = 0; batch < batches; batch += 1) {
-      // The other one has something to deliver all the time.
-      await other.records.eventWith('delivered', await other.records.accepted(lively.source, '{}'));
-      await Promise.all(Array.from({ length: FAILING }, () => greedy.records.accepted(source, '{}')));
-    }
-    const delivered = await until('all of them to be delivered', async () => {
-      const { rows } = await testInstance.pool.query<{ lane: string }>(
-        `select lane from deliveries where route_id = $1 and status = 'delivered'`,
-        [route.id],
-      );
-      return rows.length === tries + batches * FAILING && rows;
-    });
-    const seconds = (performance.now() - began) / 1000;
-    const workflows = delivered.filter(({ lane }) => lane === 'workflow').length;
-    expect(workflows).to.be.within(1, Math.ceil((seconds + 1) * FIRST_PER_SECOND));
-    expect(workflows, 'some were left to the relay').to.be.below(delivered.length);
   });
 
   it('leaves the relay room for others, although two of them wait for their turns', async () => {

@@ -208,39 +208,6 @@ describe('Recipients of notifications, with several organizations', () => {
     );
   });
 
-  it('do not wait while addresses that no route names are being removed', async () => {
-    const [slow, quick] = await Promise.all([organization(), organization()]);
-    const { pool } = testInstance;
-    await pool.query(
-      `insert into notification_recipients (organization_id, address, ask_at)
-       values ($1, 'unnamed@slow.example', now() + interval '1 hour')`,
-      [slow.id],
-    );
-    const holder = await pool.connect();
-    try {
-      await holder.query('select pg_advisory_lock(4711)');
-      await pool.query(
-        `create function wait_for_test() returns trigger language plpgsql as $$
-         begin perform pg_advisory_xact_lock_shared(4711); return old; end $$;
-         create trigger wait_for_test before delete on notification_recipients
-         for each row when (old.address = 'unnamed@slow.example') execute function wait_for_test()`,
-      );
-      const isRemoving = async () =>
-        (await pool.query(`select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`))
-          .rowCount === 1;
-      // A new one, which begins with removing.
-      await testInstance.onlyWorker({ ...workerSettings, LOG_LEVEL: 'info' });
-      await until('the removal to wait', isRemoving);
-      await failing(quick, 'prompt@friends.example');
-      await questionTo('prompt@friends.example');
-      expect(await isRemoving()).to.equal(true);
-    } finally {
-      await holder.query('select pg_advisory_unlock(4711)');
-      holder.release();
-      await pool.query('drop trigger wait_for_test on notification_recipients; drop function wait_for_test()');
-    }
-  });
-
   it('wait in bounded numbers: a route that brings more is refused', async () => {
     const full = await organization();
     const { route } = await failing(full, 'first@full.example');

@@ -3,7 +3,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
-import { commandLine } from '../support/programs/cli.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const BODY = '{"kind":"order.paid"}';
@@ -90,26 +89,5 @@ describe('Secrets of sources', () => {
       const made = await organization.api.create<{ warnings: string[] }>(sources(), { name: 'S', slug, ...fields });
       expect(made.warnings, slug).to.deep.equal([]);
     }
-  });
-
-  it('of a handshake are short, too', async () => {
-    const made = await organization.api.create<{ warnings: string[] }>(sources(), {
-      ...{ name: 'M', slug: 'meta', provider: 'meta' },
-      verificationConfig: { secret: 'a secret of many letters', verifyToken: 'v' },
-    });
-    expect(made.warnings)
-      .to.have.lengthOf(1)
-      .and.satisfy(([text]: string[]) => text?.includes('.verifyToken has'));
-  });
-
-  it('are warned of on the command line', async () => {
-    const cli = commandLine(organization);
-    const warning = /^warning: verificationConfig\.secret has fewer than 16 characters/m;
-    const made = await cli.run(['sources', 'create', 'by-hand', '--verify', 'github', '--secret', 'hunter2']);
-    expect([made.code, made.stderr]).to.satisfy(([code, text]: [number, string]) => code === 0 && warning.test(text));
-    const shown = await cli.run(['sources', 'show', 'by-hand']);
-    expect(shown.stderr).to.match(warning);
-    const long = await cli.run(['sources', 'update', 'by-hand', '--verify', 'github', '--secret', 'sixteen-bytes-16']);
-    expect([long.code, long.stderr]).to.deep.equal([0, '']);
   });
 });

@@ -257,8 +257,4 @@ describe('a payload', () => {
     data[20] = (data[20] ?? 0) ^ 1;
     expect(await refusal(codecOf('decode', first).decode([{ ...sealed, data }]))).to.match(/"first" does not open/);
   });
-
-  it('costs nothing when the codec is off', () => {
-    expect(temporalDataConverter('off', [first])).to.not.have.property('payloadCodecs');
-  });
 });
