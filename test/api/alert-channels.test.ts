@@ -2,12 +2,11 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../core/text/ids.ts';
-import { inTransaction } from '../../db/connections/pool.ts';
 import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/messages/alert-receiver.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
@@ -197,16 +196,6 @@ describe('Alert channels', () => {
     expect(kept).to.deep.include({ previousSecretUntil: null, config: { ...webhook.config, secret: '••••LaSw' } });
   });
 
-  it('are as many as the organization may have', async () => {
-    const small = await createOrganization({ plan: 'free' });
-    for (let n = 0; n < 5; n += 1) await small.api.create(base, webhook);
-    const answer = await small.api.request('POST', base, webhook);
-    expectError(answer, 429, 'LIMIT_EXCEEDED');
-    expect(answer.body.limit).to.equal('alertChannels');
-    const usage = await small.api.get<{ limits: Record<string, object> }>('/api/organization/usage');
-    expect(usage.limits.alertChannels).to.include({ limit: 5, used: 5 });
-  });
-
   it('send a test message at once, and say what the receiver said', async () => {
     const { id } = await create({ ...webhook, config: { url: `${receiver.url}/own`, secret: SECRET }, enabled: false });
     const result = await organization.api.post(`${base}/${id}/test`);
@@ -239,44 +228,6 @@ describe('Alert channels', () => {
     expect(unsent).to.include({ success: false, error: 'No mail server is set (SMTP_URL)' });
     const { data } = await organization.api.list<Json>('/api/audit?action=testAlertChannel');
     expect(data).to.have.length(6);
-  });
-
-  it('work again once a test message has arrived', async () => {
-    const { id } = await create({ name: 'S', type: 'slack', config: { url: `${receiver.url}/again` } });
-    await testPool().query(
-      `update alert_channels set failing_since = now(), failed_at = now(), last_error = 'The channel returned 410' where id = $1`,
-      [id],
-    );
-    expect(await organization.api.get(`${base}/${id}`)).to.include({ lastError: 'The channel returned 410' });
-    await organization.api.post(`${base}/${id}/test`);
-    expect(await organization.api.get(`${base}/${id}`)).to.include({ failingSince: null, lastError: null });
-  });
-
-  it('are deleted while a worker gives up a message of theirs, which locks both the other way round', async () => {
-    const { id } = await create(webhook);
-    const message = newId('alm');
-    const pool = testPool();
-    await pool.query(
-      `insert into messages (id, organization_id, channel_id, kind, content, due_at) values ($1, $2, $3, 'change', '[]', now() + interval '1 hour')`,
-      [message, organization.id, id],
-    );
-    const deleted = await inTransaction(pool, async (db) => {
-      await db.query('select from messages where id = $1 for update', [message]);
-      const deletion = organization.api.request('DELETE', `${base}/${id}`);
-      await until('the deletion to wait for the message', async () => {
-        const { rows } = await pool.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%alert_%'`,
-        );
-        return rows.length > 0;
-      });
-      // PostgreSQL ends one of the two: the deletion is tried again, and a worker would try again, too.
-      await db
-        .query('update alert_channels set failed_at = now() where id = $1', [id])
-        .catch((error: { code?: string }) => expect(error.code).to.equal('40P01'));
-      return { deletion };
-    });
-    expect((await deleted.deletion).status).to.equal(204);
-    expectError(await organization.api.request('GET', `${base}/${id}`), 404, 'RESOURCE_NOT_FOUND');
   });
 
   it('of mail have their addresses asked, like those of routes', async () => {

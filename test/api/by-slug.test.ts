@@ -1,7 +1,6 @@
 // Records that are declared: a PUT by the slug creates one, or makes it what the body says.
 import { expect } from 'chai';
 import { type Answer, type ApiClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { createOrganization } from '../support/service.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const SIGNING_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -161,17 +160,6 @@ describe('Records by slug', () => {
         expectInvalid(await put(at(slug), nameless), 'name');
         if (fixed) expectInvalid(await put(at(slug), { ...bodies[0], ...fixed.change }), fixed.member);
         expect(await stored(made)).to.include({ name: bodies[0].name });
-      });
-
-      it('are of the organization alone', async () => {
-        const slug = newSlug();
-        const theirs = await createOrganization();
-        const made = await theirs.api.request('PUT', `${path(theirs.base)}/by-slug/${slug}`, bodies[0]);
-        const own = await put(at(slug), bodies[1]);
-        expect([made.status, own.status]).to.deep.equal([201, 201]);
-        expect(own.body.id).to.not.equal(made.body.id);
-        const kept = await theirs.api.get(`${path(theirs.base)}/${String(made.body.id)}`);
-        expect(kept).to.include({ name: bodies[0].name });
       });
     });
   }

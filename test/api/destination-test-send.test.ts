@@ -89,12 +89,6 @@ describe('Destination test', () => {
     expect(JSON.parse(request?.body ?? '')).to.be.an('object');
   });
 
-  it('sends the payload that is given', async () => {
-    const { id } = await makeDestination(organization, { url: address });
-    await organization.api.post(`/api/destinations/${id}/test`, { payload: { order: 7 } });
-    expect(received[0]?.body).to.equal('{"order":7}');
-  });
-
   it('reports a refusal of the destination in the result', async () => {
     status = 503;
     const { id } = await makeDestination(organization, { url: address });
@@ -115,22 +109,5 @@ describe('Destination test', () => {
     const result = await organization.api.post(`/api/destinations/${id}/test`);
     expect(result).to.include({ success: false, statusCode: null });
     expect(result.error).to.match(/Refused/);
-  });
-
-  it('counts in no statistics', async () => {
-    const { id } = await makeDestination(organization, { url: address });
-    await organization.api.post(`/api/destinations/${id}/test`);
-    expect(await organization.api.get(`/api/destinations/${id}/health`)).to.include({
-      totalDeliveries: 0,
-      status: 'unknown',
-    });
-  });
-
-  it('answers 400 to a payload that is no object', async () => {
-    const { id } = await makeDestination(organization, { url: address });
-    expectInvalid(
-      await organization.api.request('POST', `/api/destinations/${id}/test`, { payload: 'text' }),
-      'payload',
-    );
   });
 });

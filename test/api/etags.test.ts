@@ -1,6 +1,5 @@
 // ETag and If-Match: two who change a record at the same time do not overwrite each other.
 import { expect } from 'chai';
-import { createClient as createTypedClient } from '../../client/index.ts';
 import { type Answer, type ApiClient, expectError, type Json } from '../support/api-client.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
@@ -171,32 +170,5 @@ describe('ETags of records', () => {
     const one = `/api/destinations/${String(made.body.id)}`;
     tag = tagOf(made);
     await changes(one, () => api.post(`${one}/rotate-secret`, { secret: NEXT_SECRET, overlapSeconds: 60 }));
-  });
-
-  it('are in the answer to a repeat with the same Idempotency-Key', async () => {
-    const send = () =>
-      api.request('POST', '/api/destinations', KINDS.destination?.make({ sourceId: '', destinationIds: [] }), {
-        headers: { 'Idempotency-Key': 'with-a-tag' },
-      });
-    const first = await send();
-    const repeat = await send();
-    expect(repeat.headers.get('idempotent-replayed')).to.equal('true');
-    expect([tagOf(first), tagOf(repeat)]).to.deep.equal(['"1"', '"1"']);
-  });
-
-  it('are told to users of the client, who make changes depend on them', async () => {
-    const client = createTypedClient({ url: api.url, apiKey: organization.token, maxRetries: 0 });
-    const { id } = await client.createDestination({ body: { name: 'CRM', url: 'https://crm.example/' } });
-    const tags: string[] = [];
-    await client.getDestination({ id }, { onETag: (tag) => tags.push(tag) });
-    const [ifMatchTag] = tags;
-    if (ifMatchTag === undefined) throw new Error('the client told no tag');
-    const change = (name: string) => client.updateDestination({ id, body: { name } }, { ifMatch: ifMatchTag });
-    expect((await change('First')).name).to.equal('First');
-    const refused = await change('Second').then(
-      () => null,
-      (error: unknown) => error,
-    );
-    expect(refused).to.include({ status: 412, code: 'PRECONDITION_FAILED' });
   });
 });

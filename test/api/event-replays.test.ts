@@ -191,21 +191,4 @@ describe('Replays by filter', () => {
     const { data } = await organization.api.list<{ id: string }>(replays);
     expect(data[0]?.id).to.equal(made.id);
   });
-
-  it('has a default rate, and no destinations of its own choice', async () => {
-    const { body } = await post({ all: true });
-    expect(body).to.deep.include({ ratePerSecond: REPLAY_RATE.default, destinationIds: null, filter: {} });
-  });
-
-  it('lists newest first, in pages', async () => {
-    const own = await createOrganization();
-    const made: string[] = [];
-    for (let n = 0; n < 3; n += 1) {
-      made.push(String((await own.api.post(`${own.base}/events/replay`, { all: true })).id));
-    }
-    const page = await own.api.list<{ id: string }>(`${own.base}/events/replays?pageSize=2&page=2`);
-    expect(page.data.map(({ id }) => id)).to.deep.equal([made[0]]);
-    expect(page.pagination).to.deep.equal({ total: 3, page: 2, pageSize: 2 });
-    expectInvalid(await own.api.request('GET', `${own.base}/events/replays?page=0`), 'page');
-  });
 });

@@ -129,15 +129,6 @@ describe('A stream of events', () => {
     await until('what came meanwhile', () => expect(next.ids).to.include(missed));
   });
 
-  it('is forgotten as soon as nobody reads it, not with its next frame', async () => {
-    const stream = await streamOf();
-    await until('its beginning', () => expect(stream.frames).to.have.lengthOf(1));
-    expect(await open()).to.equal(1);
-    stream.close();
-    // Without events the next frame comes after 15 s.
-    await until('it to be forgotten', async () => expect(await open()).to.equal(0), 10_000);
-  });
-
   it('ends with its key, and shows nothing that arrives after that', async () => {
     const revoked = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
       name: 'A',

@@ -117,15 +117,4 @@ describe('The replay of events', () => {
     expect(await deliveriesOf(other, foreign)).to.have.length(1);
     await forgetQueued(other);
   });
-
-  for (const [what, body, path] of [
-    ['no ids', {}, 'eventIds'],
-    ['an empty list', { eventIds: [] }, 'eventIds'],
-    ['more than 100 ids', { eventIds: Array.from({ length: 101 }, () => 'evt_1') }, 'eventIds'],
-    ['ids that are no text', { eventIds: [5] }, 'eventIds.0'],
-  ] as const) {
-    it(`answers 400 to a bulk replay with ${what}`, async () => {
-      expectInvalid(await organization.api.request('POST', `${events}/bulk/replay`, body), path);
-    });
-  }
 });

@@ -138,9 +138,6 @@ describe('HTTP conventions', () => {
     it('answers 415 to a compressed body', async () => {
       expectError(await post('x', { ...json, 'Content-Encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
-    it('accepts a charset beside the content type', async () => {
-      expectError(await post('{}', { 'Content-Type': 'application/json; charset=utf-8' }), 400, 'VALIDATION_ERROR');
-    });
     for (const body of [[], 'text', 5, null, true]) {
       it(`answers 400 to ${JSON.stringify(body)} where an object is wanted`, async () => {
         expectError(
@@ -175,16 +172,6 @@ describe('HTTP conventions', () => {
     it('answers 400 to JSON that is nested too deeply', async () => {
       const deep = `${'['.repeat(300_000)}${']'.repeat(300_000)}`;
       expectError(await post(`{"name":${deep}}`, json), 400, 'VALIDATION_ERROR', /^name must not be nested/);
-    });
-    it('ignores unknown members', async () => {
-      const record = await organization.api.create('/api/destinations', {
-        name: 'With more',
-        url: 'https://receiver.example',
-        colour: 'blue',
-        createdAt: 'long ago',
-      });
-      expect(record).to.not.have.property('colour');
-      expect(record.createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
     it('names every offending member, the first one in the message', async () => {
       const answer = await organization.api.request('POST', '/api/destinations', {

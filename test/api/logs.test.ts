@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type LogLine, logLines } from '../support/telemetry/log-lines.ts';
-import { createOrganization, runToEnd, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const FLOOD = 300;
@@ -45,20 +45,6 @@ describe('the log of the API', () => {
       expect(service.output())
         .to.match(/^\[[\d:.]+\] INFO/)
         .and.not.match(/^\{/m);
-    });
-
-    it('JSON, also for settings that cannot be used', async () => {
-      const { code, output } = await runToEnd('api', {
-        HOOKYARD_COLOUR: 'blue',
-        HOOKYARD_PORT: 'x',
-        LOG_LEVEL: 'loud',
-      });
-      expect(code).to.equal(1);
-      const lines = logLines({ output: () => output });
-      expect(lines.map(({ level }) => level)).to.deep.equal(['fatal', 'fatal', 'fatal']);
-      const problems = lines.map(({ msg }) => msg).join('\n');
-      expect(problems).to.match(/^cannot run: HOOKYARD_COLOUR is not a setting/m);
-      expect(problems).to.match(/^cannot run: HOOKYARD_PORT must be a whole number/m);
     });
 
     it('JSON, also for warnings of Node and an error that nobody handled', async () => {
@@ -142,31 +128,5 @@ describe('the log of the API', () => {
       expect(paths).to.include(`/ingest/${organization.slug}/${closed.slug}/****`);
       for (const secret of guesses) expect(service.output()).to.not.include(secret);
     });
-
-    it('of a caller with a key that failed a line each: they are limited otherwise', async () => {
-      const service = await start();
-      const { api } = await createOrganization({ service });
-      await api.request('GET', '/api/destinations/unknown?search=hush');
-      await until('its line', () => logLines(service).some(({ msg, status }) => msg === 'request' && status === 404));
-      expect(service.output(), 'the query').to.not.include('hush');
-    });
-
-    for (const level of ['info', 'debug']) {
-      it(`that probe ${level === 'debug' ? 'a line each' : 'nothing'} at level ${level}`, async () => {
-        const service = await start({ LOG_LEVEL: level });
-        const probes = createClient(service.url, null);
-        for (let n = 0; n < 5; n += 1) {
-          for (const path of ['/healthz', '/readyz', '/readyz?deep=maybe', '/metrics'])
-            await probes.request('GET', path);
-        }
-        const { api } = await createOrganization({ service });
-        await api.list('/api/routes');
-        await until('the line of a request', () => logLines(service).some(({ path }) => path === '/api/routes'));
-        const lines = logLines(service).filter(({ path }) => /^\/(healthz|readyz|metrics)/.test(String(path)));
-        expect(lines.map((line) => line.level)).to.deep.equal(
-          Array.from({ length: level === 'debug' ? 20 : 0 }, () => level),
-        );
-      });
-    }
   });
 });

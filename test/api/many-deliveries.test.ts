@@ -76,13 +76,6 @@ describe('An event with thousands of deliveries', () => {
     expect(await rest(deliveriesNextCursor)).to.have.length(ids.length - SHOWN);
   });
 
-  it('has a timeline of fewer deliveries where these had very many attempts', async () => {
-    await testPool().query('update deliveries set attempt_count = 50 where id = any($1)', [ids.slice(-SHOWN)]);
-    const timeline = await organization.api.get<Timeline>(`${event}/timeline`);
-    expect(timeline.deliveries.map(({ deliveryId }) => deliveryId)).to.deep.equal(ids.slice(-100));
-    expect(await rest(timeline.deliveriesNextCursor)).to.deep.equal(ids.slice(0, -100));
-  });
-
   it('is listed page by page, with its total and by status', async () => {
     const list = `/api/deliveries?eventId=${eventId}`;
     const page = await organization.api.list<{ id: string }>(`${list}&page=31&pageSize=100`);
@@ -114,15 +107,6 @@ describe('An event with thousands of deliveries', () => {
     ]) {
       const { rowCount } = await testPool().query(`select from ${table} where ${column} = any($1)`, [ids]);
       expect(rowCount).to.equal(0);
-    }
-  });
-
-  it('is an exception: one with few shows all of them, and no cursor', async () => {
-    const small = await ingest(organization, pipeline.source, '{}');
-    for (const path of ['?includeDeliveries=true', '/timeline']) {
-      const answer = await organization.api.get<InFull>(`${organization.base}/events/${small}${path}`);
-      expect(answer.deliveries).to.have.length(1);
-      expect(answer.deliveriesNextCursor).to.equal(null);
     }
   });
 });

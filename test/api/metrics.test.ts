@@ -228,16 +228,4 @@ describe('The figures of an organization', () => {
       expectInvalid(await organization.api.request('GET', `/api/metrics?${query}`), member);
     });
   }
-
-  it('are given for a month by days, a week by hours, and a day by 5 minutes', async () => {
-    for (const [ms, step] of [
-      [31 * DAY - HOUR, 86_400],
-      [7 * DAY, 3600],
-      [DAY, 300],
-    ]) {
-      const answer = await ask(`?from=${ago(ms ?? 0)}&step=${step}`);
-      expect(answer).to.include({ step });
-      expect(Date.parse(answer.from) % ((step ?? 0) * 1000)).to.equal(0);
-    }
-  });
 });

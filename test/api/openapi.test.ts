@@ -143,20 +143,6 @@ describe('The description of the API', () => {
       }
     });
 
-    it('has the methods that OPTIONS tells of each path, fixed words like "bulk" and "export" too', async () => {
-      const methods = Map.groupBy(
-        describedOperations().filter((operation) => !operation.includes('/ingest/')),
-        (operation) => operation.split(' ')[1] ?? '',
-      );
-      for (const [path, operations] of methods) {
-        const own = operations.map((operation) => operation.split(' ')[0] ?? '');
-        const answer = await send('OPTIONS', api.url + path.replace(/\{\w+\}/g, 'x'));
-        expect(answer.status, path).to.equal(204);
-        const expected = [...own, ...(own.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].toSorted().join(', ');
-        expect(answer.headers.allow, path).to.equal(expected);
-      }
-    });
-
     it('does not serve other files of the package, or beside it', async () => {
       for (const name of [
         'swagger-ui.js',

@@ -34,24 +34,6 @@ describe('Pauses', () => {
     }
   });
 
-  it('are shown in both families of destinations, in lists, and with the circuit', async () => {
-    const { route, destination } = await makePipeline(organization);
-    await post(`/api/routes/${route.id}/pause`, { reason: 'Maintenance' });
-    await post(`/api/destinations/${destination.id}/pause`, { until: '2999-01-01' });
-    const circuit = await organization.api.get(`/api/routes/${route.id}/circuit-status`);
-    expect(circuit).to.include({ circuitState: 'closed', paused: true, pauseReason: 'Maintenance' });
-    for (const list of ['/api/destinations', `${organization.base}/destinations`]) {
-      const { data } = await organization.api.list(list);
-      const found = data.find(({ id }) => id === destination.id);
-      expect(found).to.include({ paused: true, pausedUntil: '2999-01-01T00:00:00.000Z' });
-    }
-    expect(await organization.api.get(`${organization.base}/destinations/${destination.id}`)).to.include({
-      paused: true,
-    });
-    const routes = await organization.api.list(`/api/routes?destinationId=${destination.id}`);
-    expect(routes.data[0]).to.include({ paused: true, pauseReason: 'Maintenance' });
-  });
-
   it('refuse what they cannot use', async () => {
     for (const path of paths) {
       for (const until of ['tomorrow', '2020-01-01T00:00:00Z', 5]) {

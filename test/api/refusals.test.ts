@@ -1,9 +1,8 @@
 // Webhooks that were refused, as their organization is told of them. Each cause: refusal-causes.test.ts.
 import { expect } from 'chai';
-import { newId } from '../../core/text/ids.ts';
 import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
+import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
 import {
   onlyRefusal,
@@ -13,7 +12,6 @@ import {
   refusalsPath,
 } from '../support/organizations/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const MAX_PAYLOAD = 5000;
@@ -58,15 +56,6 @@ describe('Refused webhooks', () => {
     );
     return Object.values(rows[0] ?? {});
   }
-
-  it('are not those that were taken', async () => {
-    const source = await makeSource(organization, { idempotencyKey: { header: 'x-id', windowSeconds: 60 } });
-    for (let n = 0; n < 2; n += 1) await ingest(organization, source, '{}', { 'x-id': 'once' });
-    const marker = await makeSource(organization, GITHUB);
-    await post(here(marker), WRONG);
-    await onlyRefusal(organization, marker);
-    expect(await organization.api.get<RefusalsView>(pathOf(source))).to.deep.include({ data: [] });
-  });
 
   it('have masked secrets, whatever the names of their headers', async () => {
     const source = await makeSource(organization, {
@@ -135,40 +124,6 @@ describe('Refused webhooks', () => {
     expect(second.pagination.total).to.equal(6);
   });
 
-  it('are listed and counted as of one moment', async () => {
-    const source = await makeSource(organization, GITHUB);
-    await post(here(source), WRONG);
-    const { data } = await refusalsOf(organization, source, 1);
-    const [first] = data;
-    if (!first) throw new Error('it is not listed');
-    const holder = await testInstance.pool.connect();
-    try {
-      await holder.query('begin; lock table refusal_counts in access exclusive mode');
-      const asked = organization.api.get<RefusalsView>(pathOf(source));
-      await until('the counts to be waited for', async () => {
-        const { rowCount } = await testInstance.pool.query(
-          `select from pg_locks where not granted and relation = 'refusal_counts'::regclass`,
-        );
-        return rowCount === 1;
-      });
-      // Another one comes between the list and the counts.
-      await holder.query(
-        `insert into refused_webhooks
-         select $2, organization_id, source_id, refused_at, cause, limit_name, status, message, method, client_address, headers
-         from refused_webhooks where id = $1`,
-        [first.id, newId('ref')],
-      );
-      await holder.query('update refusal_counts set refusals = refusals + 1 where source_id = $1', [source.id]);
-      await holder.query('commit');
-      const { pagination, counts } = await asked;
-      expect([pagination.total, counts.total]).to.deep.equal([1, 1]);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
-    await refusalsOf(organization, source, 2);
-  });
-
   it('take only the causes and periods that there are', async () => {
     const source = await makeSource(organization);
     for (const query of ['cause=weather', 'period=1y', 'includePayload=yes'])
@@ -200,17 +155,5 @@ describe('Refused webhooks', () => {
     const other = await newOrganization();
     for (const path of [pathOf(source), pathOf(source, other)])
       expectError(await other.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
-  });
-
-  it('go with their source', async () => {
-    const source = await makeSource(organization, GITHUB);
-    await post(here(source), WRONG);
-    await onlyRefusal(organization, source);
-    await organization.api.delete(`${organization.base}/sources/${source.id}`);
-    for (const table of ['refused_webhooks', 'refusal_counts'])
-      expect(
-        (await testInstance.pool.query(`select from ${table} where source_id = $1`, [source.id])).rowCount,
-      ).to.equal(0);
-    expectError(await organization.api.request('GET', pathOf(source)), 404, 'RESOURCE_NOT_FOUND');
   });
 });

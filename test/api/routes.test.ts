@@ -274,21 +274,5 @@ describe('Routes', () => {
       expect(result).to.include({ circuitState: 'closed' });
       expect(result.message).to.be.a('string').that.is.not.empty;
     });
-    it('takes any part of its settings', async () => {
-      const { id } = await freshRoute();
-      const result = await organization.api.patch(`/api/routes/${id}/circuit-config`, { circuitFailureThreshold: 2 });
-      expect(result).to.include({
-        circuitCooldownSeconds: 300,
-        circuitFailureThreshold: 2,
-        circuitProbeSuccessThreshold: 2,
-      });
-      expect(result.message).to.be.a('string').that.is.not.empty;
-      expect(await organization.api.get(`/api/routes/${id}`)).to.include({ circuitFailureThreshold: 2 });
-      const path = `/api/routes/${id}/circuit-config`;
-      expectInvalid(
-        await organization.api.request('PATCH', path, { circuitCooldownSeconds: 0 }),
-        'circuitCooldownSeconds',
-      );
-    });
   });
 });

@@ -89,18 +89,6 @@ describe('Statistics', () => {
     expect(health).to.include({ avgLatency: 55, p50Latency: 50, p95Latency: 100, p99Latency: 100 });
   });
 
-  it('rounds the success rate to two decimals, and shows figures in lists and records', async () => {
-    const { destination } = await deliver(outcomes(2, 1));
-    const figures = { successRate: 66.67, avgLatency: 20, deliveriesCount: 3 };
-    for (const base of ['/api/destinations', `${organization.base}/destinations`]) {
-      const record = await organization.api.get(`${base}/${destination.id}`);
-      expect(record).to.include(figures);
-      expect(record.lastDeliveryAt).to.match(/Z$/);
-      const { data } = await organization.api.list(`${base}?pageSize=1`);
-      expect(data[0]).to.include({ id: destination.id, ...figures });
-    }
-  });
-
   it('forgets what is older than the window, except totals and last times', async () => {
     const longAgo = new Date(Date.now() - 25 * HOUR);
     const { destination } = await deliver(outcomes(1, 1), () => longAgo);
@@ -154,16 +142,6 @@ describe('Statistics', () => {
     expect(await organization.api.get(`/api/destinations/${destination.id}`)).to.include({
       successRate: null,
       deliveriesCount: 0,
-    });
-  });
-
-  it('leaves deliveries outside the period out', async () => {
-    const { route } = await deliver(outcomes(1, 0), () => new Date(Date.now() - 3 * HOUR));
-    expect(await organization.api.get(`/api/routes/${route.id}/stats?period=1h`)).to.include({
-      deliveriesSucceeded: 0,
-    });
-    expect(await organization.api.get(`/api/routes/${route.id}/stats?period=24h`)).to.include({
-      deliveriesSucceeded: 1,
     });
   });
 });

@@ -1,7 +1,6 @@
 // GET /api/status: the state of the installation, for its operator alone.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { ensurePartitions } from '../../db/sql/partitions.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ApiClient, createClient, expectError, type Json } from '../support/api-client.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
@@ -10,7 +9,6 @@ import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const KEY = 'operator_key_of_the_tests_0123456789';
-const DAY = 86_400_000;
 
 interface Status extends Json {
   backlog: Json & { due: number; oldestDueAt: string | null };
@@ -107,28 +105,6 @@ describe('The status of the installation', () => {
     expectError(await operator.request('GET', '/api/status?organizations=all'), 400, 'VALIDATION_ERROR');
     for (const table of ['outbox', 'retrying_deliveries', 'held_deliveries', 'circuits'])
       await testInstance.pool.query(`delete from ${table} where organization_id = any($1)`, [[busy.id, suspended.id]]);
-  });
-
-  it('tells of retention and housekeeping, and the limits', async () => {
-    await ensurePartitions(testInstance.pool, Date.now() - 40 * DAY);
-    await testInstance.pool.query(
-      `insert into upkeep values ('failure', 'retention', 3, now(), 'a secret of the log'), ('failure', 'issues', 1, now() - interval '2 days', 'x')`,
-    );
-    await until('the old partitions to be seen', async () => Number((await status()).retention.payloads.lagDays) > 0);
-    const found = await status();
-    // The day before the fortieth; 30 days are kept of payloads, 90 of events.
-    expect(found.retention).to.deep.equal({
-      payloads: { keptDays: 30, lagDays: 11 },
-      events: { keptDays: 90, lagDays: 0 },
-    });
-    expect(found).to.have.nested.property('housekeeping.failures').with.length(1);
-    expect(found).to.deep.nested.include({
-      'housekeeping.failures[0].part': 'retention',
-      'housekeeping.failures[0].total': 3,
-    });
-    expect(JSON.stringify(found)).to.not.include('a secret of the log');
-    expect(found.limits).to.deep.equal({ waitingDeliveries: 1_000_000, databaseBytes: null });
-    expect(found.databaseBytes).to.be.a('number').and.to.be.greaterThan(1_000_000);
   });
 
   it('tells which workers there are, of which release, and who claims what', async () => {

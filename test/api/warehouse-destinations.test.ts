@@ -83,34 +83,6 @@ describe('Warehouse destinations', () => {
     expect(bucketOnly.config).to.deep.equal({ bucket: 'events', region: 'auto', ...warehouseDefaults });
   });
 
-  it('ignores what is for HTTP only, and reads its defaults there', async () => {
-    const http = {
-      url: 'not even an address',
-      method: 'DELETE',
-      headers: { Host: 'x' },
-      authType: 'bearer',
-      authConfig: { token: 't' },
-      timeoutMs: -1,
-      rateLimitPerMinute: 0,
-      retryPolicy: 'x',
-      signingSecret: 'x',
-    };
-    const read = {
-      url: '',
-      method: 'POST',
-      headers: {},
-      authType: 'none',
-      authConfig: {},
-      timeoutMs: 30_000,
-      rateLimitPerMinute: null,
-      retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
-      signingSecret: null,
-    };
-    const made = await makeWarehouse(organization, 's3', {}, http);
-    expect(made).to.deep.include(read);
-    expect(await patch(made.id, http)).to.deep.include({ ...read, config: made.config });
-  });
-
   describe('PATCH', () => {
     it('changes the members of config that are sent, and removes those sent as null', async () => {
       const { id, config } = await makeWarehouse(organization, 's3', { prefix: 'a' });
@@ -130,13 +102,6 @@ describe('Warehouse destinations', () => {
       expect((await patch(id, { fieldMapping: null })).fieldMapping).to.deep.equal([]);
       await patch(id, { fieldMapping: mapping });
       expect((await patch(id, { fieldMapping: [] })).fieldMapping).to.deep.equal([]);
-    });
-
-    it('changes name, slug and enabled, and leaves the rest', async () => {
-      const made = await makeWarehouse(organization, 'gcs', {}, { fieldMapping: mapping });
-      const changed = await patch(made.id, { name: 'Renamed', slug: 'renamed-lake', enabled: false });
-      expect(changed).to.deep.include({ name: 'Renamed', slug: 'renamed-lake', enabled: false });
-      expect(changed).to.deep.include({ config: made.config, fieldMapping: mapping, url: '' });
     });
 
     it('does not change the type, in either direction', async () => {

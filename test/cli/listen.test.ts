@@ -71,31 +71,6 @@ describe('hookyard listen', () => {
     expect(await counts()).to.deep.equal([1, 0, 0]);
   });
 
-  it('passes the path below the source and the query on, and shows them', async () => {
-    const target = receiver.endpoint(200, 503, 200);
-    const command = await listening('--source', 'paths', '--path', '/orders', '--forward', `${target.url}?key=own`);
-    const source = await cli.json('sources', 'show', 'paths');
-    expect(source.allowPaths).to.equal(true);
-    const { pathname } = new URL(String(source.webhookUrl));
-    const send = (below: string) =>
-      fetch(`${organization.api.url}${pathname}${below}`, { method: 'POST', body: '{"order":42}' });
-    for (const below of ['/refunds/1', '/orders2', '']) expect((await send(below)).status, below).to.equal(200);
-    await send('/orders?a=1&key=evil');
-    await until('the first', () => target.requests.length > 0);
-    await send('/orders/new');
-    await until('the repeat', () => target.requests.length === 3);
-    const own = new URL(target.url).pathname;
-    expect(target.requests.map((request) => request.target.slice(own.length))).to.deep.equal([
-      '/orders?key=own&a=1',
-      ...['/orders/new?key=own', '/orders/new?key=own'],
-    ]);
-    await until('they are shown', () => command.stdout().includes('attempt 2'));
-    expect(command.stdout())
-      .to.match(/POST \/orders\?a=1&key=evil evt_\w+ {2}delivery dlv_\w+\n/)
-      .and.to.match(/returned 503.*\n {2}retry now: hookyard deliveries retry dlv_\w+\n/);
-    await end(command);
-  });
-
   it('passes everything on byte by byte, to any port, and the answer back', async () => {
     const body = gzipSync('{"order":42}');
     const answered = [
@@ -148,55 +123,6 @@ describe('hookyard listen', () => {
     }
   });
 
-  it('gets only the webhooks that are wanted, in a line each', async () => {
-    const command = await listening(
-      ...['--source', 'github', '--event-type', 'issues', '--event-type', 'push', '--compact'],
-      ...['--filter', 'payload.repository.private equals false', '--filter', 'headers.x-extra not_exists'],
-    );
-    const source = await cli.json<{ id: string; webhookUrl: string }>('sources', 'show', 'github');
-    const { data } = await organization.api.list<{ id: string }>(`/api/routes?sourceId=${source.id}`);
-    const route = await organization.api.get(`/api/routes/${data[0]?.id}`);
-    expect(route.filterConditions).to.deep.equal([
-      { field: 'payload.repository.private', operator: 'equals', value: false },
-      { field: 'headers.x-extra', operator: 'not_exists' },
-      // The source has no provider that says where.
-      { field: 'payload.type', operator: 'in', value: ['issues', 'push'] },
-    ]);
-    const { pathname } = new URL(source.webhookUrl);
-    const send = (type: string, isPrivate: boolean) =>
-      fetch(`${organization.api.url}${pathname}`, {
-        method: 'POST',
-        body: JSON.stringify({ type, repository: { private: isPrivate } }),
-      });
-    await send('issues', true);
-    await send('star', false);
-    await send('push', false);
-    await until('the one', () => command.stdout().includes('-> 200'));
-    await end(command);
-    expect(command.stdout()).to.match(/^\d\d:\d\d:\d\d {2}POST evt_\w+ {2}delivery dlv_\w+ {2}-> 200\n$/);
-  });
-
-  it('asks the provider of a source what an event is, and says what it cannot choose by', async () => {
-    await cli.ok('sources', 'create', 'hub', '--provider', 'github', '--secret', 'whispered to both sides');
-    const command = await listening('--source', 'hub', '--event-type', 'issues');
-    const { id } = await cli.json<{ id: string }>('sources', 'show', 'hub');
-    const { data } = await organization.api.list<{ filterConditions: unknown[] }>(`/api/routes?sourceId=${id}`);
-    expect(data[0]?.filterConditions).to.deep.equal([
-      { field: 'headers.X-GitHub-Event', operator: 'in', value: ['issues'] },
-    ]);
-    await end(command);
-    const before = await counts();
-    const refused: [code: number, args: string[], message: RegExp][] = [
-      [2, ['--path', '/a'], /does not accept subpaths.*hookyard sources update hub --allow-paths/],
-      [2, ['--filter', 'payload.a'], /--filter must be "<field> <operator> <value>"/],
-      [1, ['--filter', 'payload.a resembles b'], /filterConditions/],
-    ];
-    for (const [code, args, message] of refused) {
-      await fails(code, message, 'listen', '0', '--source', 'hub', ...args);
-    }
-    expect(await counts()).to.deep.equal(before);
-  });
-
   it('has the last delivery sent again when r is pressed in a terminal, also in one line each', async function () {
     requirePython(this);
     const target = receiver.endpoint(500, 200, 200);
@@ -223,39 +149,6 @@ describe('hookyard listen', () => {
     command.type('\u0003');
     expect((await command.ended).code).to.equal(0);
     expect(command.stdout()).to.include('The destination and the route of this session were removed');
-  });
-
-  it('gets what arrived before, and one of before, when that is asked for', async () => {
-    await cli.ok('sources', 'create', 'earlier');
-    const ids: string[] = [];
-    for (const kind of ['order.paid', 'order.created', 'order.cancelled'])
-      ids.push((await cli.ok('send', '--source', 'earlier', '--event', kind)).trim());
-    const shownBy = async (count: number, ...args: string[]) => {
-      const command = await listening('--source', 'earlier', '--json', ...args);
-      const lines = await until('they arrive', () => {
-        const shown = command.stdout().trim().split('\n');
-        return command.stdout() !== '' && shown.length >= count && shown;
-      });
-      await until('it says how many', () => /sent here\.\n/.test(command.stderr()));
-      const { stderr } = await end(command);
-      const events = lines.map((line) => (JSON.parse(line) as { eventId: string }).eventId);
-      return { events: events.toSorted(), stderr };
-    };
-    const all = await shownBy(3, '--from', '1h');
-    expect(all.events).to.deep.equal(ids.toSorted());
-    expect(all.stderr).to.include('3 earlier events are sent here.');
-    const some = await shownBy(1, '--from', '1h', '--filter', 'payload.kind equals order.created');
-    expect(some.events).to.deep.equal([ids[1]]);
-    expect(some.stderr).to.include('1 earlier event is sent here.');
-    const one = await shownBy(1, '--retry', ids[2] ?? '', '--filter', 'payload.kind equals order.created');
-    expect(one.events).to.deep.equal([ids[2]]);
-    const [delivery] = (await organization.api.list<{ id: string }>(`/api/deliveries?eventId=${ids[0]}`)).data;
-    const again = await shownBy(1, '--retry', delivery?.id ?? '');
-    expect(again.events).to.deep.equal([ids[0]]);
-    await cli.ok('sources', 'create', 'other-one');
-    const other = await listening('--source', 'other-one', '--retry', ids[0] ?? '');
-    await until('it is refused', () => /Not resent: .* belongs to the source earlier/.test(other.stderr()));
-    await end(other);
   });
 
   it('takes deliveries at its own address only', async () => {
@@ -316,11 +209,5 @@ describe('hookyard listen', () => {
     const elsewhere = ['--source', 'unreachable', '--address', 'http://127.0.0.1:9/'];
     await fails(5, /--address/, 'listen', '0', ...elsewhere);
     expect(await counts()).to.deep.equal(before);
-  });
-
-  it('says which port is taken', async () => {
-    const { port } = new URL(receiver.endpoint().url);
-    const taken = new RegExp(`^hookyard: Cannot listen on port ${port}: another program uses it; choose another`);
-    await fails(2, taken, 'listen', port, '--source', 'kept');
   });
 });

@@ -154,30 +154,6 @@ describe('hookyard mcp', () => {
     expect(JSON.stringify(preview)).to.not.include('whisper');
   });
 
-  it('tells how sources, routes and destinations are doing', async () => {
-    const { sources } = await reader.data<{ sources: object[] }>('list_sources', { search: source.slug });
-    expect(sources[0]).to.deep.include({ slug: source.slug, enabled: true, refusedIn24h: { total: 0, causes: [] } });
-    const { routes } = await reader.data<{ routes: object[] }>('list_routes', { destination: 'CRM' });
-    expect(routes[0]).to.deep.include({ name: 'Orders to the CRM', circuit: { circuitState: 'closed' } });
-    const { destinations } = await reader.data<{ destinations: object[] }>('list_destinations');
-    expect(destinations[0]).to.include({ name: 'CRM', enabled: true }).and.to.have.nested.property('health.status');
-  });
-
-  it('says how a provider is connected, and makes the source', async () => {
-    const { summary } = await reader.call('get_provider', { provider: 'meta' });
-    expect(summary).to.include('The secret is the app secret.').and.to.include('The verify token is');
-    expect(await reader.refusal('get_provider', { provider: 'nobody' })).to.match(/Valid providers: adyen, /);
-    const create = { provider: 'github', slug: 'code' };
-    expect(await writer.refusal('connect_provider', create)).to.match(
-      /needs secret \(the secret of the webhook\).*npx hookyard sources create code --provider github --secret @file/,
-    );
-    const made = await writer.call('connect_provider', { ...create, secret: 'whispered to both of them' });
-    expect(made.summary).to.include(`/ingest/${organization.slug}/code`).and.to.include('payload URL');
-    expect(JSON.stringify(made)).to.not.include('whispered');
-    const { sources } = await reader.data<{ sources: object[] }>('get_provider', { provider: 'github' });
-    expect(sources[0]).to.include({ slug: 'code' });
-  });
-
   it('sends again what matches, if as many match as were counted', async () => {
     const filters = { action: 'replay', status: ['failed'], route: 'Orders to the CRM' };
     expect(await writer.refusal('act_on_deliveries', { action: 'replay' })).to.match(/Pass at least one of/);
@@ -195,25 +171,6 @@ describe('hookyard mcp', () => {
     expect(await writer.refusal('act_on_deliveries', { ...filters, delivery: 'dlv_x' })).to.match(
       /Pass either delivery or filters/,
     );
-  });
-
-  it('replays events by a replay that runs in the service, and single ones', async () => {
-    const filters = { source: source.slug, search: 'order.lost' };
-    const counted = await writer.data<{ next: object }>('replay_events', filters);
-    expect(counted).to.include({ dryRun: true, count: 1 });
-    const before = crm.requests.length;
-    const { replay } = await writer.data<{ replay: { id: string } }>('replay_events', { ...counted.next });
-    await until('the replay', async () => {
-      const { replays } = await writer.data<{ replays: { status: string }[] }>('get_replay', { replay: replay.id });
-      return replays[0]?.status === 'completed' && crm.requests.length === before + 1;
-    });
-    const alone = { event: events[0], destinations: ['CRM'] };
-    expect(await writer.data('replay_events', alone)).to.deep.include({
-      count: 1,
-      next: { ...alone, expectedCount: 1 },
-    });
-    expect(await writer.data('replay_events', { ...alone, expectedCount: 1 })).to.include({ deliveriesCreated: 1 });
-    await until('the event', () => crm.requests.length === before + 2);
   });
 
   it('says what to do when a call cannot be answered', async () => {

@@ -2,8 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/organizations.ts';
-import { ingest, makeSource } from '../support/api-records.ts';
 import { commandLine, useCommandLine } from '../support/programs/cli.ts';
 import { createOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -22,19 +20,6 @@ describe('hookyard on the command line', () => {
       .to.include(organization.slug)
       .and.to.include('read, write');
     expect(await cli.json('whoami')).to.have.nested.property('organization.id', organization.id);
-  });
-
-  it('tells the limits of the organization, what it used of them, and which of them refuses something', async () => {
-    const limited = await createOrganization();
-    const its = commandLine(limited);
-    await setLimits(testPool(), limited.id, { sources: 1 });
-    await its.ok('sources', 'create', 'only');
-    expect(await its.ok('usage')).to.match(/^LIMIT +USED +MOST[\s\S]*\nsources +1 +1 +sources\n/);
-    expect(await its.json('usage')).to.have.nested.property('limits.sources.limit', 1);
-    expect(await its.json('usage', '--daily')).to.deep.equal({ data: [] });
-    const refused = await its.run(['sources', 'create', 'another', '--json']);
-    expect(refused.code).to.equal(5);
-    expect(refused.stderr).to.include('"limit":"sources"');
   });
 
   it('makes, shows, changes and deletes a source', async () => {
@@ -110,18 +95,6 @@ describe('hookyard on the command line', () => {
     await cli.ok('destinations', 'delete', 'declared');
   });
 
-  it('makes a destination of another type by --data, from an argument, a file or stdin', async () => {
-    const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'whisper-whisper' };
-    const data = JSON.stringify({ config: { bucket: 'acme-events', region: 'eu-central-1', ...credentials } });
-    for (const [name, given] of Object.entries({ argument: data, file: `@${file('data.json', data)}`, stdin: '-' })) {
-      const create = ['destinations', 'create', name, '--type', 's3', '--data', given, '--json'];
-      const ran = await cli.run(create, { input: data });
-      expect(ran.code, ran.stderr).to.equal(0);
-      expect(JSON.parse(ran.stdout), name).to.include({ name, type: 's3' });
-      expect(ran.stdout).not.to.include('whisper');
-    }
-  });
-
   it('makes, shows, changes and deletes a route by the names of what it joins', async () => {
     await cli.ok('sources', 'create', 'routed');
     const first = await cli.json('destinations', 'create', 'First', 'https://first.example/');
@@ -142,41 +115,6 @@ describe('hookyard on the command line', () => {
     expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is not paused/);
     await cli.ok('routes', 'delete', 'One');
     await fails(3, /No route One/, 'routes', 'show', 'One');
-  });
-
-  it('shows what a route would send for an event', async () => {
-    const source = await makeSource(organization);
-    const eventId = await ingest(organization, source, '{"kind":"order.paid"}');
-    await cli.ok('destinations', 'create', 'Previewed', 'https://previewed.example/');
-    await cli.ok('routes', 'create', 'To see', '--source', source.slug, '--to', 'Previewed');
-    expect(await cli.ok('routes', 'preview', 'To see', eventId))
-      .to.match(/verdict +taken\n/)
-      .and.include('POST https://previewed.example/\n')
-      .and.include(`: ${eventId}\n`)
-      .and.include('{"kind":"order.paid"}\n');
-    const data = '{"filterConditions": [{"field": "payload.kind", "operator": "equals", "value": "order.lost"}]}';
-    await cli.ok('routes', 'update', 'To see', '--data', data);
-    expect(await cli.ok('routes', 'preview', 'To see', eventId))
-      .to.match(/verdict +filtered\n/)
-      .and.not.include('POST');
-    const preview = await cli.json('routes', 'preview', 'To see', eventId);
-    expect(preview).to.deep.include({ verdict: 'filtered', requests: [] });
-    await cli.ok('sources', 'delete', source.slug);
-  });
-
-  it('tells which routes lead nowhere when a destination is deleted', async () => {
-    await cli.ok('sources', 'create', 'lonely');
-    for (const name of ['Only', 'Other']) await cli.ok('destinations', 'create', name, `https://${name}.example/`);
-    const create = ['routes', 'create', '--source', 'lonely', '--to', 'Only'];
-    const alone = await cli.json(...create, 'To one');
-    await cli.ok(...create, 'To both', '--to', 'Other');
-    const deleted = await cli.run(['destinations', 'delete', 'Only', '--json']);
-    expect(JSON.parse(deleted.stdout)).to.have.deep.property('emptiedRoutes', [alone.id]);
-    expect(deleted.stderr).to.equal(
-      `The route To one (${alone.id}) has no destination: hookyard routes update ${alone.id} --to <destination>, or hookyard routes delete ${alone.id}\n`,
-    );
-    expect(await cli.json('routes', 'show', String(alone.id))).to.have.deep.property('destinationIds', []);
-    await cli.ok('sources', 'delete', 'lonely');
   });
 
   it('moves destinations and routes by files', async () => {
@@ -248,18 +186,6 @@ describe('hookyard on the command line', () => {
     expect([none.code, none.stderr]).to.deep.equal([
       5,
       `hookyard: No database is running in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
-    ]);
-  });
-
-  it('says on stderr what the service ignored', async () => {
-    const data = '{"retryPolicy": {"maxRetry": 1}, "\\u001b[2Jx": 1}';
-    const ran = await cli.run(['destinations', 'create', 'Misspelt', 'https://m.example/', '--data', data, '--json']);
-    expect(ran.code, ran.stderr).to.equal(0);
-    expect(JSON.parse(ran.stdout)).to.include({ name: 'Misspelt' });
-    expect(ran.stderr.split('\n')).to.deep.equal([
-      'hookyard: The service does not know the field retryPolicy.maxRetry and ignored it; did you mean retryPolicy.maxRetries?',
-      'hookyard: The service does not know the field x and ignored it',
-      '',
     ]);
   });
 

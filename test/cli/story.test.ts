@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
 describe('A team with nothing but the command line', () => {
-  const { cli, fails } = useCommandLine();
+  const { cli } = useCommandLine();
   const receiver = useReceiver();
   before(() => sharedService('worker'));
 
@@ -46,66 +46,6 @@ describe('A team with nothing but the command line', () => {
     );
     expect(crm.requests).to.have.lengthOf(2);
     expect(crm.requests[1]?.body).to.deep.equal(crm.requests[0]?.body);
-  });
-
-  it('retries, cancels and replays single deliveries', async () => {
-    const down = receiver.endpoint(500, 200);
-    await cli.ok('sources', 'create', 'slow');
-    const waiting = '{"retryPolicy": {"initialDelay": 3600000, "maxDelay": 3600000}}';
-    await cli.ok('destinations', 'create', 'Slow', down.url, '--data', waiting);
-    await cli.ok('routes', 'create', 'Slowly', '--source', 'slow', '--to', 'Slow');
-    const send = async () => {
-      const eventId = (await cli.ok('send', '--source', 'slow')).trim();
-      return until('the delivery', async () => {
-        const list = ['deliveries', 'list', '--event', eventId];
-        const { data } = await cli.json<{ data: { id: string; status: string }[] }>(...list);
-        return data[0] && data[0].status !== 'pending' && data[0];
-      });
-    };
-    const first = await send();
-    expect(first.status).to.equal('retrying');
-    expect(await cli.ok('deliveries', 'list', '--route', 'Slowly', '--destination', 'Slow')).to.match(
-      /dlv_\w+ +retrying +1 +500/,
-    );
-    const both = ['--source', 'slow', '--status', 'retrying,failed', '--code-class', '5xx', '--code', '500'];
-    const others = ['--lane', 'workflow', '--error', '500', '--cursor', 'first'];
-    const byCursor = await cli.run(['deliveries', 'list', ...both, ...others]);
-    expect(byCursor.code, byCursor.stderr).to.equal(0);
-    expect(byCursor.stdout).to.match(new RegExp(`${first.id}.* Slow +`));
-    expect(byCursor.stderr).to.include('end of the list');
-    await fails(2, /--page/, 'deliveries', 'list', '--cursor', 'first', '--page', '2');
-    const events = await cli.run(['events', 'list', '--route', 'Slowly', '--destination', 'Slow', '--cursor', 'first']);
-    expect(events.stdout, events.stderr).to.match(/evt_\w+ +slow/);
-    await cli.ok('deliveries', 'retry', first.id);
-    await until('it is delivered', async () => (await cli.ok('deliveries', 'show', first.id)).includes('delivered'));
-    expect(await cli.ok('deliveries', 'replay', first.id)).to.match(/\S/);
-    await until('the replay has arrived', () => down.requests.length === 3);
-
-    await cli.ok('destinations', 'update', 'Slow', '--target-url', receiver.endpoint(500).url);
-    const second = await send();
-    expect(await cli.ok('deliveries', 'cancel', second.id)).to.match(/is (cancelled|retrying)/);
-    await until(
-      'it is cancelled',
-      async () => (await cli.json('deliveries', 'show', second.id)).status === 'cancelled',
-    );
-  });
-
-  it('replays by filters', async () => {
-    const dryRun = await cli.ok('events', 'replay', '--source', 'orders', '--dry-run');
-    expect(dryRun).to.equal('1 event would be replayed\n');
-    const { id } = await cli.json<{ id: string }>('events', 'replay', '--source', 'orders', '--rate', '100');
-    await until('the replay is over', async () => (await cli.json('events', 'replays', id)).status === 'completed');
-    expect(await cli.ok('events', 'replays')).to.match(new RegExp(`${id} +completed +1/1`));
-    await fails(
-      2,
-      /cannot be combined with filters/,
-      'events',
-      'replay',
-      'evt_06f3k2v8q0e7x1c5b9m4n6p8qr',
-      '--status',
-      'failed',
-    );
-    await fails(1, /all must be true/, 'events', 'replay');
   });
 
   it('follows the events of a source until Ctrl-C', async () => {

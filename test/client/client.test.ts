@@ -73,21 +73,6 @@ describe('The client', () => {
       });
     }
 
-    it('reads dates, and waits by itself where there is no Retry-After', async () => {
-      const past = new Date(Date.now() - 10_000).toUTCString();
-      const { client, requests } = await scripted([
-        unavailable(past),
-        unavailable('Sun Nov  6 08:49:37 1994'),
-        unavailable('0.01'),
-        { status: 503, headers: { 'Content-Type': 'text/html' } },
-        fine,
-      ]);
-      await client.isAlive();
-      expect(requests).to.have.lengthOf(5);
-      const hasty = await scripted([unavailable('1.5'), fine], { maxWaitMs: 999 });
-      expect(await failure(hasty.client.isAlive())).to.include({ status: 503, retryAfterMs: 1500 });
-    });
-
     it('sends a POST with the same Idempotency-Key each time, and the next one with another', async () => {
       const inUse: Reply = {
         status: 409,
@@ -282,25 +267,6 @@ describe('The client', () => {
         pageSize: 4,
       });
       expect(page.pagination).to.deep.equal({ total: 10, page: 2, pageSize: 4 });
-    });
-
-    it('goes through all pages of a list whose items have no id', async () => {
-      const names: string[] = [];
-      for await (const { name } of client.each('listProviders', { pageSize: 20 })) names.push(name);
-      const { pagination } = await client.listProviders();
-      expect(pagination.total).to.be.greaterThan(20);
-      expect(new Set(names).size).to.equal(pagination.total);
-    });
-
-    it('gives an item that moved to the next page once', async () => {
-      const names: string[] = [];
-      for await (const filter of client.each('listFilters', { pageSize: 4 })) {
-        if (names.push(filter.name) === 4)
-          await client.createFilter({
-            body: { name: 'New', conditions: [{ field: 'payload.n', operator: 'exists' }] },
-          });
-      }
-      expect(names).to.deep.equal([7, 6, 5, 4, 3, 2, 1].map((n) => `Filter ${n}`));
     });
 
     it('tells what the service ignored, and leaves to the caller what its function throws', async () => {

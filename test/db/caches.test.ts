@@ -90,18 +90,6 @@ describe('of more than a process keeps', () => {
     }
   });
 
-  it('those who send no webhooks wait for each other only, and not without end', async () => {
-    const { pool } = database;
-    const routing = createRoutingCache(pool, reader);
-    const tries = Array.from({ length: 200 }, (_, n) => routing.getForStranger('acme', `stranger-${n}`));
-    const outcomes = Promise.allSettled(tries);
-    expect((await routing.getCurrent('acme', 'busy'))?.sourceId).to.be.a('string');
-    const refused = (await outcomes).filter(({ status }) => status === 'rejected');
-    expect(refused).to.have.lengthOf(99);
-    for (const each of refused) expect(each).to.have.nested.property('reason.name', 'QueueFullError');
-    expect(await routing.getForStranger('acme', 'stranger-0')).to.equal(null);
-  });
-
   it('a name that was tried in vain is found once it is there', async () => {
     const routing = createRoutingCache(database.pool, reader);
     expect(await routing.get('acme', 'late')).to.equal(null);

@@ -1,14 +1,7 @@
-// Slots of destinations that may get fewer attempts at a time than there are workers.
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
-import { readSettings } from '../../core/config/config.ts';
-import { createLog } from '../../core/process/log.ts';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
-import { keepDestinationSlots } from '../../worker/relay/destination-slots.ts';
 import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
-import { forgetWorkers } from '../support/rows.ts';
 
 const ID = 'dst_1';
 
@@ -70,55 +63,5 @@ describe('slots of destinations', () => {
     expect(error).to.be.instanceOf(Error);
     expect(lost).to.equal(1);
     await until('the slot', async () => (await take(other, 1)).length === 1);
-  });
-
-  it('are used by workers in turns, by one at a time, and by the others when one dies', async () => {
-    const names = ['a', 'b', 'c'];
-    await database.pool.query('insert into workers (name) select unnest($1::text[])', [names]);
-    let underWay = 0;
-    let most = 0;
-    const workers = names.map((name) => {
-      const concurrency = new DestinationConcurrency(500);
-      concurrency.workers = names.length;
-      concurrency.setMaximum(ID, 2);
-      const made = { attempts: 0, isAlive: true };
-      const context = {
-        databaseUrl: database.databaseUrl,
-        pool: database.pool,
-        log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
-      };
-      const keeper = keepDestinationSlots(context, name, concurrency, () => {});
-      const attempts = (async () => {
-        while (made.isAlive) {
-          if (concurrency.tryAcquire(ID)) {
-            underWay += 1;
-            most = Math.max(most, underWay);
-            await delay(5);
-            underWay -= 1;
-            made.attempts += 1;
-            concurrency.release(ID);
-          }
-          await delay(1);
-        }
-      })();
-      return { made, keeper, attempts };
-    });
-    const stop = async ({ made, keeper, attempts }: (typeof workers)[number]) => {
-      made.isAlive = false;
-      await attempts;
-      await keeper.stop();
-    };
-    try {
-      await until('each to have a turn', () => workers.every(({ made }) => made.attempts > 10), 60_000);
-      const [first, ...others] = workers;
-      if (first) await stop(first);
-      const before = others.map(({ made }) => made.attempts);
-      const go = () => others.every(({ made }, index) => made.attempts > (before[index] ?? 0) + 10);
-      await until('the others to go on', go, 60_000);
-      expect(most).to.equal(2);
-    } finally {
-      await Promise.all(workers.map(stop));
-      await forgetWorkers(database.pool);
-    }
   });
 });

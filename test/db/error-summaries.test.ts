@@ -1,7 +1,6 @@
 // What is read back of errors to leave PostgreSQL: the summary, never the detail.
 import { expect } from 'chai';
 import { ownWords } from '../../core/text/error-summary.ts';
-import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { resumePoints } from '../../db/delivery/reconciliation.ts';
@@ -46,17 +45,5 @@ describe('summaries of errors', () => {
     const points = await resumePoints(pool, [made.delivery.id]);
     expect(points.get(made.delivery.id)).to.include({ error: SECRET.summary });
     expect(await storedOf(made)).to.equal(SECRET.detail);
-  });
-
-  it('are in mails of deliveries that ended without an attempt', async () => {
-    const made = await newDelivery();
-    const { organizationId, delivery } = { ...owner, ...made };
-    await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [delivery.id], reason: SECRET });
-    expect(await storedOf(made)).to.equal(SECRET.detail);
-    expect(await loadedOf(made)).to.equal(SECRET.summary);
-    const { rows } = await pool.query<{ facts: object }>(`select facts from messages where kind = 'failure'`);
-    const facts = rows.find((row) => JSON.stringify(row.facts).includes(delivery.id))?.facts;
-    expect(facts).to.include({ delivery_id: delivery.id, error_summary: SECRET.summary });
-    expect(JSON.stringify(facts)).to.not.contain(SECRET.detail);
   });
 });

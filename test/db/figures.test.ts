@@ -6,7 +6,6 @@ import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { deleteDestinations, deleteSource } from '../../db/delivery/deletions.ts';
 import { type FigureQuestion, type Grouping, type Metric, readFigures } from '../../db/ledger/figures.ts';
-import { inSnapshot, type Queryable } from '../../db/connections/pool.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { recount, type Refusal, told } from '../support/database/figure-recount.ts';
@@ -249,43 +248,4 @@ describe('Figures of organizations', () => {
     ]);
     expect(rows).to.deep.equal([]);
   });
-
-  it('are read by ranges of an index, of the organization and the time that were asked for', async () => {
-    const owner = await makeOwner(pool, 1, 1);
-    await pool.query(
-      `insert into rollups (organization_id, step, bucket, destination_id, route_id, source_id, code, events, bytes, routed, filtered, deliveries,
-         removed_bytes, attempts, latency_sum, delivered, failed, failed_over, not_sent, cancelled)
-       select case when o = 0 then $1 else 'org_other_' || o end, 300, date_bin('5 minutes', now(), 'epoch') - b * interval '5 minutes',
-              'dst_' || w, 'rte_' || w, $2, 200, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0
-       from generate_series(0, 1) o, generate_series(0, 299) b, generate_series(0, 9) w`,
-      [owner.organizationId, owner.routes[0]?.sourceId],
-    );
-    await pool.query('analyze rollups');
-    const [steps] = timesOf(Date.now());
-    if (!steps) throw new Error('there are no steps');
-    const inAnHour = { ...steps, from: new Date(steps.to.getTime() - HOUR) };
-    for (const range of [inAnHour, steps]) {
-      for (const metric of ['deliveries', 'attempts'] as const) {
-        const plan = await planOf((db) => readFigures(db, asked(owner, range, metric, 'destination')));
-        expect(plan)
-          .to.match(/rollups_pkey/)
-          .and.not.match(/Seq Scan on rollups/);
-        expect(plan).to.match(/Index Cond: .*organization_id = .*step = .*bucket >= .*bucket < /);
-      }
-    }
-  });
-
-  /** How PostgreSQL runs the last statement of some work. */
-  function planOf(work: (db: Queryable) => Promise<unknown>): Promise<string> {
-    return inSnapshot(pool, async (db) => {
-      let plan = '';
-      const query = async (text: string, values: unknown[] = []) => {
-        const { rows } = await db.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
-        plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-        return db.query(text, values);
-      };
-      await work({ query } as Queryable);
-      return plan;
-    });
-  }
 });

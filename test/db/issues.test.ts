@@ -1,6 +1,5 @@
 // How counted failures become issues in PostgreSQL: by one statement, for all processes together, within bounds.
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { newId } from '../../core/text/ids.ts';
 import {
@@ -9,23 +8,19 @@ import {
   issueSubjects,
   MAX_CAUSES,
   MAX_ISSUES,
-  OTHER_CAUSE,
   REOPENS_WITHIN_MINUTES,
 } from '../../core/messages/issues.ts';
-import { CountedIssues } from '../../db/issues/counted.ts';
 import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.ts';
 import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';
-import { createPool, inTransaction, type Queryable } from '../../db/connections/pool.ts';
+import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/database/new-events.ts';
-import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
-import { removeDestination } from '../support/rows.ts';
 
 const HOUR = 3600;
 
 describe('issues in PostgreSQL', () => {
-  const { database, pool } = useDatabase('issues', { connections: 12 });
+  const { pool } = useDatabase('issues', { connections: 12 });
   let owner: EventOwner;
   let routeId: string;
   beforeEach(async () => {
@@ -240,41 +235,6 @@ describe('issues in PostgreSQL', () => {
     expect(left.total, 'nothing can say that these have recovered').to.equal(MAX_ISSUES);
   });
 
-  it('are listed by cursor, whatever opens meanwhile', async () => {
-    const all = await destinations(5);
-    for (const id of all) await fail(id, 1, 'HTTP_410', true);
-    const before = (await issues()).map(({ id }) => id);
-    expect(before).to.have.length(5);
-    const part = (after: string | null, withTotal = false) =>
-      listIssues(pool, owner.organizationId, {}, { limit: 2, after, withTotal });
-    const first = await part(null, true);
-    expect(first).to.include({ total: 5, next: before[1] });
-    const [late] = await destinations(1);
-    await fail(late, 1, 'HTTP_410', true);
-    const second = await part(first.next);
-    const third = await part(second.next);
-    const shown = [first, second, third].flatMap((found) => found.issues.map(({ id }) => id));
-    expect(shown).to.deep.equal(before);
-    expect([second.total, third.next]).to.deep.equal([null, null]);
-    const [issue] = first.issues;
-    const { routeId, destinationId: id } = issue ?? {};
-    expect(issue).to.deep.include({
-      source: null,
-      route: { id: routeId, name: 'Orders' },
-      destination: { id, name: id },
-    });
-    await removeDestination(pool, id);
-    const deleted = { destination: { id, name: null } };
-    expect(await findIssue(pool, owner.organizationId, issue?.id ?? '')).to.deep.include(deleted);
-    const ofOther = await listIssues(
-      pool,
-      (await addOwner(pool)).organizationId,
-      {},
-      { limit: 2, after: null, withTotal: true },
-    );
-    expect(ofOther).to.deep.include({ issues: [], total: 0, next: null });
-  });
-
   it('are not opened of what was deleted, and those that there are resolve', async () => {
     const [destination, gone] = await destinations(2);
     await fail(destination, 1, 'HTTP_500', true);
@@ -316,78 +276,5 @@ describe('issues in PostgreSQL', () => {
     await forgetIssues(pool);
     expect(await states()).to.deep.equal(['delivery_failing open']);
     expect(await rowsOf('issue_streaks')).to.equal(0);
-  });
-
-  it('that are counted together stay open when housekeeping tidies: they name no route', async () => {
-    await stored((counts) => {
-      for (const kind of ['transform_failing', 'schema_refusing', 'delivery_failing'] as const)
-        counts.failed(
-          { ...issueSubjects.quota(owner.organizationId), kind },
-          { cause: OTHER_CAUSE, at: Date.now(), isFinal: true },
-        );
-    });
-    await forgetIssues(pool);
-    expect((await issues()).map(({ kind, state }) => `${kind} ${state}`).toSorted()).to.deep.equal([
-      'delivery_failing open',
-      'schema_refusing open',
-      'transform_failing open',
-    ]);
-  });
-
-  describe('when they are stored', () => {
-    const lines: string[] = [];
-    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    const told = (text: string) => lines.filter((line) => line.includes(text));
-    beforeEach(() => lines.splice(0));
-
-    it('cost two statements, however much has failed, and one where nothing does', async () => {
-      const statements: string[] = [];
-      const counting = {
-        query: (query: { name?: string }, values: unknown[]) => {
-          statements.push(query.name ?? '');
-          return pool.query(query as never, values);
-        },
-      } as unknown as Queryable;
-      const ids = await destinations(50);
-      const healthy = await addOwner(pool);
-      const deps = { pool: counting, log };
-      const works = new CountedIssues(deps);
-      for (let n = 0; n < 5000; n += 1) works.worked(subjectOf(ids[n % 50], healthy));
-      await works.close();
-      expect(statements).to.deep.equal(['organizations-with-issues']);
-      statements.splice(0);
-      const fails = new CountedIssues(deps);
-      for (let n = 0; n < 5000; n += 1) {
-        fails.failed(subjectOf(ids[n % 50]), { cause: 'HTTP_500', at: Date.now() });
-        fails.worked(subjectOf(ids[n % 50], healthy));
-      }
-      await fails.close();
-      expect(statements).to.deep.equal(['organizations-with-issues', 'record-issues']);
-      expect(totalOf(await issues())).to.equal(5000);
-      expect(lines).to.deep.equal([]);
-    });
-
-    it('wait while they cannot be', async () => {
-      const [destination] = await destinations(1);
-      const impatient = createPool(database.databaseUrl, {
-        ...{ max: 1, statementTimeoutMs: 20_000, lockTimeoutMs: 50, onError: () => {} },
-      });
-      const counted = new CountedIssues({ pool: impatient, log });
-      const failure = () => ({ cause: 'HTTP_500', at: Date.now() });
-      try {
-        await inTransaction(pool, async (db) => {
-          await db.query('lock table issue_streaks in access exclusive mode');
-          for (let n = 0; n < 3; n += 1) counted.failed(subjectOf(destination), failure());
-          await until('a failure', () => told('issues cannot be stored').length > 0);
-          for (let n = 0; n < 3; n += 1) counted.failed(subjectOf(destination), failure());
-        });
-        await until('the issue', async () => (await only()).count === 6);
-      } finally {
-        await counted.close();
-        await impatient.end();
-      }
-      expect((await only()).count).to.equal(6);
-      expect(told('issues cannot be stored')).to.have.length(1);
-    });
   });
 });

@@ -65,20 +65,6 @@ describe('news of the outbox', () => {
     expect(news - before).to.equal(1);
   });
 
-  it('is not needed: a delivery that no relay was told of is found by polling', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source, destination, route } = await records.pipe(endpoint.url);
-    const own = { organizationId: testInstance.organizationId, sourceId: source.id };
-    const event = await routedEvent(testInstance.pool, own);
-    const deliveries = event.deliveries.map((delivery) => ({
-      ...delivery,
-      destinationId: destination.id,
-      routeId: route.id,
-    }));
-    await storeEvents(testInstance.pool, [{ ...event, deliveries, routed: [route.id] }]);
-    await until('the delivery', () => endpoint.requests.length === 1);
-  });
-
   it('comes again after the connection was lost', async () => {
     const { rows } = await testInstance.pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where query like 'set synchronous_commit = off; listen%' and pg_terminate_backend(pid)`,

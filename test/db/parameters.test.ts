@@ -1,7 +1,7 @@
 // Whatever text a statement is given, PostgreSQL takes it and gives it back, with U+FFFD for what it cannot hold.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
+import { cleanText } from '../../core/text/clean-text.ts';
 import { bisectRefused } from '../../db/sql/ranges.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { bytesParameter, jsonParameter } from '../../db/connections/parameters.ts';
@@ -67,13 +67,6 @@ describe('parameters of statements', () => {
     const again = await client.query(statement).finally(() => client.release());
     for (const { rows } of [found, again]) expect(rows).to.deep.equal([{ one: 'a\ufffdb' }]);
     expect(statement.values).to.deep.equal(['a\0b']);
-  });
-
-  it('of errors are not longer than 4,000 characters, and no pair is cut in two', () => {
-    const long = errorText(`${'x'.repeat(MAX_ERROR_LENGTH - 2)}😀 and more`);
-    expect(long).to.have.length(MAX_ERROR_LENGTH);
-    expect(long.isWellFormed()).to.equal(true);
-    expect(errorText('x'.repeat(MAX_ERROR_LENGTH))).to.have.length(MAX_ERROR_LENGTH);
   });
 });
 

@@ -8,7 +8,7 @@ import { newId } from '../../core/text/ids.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { RefusalCount, RefusedWebhook } from '../../core/ingest/refusal.ts';
 import { deleteSource } from '../../db/delivery/deletions.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
+import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { readRefusals, recordRefusals } from '../../db/history/refusals.ts';
 import { forgetRefusals } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/database/new-events.ts';
@@ -22,7 +22,6 @@ const DAY_MS = 24 * HOUR_MS;
 const KEPT = 100;
 const REFUSED = new ApiError(401, 'INVALID_SIGNATURE', 'The signature does not match');
 const issues = new IngestIssues(new IssueCounts());
-const HOURLY = { everyMs: HOUR_MS };
 
 function sampleOf(owner: EventOwner, at: number): RefusedWebhook {
   return {
@@ -140,46 +139,6 @@ describe('refused webhooks in PostgreSQL', () => {
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const told = (text: string) => lines.filter((line) => line.includes(text));
     beforeEach(() => lines.splice(0));
-
-    it('cost one statement, however many there are', async () => {
-      let statements = 0;
-      const counting = {
-        query: (text: string, values: unknown[]) => {
-          statements += 1;
-          return pool.query(text, values);
-        },
-      } as unknown as Queryable;
-      const other = await addOwner(pool);
-      const refusals = new Refusals({ issues, pool: counting, log, ...HOURLY });
-      for (let n = 0; n < 5000; n += 1) refusals.note(arrivalTo(n % 2 ? owner : other), REFUSED);
-      await refusals.close();
-      expect(statements).to.equal(1);
-      expect([await counted(), await counted(other)]).to.deep.equal([2500, 2500]);
-      expect(await rowsOf('refused_webhooks')).to.be.within(1, 20);
-      expect(lines).to.deep.equal([]);
-    });
-
-    it('are kept while they cannot be stored, and counted once', async () => {
-      const impatient = createPool(database.databaseUrl, {
-        ...{ max: 1, statementTimeoutMs: 20_000, lockTimeoutMs: 50, onError: () => {} },
-      });
-      const refusals = new Refusals({ issues, pool: impatient, log, everyMs: 20 });
-      try {
-        await inTransaction(pool, async (db) => {
-          await db.query('lock table refusal_counts in access exclusive mode');
-          for (let n = 0; n < 40; n += 1) refusals.note(arrivalTo(owner), REFUSED);
-          await until('a failure', () => told('cannot be stored').length > 0);
-          for (let n = 0; n < 2; n += 1) refusals.note(arrivalTo(owner), REFUSED);
-        });
-        await until('them to be stored', async () => (await counted()) === 42);
-      } finally {
-        await refusals.close();
-        await impatient.end();
-      }
-      expect(await counted()).to.equal(42);
-      expect(told('cannot be stored')).to.have.length(1);
-      expect(told('not counted')).to.deep.equal([]);
-    });
 
     describe('when the connection breaks', () => {
       let proxy: TcpProxy;

@@ -6,7 +6,6 @@ import { cannotValidate, EARLIER_READ, targetsStatement } from '../../db/replay/
 import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql/rules.ts';
 import { firstRoute, makeOwner, storeEvent } from '../support/database/history.ts';
 import { copyDelivery } from '../support/workflows/many-deliveries.ts';
-import { rowsRead } from '../support/database/rows-read.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const EVENTS = 20;
@@ -47,25 +46,6 @@ describe('the targets of a replay', () => {
     expect(found.rows.map(({ replayOf }) => replayOf).toSorted()).to.deep.equal(last.toSorted());
     const pages = (found.plan['Shared Hit Blocks'] ?? 0) + (found.plan['Shared Read Blocks'] ?? 0);
     expect(pages).to.be.within(1, 3 * EVENTS * DESTINATIONS * TIMES);
-  });
-
-  it('are found by reading the newest deliveries of an event that was replayed very often', async () => {
-    const { pool } = database;
-    const owner = await makeOwner(pool, 1, 1);
-    const { organizationId } = owner;
-    const route = firstRoute(owner);
-    const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
-    // As autovacuum does at any time. PostgreSQL then expects few deliveries of any event, and would read all of the
-    // day's.
-    await pool.query('analyze deliveries');
-    const copies = await copyDelivery(pool, event.deliveries[0]?.id ?? '', EARLIER_READ + 1000);
-    const { text, values } = targetsStatement({ organizationId, eventIds: [event.id] });
-    await inTransaction(pool, async (db) => {
-      await db.query(`select ${JOIN_LISTS}, ${READ_IN_ORDER}`);
-      expect(await rowsRead(db, 'deliveries', text, values)).to.be.within(EARLIER_READ, EARLIER_READ + 1);
-      const { rows } = await db.query<{ replayOf: string }>(text, values);
-      expect(rows.map(({ replayOf }) => replayOf)).to.deep.equal([copies.at(-1)]);
-    });
   });
 
   it('are those of older deliveries too, when these are the ones to be delivered again', async () => {

@@ -213,21 +213,6 @@ describe('a group of events', () => {
     expect(rows).to.deep.equal(stored.toSorted((one, other) => ((one.id ?? '') < (other.id ?? '') ? -1 : 1)));
   });
 
-  it('with a large body is stored without a copy of it on disk', async () => {
-    const owner = await addOwner(pool);
-    const event = { ...(await routedEvent(pool, owner)), body: Buffer.alloc(10_000_000, '0,') };
-    const client = await pool.connect();
-    try {
-      const before = await temporaryBytes(client);
-      expect((await storeEvents(client, [event])).stored).to.deep.equal(new Set([event.id]));
-      expect((await temporaryBytes(client)) - before).to.be.below(event.body.length);
-      const { rows } = await client.query('select body from event_payloads where event_id = $1', [event.id]);
-      expect(event.body.equals(rows[0]?.body)).to.equal(true);
-    } finally {
-      client.release();
-    }
-  });
-
   it('does not wait for large bodies, however many there are', async () => {
     const [sender, other] = [await addOwner(pool), await addOwner(pool)];
     const body = Buffer.alloc(9_000_000, '0,');
@@ -297,15 +282,6 @@ describe('a group of events', () => {
         ]),
       release: () => holder.query('rollback'),
     };
-  }
-
-  /** What statements of the database have written to temporary files, those of this connection included. */
-  async function temporaryBytes(client: Queryable): Promise<number> {
-    await client.query('select pg_stat_force_next_flush()');
-    const { rows } = await client.query<{ bytes: number }>(
-      'select temp_bytes::float8 as bytes from pg_stat_database where datname = current_database()',
-    );
-    return rows[0]?.bytes ?? Number.NaN;
   }
 
   /** Waits until so many groups wait for a lock. */

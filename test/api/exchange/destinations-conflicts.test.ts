@@ -102,15 +102,6 @@ describe('Imports of destinations that meet others', () => {
       expect(await bySlug(organization, 'first-partner')).to.deep.include({ url });
     });
 
-    it('leaves slugs that the file brings to the items that bring them', async () => {
-      const items = [
-        { name: 'Bär', url },
-        { name: 'Other', slug: 'bar', url },
-      ];
-      const result = await importInto(organization, items);
-      expect(result.destinations.map(({ slug }) => slug)).to.deep.equal(['bar-2', 'bar']);
-    });
-
     it('tells of items of one file that have the same slug', async () => {
       const twins = [
         { ...incoming, name: 'One', slug: 'twin' },

@@ -26,17 +26,4 @@ describe('The work of an import', () => {
     expect(performance.now() - from).to.be.at.least(4 * worked - 20);
     expect(turns).to.be.at.least(19);
   });
-
-  it('takes no more when several run', async () => {
-    let worked = 0;
-    const from = performance.now();
-    const imports = Array.from({ length: 4 }, () =>
-      inSlices([...Array(5)], () => {
-        worked += work();
-      }),
-    );
-    await Promise.all(imports);
-    // A timer may be a millisecond early.
-    expect(performance.now() - from).to.be.at.least(4 * worked - 20);
-  });
 });
