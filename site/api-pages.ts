@@ -166,8 +166,7 @@ export function apiPages(description: Description): Page[] {
     if (known.enum !== undefined) return known.enum.map(code).join(', ');
     if (known.items !== undefined) return `array of ${typeOf(known.items)}`;
     const { minimum, maximum, maxLength, format } = known;
-    const range =
-      minimum === undefined && maximum === undefined ? '' : ` ${minimum ?? ''} to ${maximum ?? ''}`.trimEnd();
+    const range = rangeOf(minimum, maximum);
     const limit = maxLength === undefined ? '' : `, at most ${maxLength} characters`;
     return `${known.type ?? (known.properties || known.allOf ? 'object' : 'any')}${format ? ` (${format})` : ''}${range}${limit}`;
   }
@@ -186,6 +185,12 @@ export function apiPages(description: Description): Page[] {
       .reduce<unknown>((at, key) => (at as Json)[key.replaceAll('~1', '/').replaceAll('~0', '~')], description);
     return resolve(target as T);
   }
+}
+
+function rangeOf(least?: number, most?: number): string {
+  if (least !== undefined && most !== undefined) return `, ${least} to ${most}`;
+  if (least !== undefined) return `, at least ${least}`;
+  return most === undefined ? '' : `, at most ${most}`;
 }
 
 const nameOf = ({ $ref, title }: Schema) => $ref?.split('/').at(-1) ?? title;

@@ -44,8 +44,8 @@ export default defineConfig({
   },
   themeConfig: {
     logo: '/icon.svg',
-    nav: books.flatMap(({ title, groups: [first] }) => {
-      const [item] = first?.items ?? [];
+    nav: books.flatMap(({ title, groups }) => {
+      const item = groups.flatMap((group) => group.items).find(({ link }) => link.startsWith('/'));
       return item === undefined ? [] : [{ text: title, link: item.link, activeMatch: folderOf(item.link) }];
     }),
     sidebar,
