@@ -1,8 +1,17 @@
 // npm run release:dry: what release/build.ts made, installed into empty folders as users install it, without this
 // checkout. One hookyard-server runs for all of them.
-import { type ChildProcess, execFile, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,10 +66,19 @@ describe('the release', function () {
     receiver = await startReceiver();
     // Serves the three packages as if they were published.
     registry = await startRegistry(globSync(join(release, 'npm', '*.tgz')));
-    Object.assign(environment, { npm_config_registry: registry.url, npm_config_cache: join(folder, 'npm-cache') });
+    // What npm has fetched before is not fetched again.
+    const usual = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+    const cache = join(folder, 'npm-cache');
+    mkdirSync(cache);
+    if (existsSync(join(usual, '_cacache'))) symlinkSync(join(usual, '_cacache'), join(cache, '_cacache'));
+    Object.assign(environment, { npm_config_registry: registry.url, npm_config_cache: cache });
     // What a newcomer does.
     server = start(emptyFolder('start'), 'npx', ['--yes', 'hookyard', 'start']);
-    await until('the first steps', () => server.output().includes('deliveries list') || ended(server), 10 * MINUTE_MS);
+    const isOver = () => server.output().includes('deliveries list') || server.child.exitCode !== null;
+    await until('the first steps', isOver, 10 * MINUTE_MS).catch((error) => {
+      throw new Error(`${error.message}; it printed:\n${server.output()}`);
+    });
+    ended(server);
     const url = /^ {2}API +(\S+)$/m.exec(server.output())?.[1] ?? '';
     api = { url, key: readFileSync(join(home, 'hookyard', 'keys', 'api-key'), 'utf8').trim() };
   });
