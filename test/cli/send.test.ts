@@ -80,7 +80,7 @@ describe('hookyard send', () => {
     // Discord gets an answer without content.
     expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^returned 204$/m);
     await fails(2, /signs with a private key.*--provider discord.*--private-key/, ...send, '--secret', SECRET);
-    await fails(2, /another type.*openssl genpkey/, ...send, '--private-key', pem('other', 'ec')[1]);
+    await fails(2, /different type.*openssl genpkey/, ...send, '--private-key', pem('other', 'ec')[1]);
     await fails(2, /is not a private key in PEM/, ...send, '--private-key', ofPublic);
     await fails(4, /must match the source/, ...send, '--private-key', pem('same', 'ed25519')[1]);
   });
