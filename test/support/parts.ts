@@ -39,9 +39,11 @@ const ALSO_IN_EXPRESS = [
 /** What needs no stack, while the first ones are made; then the longest, so that none is left alone at the end. */
 const GROUPS: Group[] = [
   { name: 'core', folders: ['test/core', 'test/http', 'test/conformance'], parts: 1, hasStack: false },
-  { name: 'e2e', folders: ['test/e2e'], parts: 3 },
   // They kill and restart their servers, which must not be those of other tests.
   { name: 'faults', folders: ['test/faults', 'test/local'], parts: 3 },
+  { name: 'e2e', folders: ['test/e2e'], parts: 3 },
+  // A browser takes much of a core, and is started once.
+  { name: 'console', folders: ['test/console'], parts: 1 },
   { name: 'security', folders: ['test/security'], parts: 3 },
   {
     name: 'api',
@@ -49,8 +51,6 @@ const GROUPS: Group[] = [
     parts: 3,
   },
   { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 2 },
-  // A browser takes much of a core, and is started once.
-  { name: 'console', folders: ['test/console'], parts: 1 },
 ];
 
 /**
