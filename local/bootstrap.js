@@ -60,7 +60,16 @@ function install(then) {
   const began = Date.now();
   const elapsed = () => `${Math.round((Date.now() - began) / 1000)} s`;
   console.log('installing the dependencies with npm ci (once; later starts skip this)');
-  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  // The lock file has exact versions and hashes: npm need not ask whether what it has in its cache is the newest.
+  const args = [
+    'ci',
+    '--prefer-offline',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
   const npm = process.env.npm_execpath;
   const child = npm?.endsWith('.js')
     ? spawn(process.execPath, [npm, ...args], { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] })
