@@ -1,4 +1,4 @@
-// Rows as CSV (RFC 4180).
+// Rows as CSV (RFC 4180), and files for the user.
 type Value = string | number | boolean | null | undefined;
 interface CsvColumn<Row> {
   title: string;
@@ -17,4 +17,12 @@ function field(value: NonNullable<Value>): string {
   if (typeof value !== 'string') return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Saves something as a file. Its type keeps it from being opened in the browser, where it could run as a page. */
+export function save(content: BlobPart, name: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  // Some browsers read it only later.
+  setTimeout(() => URL.revokeObjectURL(url), 0);
 }

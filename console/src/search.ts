@@ -24,8 +24,10 @@ export function usePageSearch(): [Search, (change: Search, options?: { replace?:
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const set = (change: Search, { replace = false } = {}) => {
-    const staysThere = ['page', 'cursor', 'open'].some((name) => name in change);
-    const next = { ...search, ...(staysThere ? {} : { page: undefined, cursor: undefined }), ...change };
+    const isPaging = 'page' in change || 'cursor' in change;
+    // A page that moves by itself is the first one.
+    const first = isPaging ? { live: undefined } : 'open' in change ? {} : { page: undefined, cursor: undefined };
+    const next = { ...search, ...first, ...change };
     void navigate({ to: '.', search: next as never, replace });
   };
   return [search, set];
@@ -63,13 +65,4 @@ export function rangeOf({ range, from, to }: Search, byDefault: RangeName | 'all
   const name = isRangeName(range) ? range : range === 'all' ? 'all' : byDefault;
   if (name === 'all') return {};
   return { from: new Date(Math.floor((Date.now() - RANGES[name]) / MINUTE_MS) * MINUTE_MS).toISOString() };
-}
-
-/** Members of the address that may be several, with commas in between; those that are not known are left out. */
-export function severalOf<Known extends string>(
-  text: string | undefined,
-  known: readonly Known[],
-): Known[] | undefined {
-  const given = known.filter((one) => text?.split(',').includes(one));
-  return given.length > 0 ? given : undefined;
 }

@@ -87,11 +87,22 @@ export async function call<N extends Name>(
   }
 }
 
-/** Follows events as they arrive. A key that is refused ends the session. */
-export async function* stream(input: Input<'streamEvents'>, options: StreamOptions): AsyncGenerator<Streamed, void> {
+/** Follows events as they arrive. */
+export const stream = (input: Input<'streamEvents'>, options: StreamOptions): AsyncGenerator<Streamed, void> =>
+  guarded(() => client().streamEvents(input, options));
+
+/** Every item of a list. */
+export const each = <N extends ListName>(
+  name: N,
+  input: Input<N>,
+  options: CallOptions,
+): AsyncGenerator<Item<N>, void> => guarded(() => client().each(name, input, options) as AsyncGenerator<Item<N>, void>);
+
+/** A key that is refused ends the session. */
+async function* guarded<Item>(generate: () => AsyncGenerator<Item, void>): AsyncGenerator<Item, void> {
   const { key } = session.get();
   try {
-    yield* client().streamEvents(input, options);
+    yield* generate();
   } catch (error) {
     endRefused(error, key);
     throw error;

@@ -1,4 +1,5 @@
 // How many records a list has, from its total.
+import { Link } from '@tanstack/react-router';
 import { told } from '../api/errors.ts';
 import type { Input } from '../api/client.ts';
 import { useAsk } from '../api/queries.ts';
@@ -14,3 +15,12 @@ export function Count<N extends Counted>({ list, input, one }: { list: N; input:
   if (answer === undefined) return `… ${pluralOf(one)}`;
   return <span data-count={answer.total}>{plural(answer.total, one, totalText(answer))}</span>;
 }
+
+const PAGES = { listEvents: '/events', listDeliveries: '/deliveries', listRoutes: '/routes', listIssues: '/issues' };
+
+/** The same, as a link to the list with these filters. */
+export const CountLink = <N extends Counted>({ list, input, one }: { list: N; input: Input<N>; one: string }) => (
+  <Link to={PAGES[list]} search={{ ...input, ...(list === 'listDeliveries' && { range: 'all' }) } as never}>
+    <Count list={list} input={input} one={one} />
+  </Link>
+);

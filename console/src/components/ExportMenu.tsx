@@ -1,60 +1,73 @@
 // Takes what is shown along: the rows as CSV, all that match as a CSV file, or the API call behind them as a curl
 // command.
 import { ActionIcon, Menu } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { DownloadIcon } from '@radix-ui/react-icons';
-import { lazy, Suspense, useState } from 'react';
+import type { ListName } from '@hookyard/client';
 import { useCaller } from '../api/caller.tsx';
-import type { Item } from '../api/client.ts';
+import type { Input, Item } from '../api/client.ts';
 import { type ApiCall, curlOf } from '../api/curl.ts';
-import { type CursorList, MOST } from '../api/every.ts';
-import { csvOf } from '../csv.ts';
+import { told } from '../api/errors.ts';
+import { gather } from '../api/lists.ts';
+import { csvOf, save } from '../csv.ts';
 import { countText, plural } from '../format.ts';
 import type { Column } from './DataTable.tsx';
-import type { All } from './SaveAll.tsx';
 import { copy } from './ui.tsx';
 
-const SaveAll = lazy(async () => ({ default: (await import('./SaveAll.tsx')).SaveAll }));
+const MOST = 10_000;
 
-interface Props<Row, N extends CursorList> {
+interface Props<Row> {
   call: ApiCall;
   columns?: Column<Row>[];
   rows?: Row[];
-  /** Of a list that continues: what all rows match. */
-  all?: All<N> | undefined;
+  /** Of a list by cursor: saves all that match. */
+  onSaveAll?: (() => Promise<void>) | undefined;
 }
 
-export function ExportMenu<Row, N extends CursorList = CursorList>({ call, columns, rows, all }: Props<Row, N>) {
+export function ExportMenu<Row>({ call, columns, rows, onSaveAll }: Props<Row>) {
   const { organization } = useCaller();
-  const [isSaving, setSaving] = useState(false);
   return (
-    <>
-      <Menu>
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Export">
-            <DownloadIcon />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {columns && rows && (
-            <Menu.Item onClick={() => void copy(csvOf(columns, rows), plural(rows.length, 'row'))}>
-              Copy rows as CSV
-            </Menu.Item>
-          )}
-          {columns && all && (
-            <Menu.Item onClick={() => setSaving(true)}>Download all as CSV (up to {countText(MOST)})</Menu.Item>
-          )}
-          <Menu.Item onClick={() => void copy(curlOf(call, organization.id), 'Command')}>Copy as curl</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      {isSaving && columns && all && (
-        <Suspense fallback={null}>
-          <SaveAll
-            all={all as unknown as All<CursorList>}
-            columns={columns as unknown as Column<Item<CursorList>>[]}
-            onClose={() => setSaving(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <Menu>
+      <Menu.Target>
+        <ActionIcon variant="default" size={30} aria-label="Export">
+          <DownloadIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {columns && rows && (
+          <Menu.Item onClick={() => void copy(csvOf(columns, rows), plural(rows.length, 'row'))}>
+            Copy rows as CSV
+          </Menu.Item>
+        )}
+        {onSaveAll && (
+          <Menu.Item onClick={() => void onSaveAll()}>Download all as CSV (up to {countText(MOST)})</Menu.Item>
+        )}
+        <Menu.Item onClick={() => void copy(curlOf(call, organization.id), 'Command')}>Copy as curl</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
+}
+
+/** Saves all rows that match as a CSV file, and says how far it is. */
+export async function saveAll<N extends ListName>(
+  list: N,
+  filters: Partial<Input<N>>,
+  columns: Column<Item<N>>[],
+): Promise<void> {
+  const name = list.replace('list', '').toLowerCase();
+  const tell = (message: string) => notifications.update({ id: list, message });
+  notifications.show({ id: list, message: 'Loading rows…', autoClose: false, loading: true });
+  try {
+    const { records, isCut } = await gather(list, filters, MOST, {
+      tell: (count) => tell(`${plural(count, 'row')} so far…`),
+    });
+    save(csvOf(columns, records), `${name}.csv`);
+    const more = isCut ? '. More rows match: narrow the time range or the filters' : '';
+    notifications.update({
+      ...{ id: list, loading: false, autoClose: isCut ? false : 4000 },
+      message: `${plural(records.length, 'row')} saved, newest first${more}`,
+    });
+  } catch (error) {
+    notifications.update({ id: list, loading: false, color: 'red', message: told(error).message });
+  }
 }

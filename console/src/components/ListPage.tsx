@@ -1,23 +1,29 @@
-// The page of a list: filters, which the address has, its records, and a way to make one.
+// The page of a list: filters, which the address has, its records, what can be done with many, and a way to make one.
 import { Button } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
 import { useNavigate } from '@tanstack/react-router';
 import type { ListName } from '@hookyard/client';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type SingleScope, useMay } from '../api/caller.tsx';
 import type { Input, Item } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
-import type { CursorList } from '../api/every.ts';
+import { told } from '../api/errors.ts';
+import { type Part, type Reached, usePart } from '../api/lists.ts';
 import { useAsk } from '../api/queries.ts';
-import type { Total } from '../format.ts';
-import { pageOf, type Search, usePageSearch } from '../search.ts';
-import { type Column, DataTable, type Selection } from './DataTable.tsx';
-import { ExportMenu } from './ExportMenu.tsx';
-import { Filters } from './filters.tsx';
+import { countText, type Total, totalText } from '../format.ts';
+import { pageOf, type RangeName, rangeOf, type Search, usePageSearch } from '../search.ts';
+import { Time } from '../zone.tsx';
+import { type Column, DataTable } from './DataTable.tsx';
+import { ExportMenu, saveAll } from './ExportMenu.tsx';
+import { type Filter, Filters, filtersIn, inputOf } from './filters.tsx';
 import { Page } from './Page.tsx';
 import { Empty } from './ui.tsx';
 
 const PAGE_SIZE = 50;
+/** Where a list by cursor begins. */
+const FIRST = 'first';
+/** They take a cursor: all that match can be saved. */
+const BY_CURSOR: readonly ListName[] = ['listEvents', 'listDeliveries', 'listIssues', 'listAuditRecords'];
 
 interface Make {
   label: string;
@@ -27,72 +33,97 @@ interface Make {
 }
 
 type Row<N extends ListName> = Item<N> & { id: string };
+type Name<N extends ListName> = keyof Exclude<Input<N>, undefined> & string;
+
+interface Selected<N extends ListName> {
+  ids: string[];
+  clear: () => void;
+  filters: Partial<Input<N>>;
+  /** Of all that match; undefined while it is not known. */
+  total: number | undefined;
+}
 
 interface Props<N extends ListName> {
   title: string;
   list: N;
-  /** What it is asked besides the page. */
-  input?: Partial<Input<N>>;
+  filters?: readonly Filter<Name<N>>[];
+  /** It shows a time range, this one at first. */
+  range?: RangeName;
+  views?: Record<string, Search>;
+  /** Names of filters for which rows have to be read. */
+  searches?: (filters: Search) => boolean;
   columns: Column<Item<N>>[];
   /** Asks again every so many ms. */
-  every?: number;
+  every?: number | ((part: Part<Item<N>> | undefined) => number | false);
   /** Each record has its page below it. */
   path?: string;
   /** What opens a record that has no page of its own. */
   onOpen?: (row: Row<N>) => void;
   /** The button to a form, for keys with this scope. */
   make?: Make;
-  filters?: ReactNode;
-  views?: Record<string, Search>;
-  /** The list takes a cursor: all that match can be saved. */
-  hasCursor?: boolean;
-  /** Between the filters and the records; in the place of the filters while rows are selected. */
+  actions?: ReactNode;
+  /** What can be done with records that are selected; without it none can be. */
+  bulk?: false | ((selected: Selected<N>) => ReactNode);
+  /** Between the filters and the records. */
   children?: ReactNode;
-  selection?: Selection | undefined;
   /** What the list holds, shown when there is no record. */
-  empty: { title: string; text: string };
+  empty: { title: string; text: ReactNode };
 }
 
 export function ListPage<N extends ListName>({ title, list, columns, path, empty, onOpen, ...props }: Props<N>) {
+  const { filters: declared = [], range, bulk, make } = props;
   const [search, set] = usePageSearch();
   const navigate = useNavigate();
-  const input = { page: pageOf(search), pageSize: PAGE_SIZE, ...props.input } as Input<N>;
-  const { data, error, isFetching, refetch } = useAsk(list, input, { keep: true, every: props.every ?? false });
-  const answer = data as { data: Row<N>[]; pagination: Total & { page: number; pageSize: number } } | undefined;
-  const isFiltered = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined);
-  const make = props.make && <MakeButton {...props.make} />;
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const filters = { ...(range && rangeOf(search, range)), ...inputOf(search, declared) } as Partial<Input<N>>;
+  const isSearch = props.searches?.(search) ?? false;
+  const place = isSearch ? { cursor: search.cursor ?? FIRST } : { page: pageOf(search) };
+  const input = { ...place, pageSize: PAGE_SIZE, ...filters } as Input<N>;
+  const answer = usePart(list, input, { isSearch, every: props.every ?? false });
+  const rows = answer.data?.data ?? [];
+  const reached = answer.data?.search;
+  const found = filtersIn(search);
   const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });
   return (
     <Page
       title={title}
       actions={
         <>
+          {props.actions}
           <ExportMenu
             call={{ name: list, input } as ApiCall}
             columns={columns}
-            rows={answer?.data ?? []}
-            all={props.hasCursor ? { list: list as CursorList, filters: props.input as object } : undefined}
+            rows={rows}
+            onSaveAll={BY_CURSOR.includes(list) ? () => saveAll(list, filters, columns) : undefined}
           />
-          {make}
+          {make && <MakeButton {...make} />}
         </>
       }
     >
-      {(props.filters || props.views) && <Filters views={props.views}>{props.filters}</Filters>}
+      {(declared.length > 0 || props.views) && <Filters of={declared} views={props.views} />}
       {props.children}
+      {bulk && rows.length > 0 && !answer.error && (
+        <section className="row" aria-label="Bulk actions">
+          {bulk({ ids: [...ids], clear: () => setIds(new Set()), filters, total: answer.data?.pagination?.total })}
+        </section>
+      )}
       <DataTable<Row<N>>
         title={title}
         columns={columns}
         idOf={({ id }) => id}
-        answer={{ data: answer, error, isFetching, refetch }}
-        selection={props.selection}
+        answer={answer as typeof answer & { data: { data: Row<N>[] } | undefined }}
+        selection={bulk ? { ids, set: setIds } : undefined}
         onOpen={open}
         onPage={(page) => set({ page: String(page) })}
+        foot={reached && <Searched key={JSON.stringify(filters)} {...{ list, filters, reached }} shown={rows.length} />}
         empty={
-          isFiltered ? (
+          reached?.nextCursor ? (
+            <Empty title="No matches so far">Continue searching below.</Empty>
+          ) : Object.keys(found).length > 0 ? (
             <Empty title={`No matching ${title.toLowerCase()}`}>
               <Button
                 variant="default"
-                onClick={() => set(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])))}
+                onClick={() => set(Object.fromEntries(Object.keys(found).map((name) => [name, undefined])))}
               >
                 Clear filters
               </Button>
@@ -115,5 +146,54 @@ function MakeButton({ label, to, search = {}, scope }: Make) {
     <Button leftSection={<PlusIcon />} onClick={() => void navigate({ to, search: search as never })}>
       {label}
     </Button>
+  );
+}
+
+interface SearchedProps<N extends ListName> {
+  list: N;
+  filters: Partial<Input<N>>;
+  shown: number;
+  reached: Reached;
+}
+
+/** Below a list by cursor: how far it was searched, how it continues, and how many there are, if one asks: counting reads many rows. */
+function Searched<N extends ListName>({ list, filters, shown, reached }: SearchedProps<N>) {
+  const [{ cursor }, set] = usePageSearch();
+  const [isAsked, setAsked] = useState(false);
+  const { nextCursor, searchedUntil } = reached;
+  const input = { ...filters, cursor: FIRST, pageSize: 1, withTotal: true } as unknown as Input<N>;
+  const { data, error } = useAsk(list, input, { enabled: isAsked });
+  const total = (data as { pagination: Total } | undefined)?.pagination;
+  return (
+    <div className="row row-between">
+      <span className="small quiet" role="status" data-shown={shown}>
+        {countText(shown)} {cursor === undefined ? 'shown' : 'more shown'}
+        {nextCursor === null && ', end of results'}
+        {searchedUntil !== null && (
+          <>
+            , searched back to <Time at={searchedUntil} exact />
+          </>
+        )}{' '}
+        {error && `Not counted: ${told(error).message}`}
+        {total && <strong data-count={total.total}>{totalText(total)} in total</strong>}
+        {!error && !total && (
+          <Button size="compact-xs" variant="default" loading={isAsked} onClick={() => setAsked(true)}>
+            Count all
+          </Button>
+        )}
+      </span>
+      <div className="row">
+        {cursor !== undefined && (
+          <Button variant="default" onClick={() => set({ cursor: undefined })}>
+            Newest
+          </Button>
+        )}
+        {nextCursor !== null && (
+          <Button variant="default" onClick={() => set({ cursor: nextCursor })}>
+            {searchedUntil === null ? 'Older' : 'Continue searching'}
+          </Button>
+        )}
+      </div>
+    </div>
   );
 }

@@ -2,7 +2,7 @@
 import { NumberInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../api/client.ts';
-import { plain, zoneName } from '../format.ts';
+import { plain, sentence, zoneName } from '../format.ts';
 import { Time, useZone } from '../zone.tsx';
 import { Confirm, ConfirmedAction } from './actions.tsx';
 import { Callout } from './ui.tsx';
@@ -10,7 +10,6 @@ import { Callout } from './ui.tsx';
 const MOST_PER_SECOND = 10_000;
 
 type Kind = 'route' | 'destination';
-const capital = (kind: Kind) => (kind === 'route' ? 'Route' : 'Destination');
 
 interface PauseProps {
   kind: Kind;
@@ -22,17 +21,22 @@ export function Pause({ kind, id, onClose }: PauseProps) {
   const { zone } = useZone();
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
-  const pause = async () => {
+  const pause = (): Promise<unknown> => {
     const body = {
       ...(reason.trim() !== '' && { reason: reason.trim() }),
       // Without a zone a browser reads it as local.
       ...(until !== '' && { until: new Date(zone === 'utc' ? `${until}Z` : until).toISOString() }),
     };
-    await (kind === 'route' ? call('pauseRoute', { id, body }) : call('pauseDestination', { id, body }));
-    return `${capital(kind)} paused`;
+    return kind === 'route' ? call('pauseRoute', { id, body }) : call('pauseDestination', { id, body });
   };
   return (
-    <Confirm title={`Pause ${kind}`} verb={`Pause ${kind}`} run={pause} onClose={onClose}>
+    <Confirm
+      title={`Pause ${kind}`}
+      verb={`Pause ${kind}`}
+      run={pause}
+      said={`${sentence(kind)} paused`}
+      onClose={onClose}
+    >
       <p>
         Webhooks are still accepted. Deliveries {kind === 'route' ? 'of this route' : 'to this destination'} wait until
         you resume the {kind}. Attempts in flight finish.
@@ -57,14 +61,20 @@ export function Pause({ kind, id, onClose }: PauseProps) {
 /** A button, while it is paused. */
 export function Resume({ kind, of: { id, paused } }: { kind: Kind; of: { id: string; paused: boolean } }) {
   const [rate, setRate] = useState<number | string>('');
-  const resume = async () => {
+  const resume = (): Promise<unknown> => {
     const body = typeof rate === 'number' ? { releasePerSecond: rate } : {};
-    await (kind === 'route' ? call('resumeRoute', { id, body }) : call('resumeDestination', { id, body }));
-    return `${capital(kind)} resumed`;
+    return kind === 'route' ? call('resumeRoute', { id, body }) : call('resumeDestination', { id, body });
   };
   if (!paused) return null;
   return (
-    <ConfirmedAction label="Resume" title={`Resume ${kind}`} verb={`Resume ${kind}`} variant="filled" run={resume}>
+    <ConfirmedAction
+      label="Resume"
+      title={`Resume ${kind}`}
+      verb={`Resume ${kind}`}
+      variant="filled"
+      run={resume}
+      said={`${sentence(kind)} resumed`}
+    >
       <p>Waiting deliveries are sent in the order they were received.</p>
       <NumberInput
         label="Rate limit (per second)"
@@ -91,7 +101,7 @@ interface Pausing {
 export function PausedCallout({ kind, of }: { kind: Kind; of: Pausing }) {
   if (!of.paused) return null;
   return (
-    <Callout tone="warn" title={`${capital(kind)} paused`}>
+    <Callout tone="warn" title={`${sentence(kind)} paused`}>
       {of.pauseReason !== null && <bdi>{plain(of.pauseReason)}. </bdi>}
       Paused <Time at={of.pausedSince} />
       {of.pausedUntil !== null && (

@@ -20,12 +20,16 @@ export function RotateSecret({ kind, run, onClose, children }: Props) {
   const [secret, setSecret] = useState('');
   const [hours, setHours] = useState(DAY_HOURS);
   const Field = kind === 'standard' ? TextInput : PasswordInput;
-  const rotate = async () => {
-    await run({ secret, overlapSeconds: Math.round(hours * 3600) });
-    return 'Secret rotated';
-  };
+  const rotate = () => run({ secret, overlapSeconds: Math.round(hours * 3600) });
   return (
-    <Confirm title="Rotate secret" verb="Rotate secret" isReady={secret !== ''} run={rotate} onClose={onClose}>
+    <Confirm
+      title="Rotate secret"
+      verb="Rotate secret"
+      isReady={secret !== ''}
+      run={rotate}
+      said="Secret rotated"
+      onClose={onClose}
+    >
       <p>{children}</p>
       <Field
         label="New secret"

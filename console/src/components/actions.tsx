@@ -8,17 +8,19 @@ import { type ReactNode, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { queryClient } from '../api/queries.ts';
+import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { ifUnchanged } from '../api/versions.ts';
-import { plain } from '../format.ts';
+import { plain, plural, sentence } from '../format.ts';
 
-interface ConfirmProps {
+interface ConfirmProps<Result> {
   title: string;
   /** On the button that does it. */
   verb: string;
   /** What will happen, with counts. */
   children: ReactNode;
-  /** Does it. @returns what to say then */
-  run: () => Promise<string>;
+  run: () => Promise<Result>;
+  /** What to say when it is done. */
+  said: string | ((result: Result) => string);
   /** Waited for: where the record is gone, its page is left before anything is asked for again. */
   onDone?: () => unknown;
   onClose: () => void;
@@ -27,14 +29,16 @@ interface ConfirmProps {
 }
 
 /** A dialog, open as long as it is on the page. */
-export function Confirm({ title, verb, children, run, onDone, onClose, isDestructive, isReady = true }: ConfirmProps) {
+export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Result>) {
+  const { title, verb, children, run, said, onDone, onClose, isDestructive } = props;
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const begin = async () => {
     setRunning(true);
     setError(null);
     try {
-      notifications.show({ message: await run() });
+      const result = await run();
+      notifications.show({ message: typeof said === 'string' ? said : said(result) });
       await onDone?.();
       onClose();
       void queryClient.invalidateQueries();
@@ -73,14 +77,14 @@ export function Confirm({ title, verb, children, run, onDone, onClose, isDestruc
   );
 }
 
-type ActionProps = Omit<ConfirmProps, 'title' | 'onClose'> & {
+type ActionProps<Result> = Omit<ConfirmProps<Result>, 'title' | 'onClose'> & {
   label: string;
   title?: string;
   variant?: ButtonProps['variant'];
 };
 
 /** A button with its dialog. */
-export function ConfirmedAction({ label, title = label, variant = 'default', ...dialog }: ActionProps) {
+export function ConfirmedAction<Result>({ label, title = label, variant = 'default', ...dialog }: ActionProps<Result>) {
   const [isOpen, { open, close }] = useDisclosure();
   return (
     <>
@@ -91,6 +95,12 @@ export function ConfirmedAction({ label, title = label, variant = 'default', ...
     </>
   );
 }
+
+/** Delivers a stored event again. @param destinationIds none: to all of its routes */
+export const replayEvent = (id: string, destinationIds: string[] = []) =>
+  call('replayEvent', { id, ...(destinationIds.length > 0 && { body: { destinationIds } }) });
+export const createdText = ({ deliveriesCreated }: { deliveriesCreated: number }): string =>
+  `${plural(deliveriesCreated, 'delivery')} created`;
 
 type Dialogs = Record<string, false | ((close: () => void) => ReactNode)>;
 
@@ -121,15 +131,34 @@ export function ActionMenu({ of }: { of: Dialogs }) {
   );
 }
 
-const KINDS = {
-  source: { path: '/sources', update: 'updateSource', remove: 'deleteSource' },
-  destination: { path: '/destinations', update: 'updateDestination', remove: 'deleteDestination' },
-  route: { path: '/routes', update: 'updateRoute', remove: 'deleteRoute' },
-  'alert channel': { path: '/alert-channels', update: 'updateAlertChannel', remove: 'deleteAlertChannel' },
-} as const;
+interface DeleteProps {
+  kind: RecordKind;
+  of: { id: string; name: string };
+  isReady?: boolean;
+  onClose: () => void;
+  /** What deleting means. */
+  children: ReactNode;
+}
+
+export function ConfirmDelete({ kind, of: record, children, ...dialog }: DeleteProps) {
+  const navigate = useNavigate();
+  return (
+    <Confirm
+      {...dialog}
+      title={`Delete ${plain(record.name)}`}
+      verb={`Delete ${kind}`}
+      isDestructive
+      run={() => call(operationOf('delete', kind), { id: record.id }, ifUnchanged(record))}
+      said={`${sentence(kind)} deleted`}
+      onDone={() => navigate({ to: pathOf(kind) })}
+    >
+      {children}
+    </Confirm>
+  );
+}
 
 interface RecordActionsProps {
-  kind: keyof typeof KINDS;
+  kind: RecordKind;
   of: { id: string; name: string; enabled: boolean };
   /** What disabling, enabling and deleting mean. */
   disabling: ReactNode;
@@ -142,45 +171,34 @@ interface RecordActionsProps {
 /** Edit, and a menu: what is special to the kind, disable or enable, delete. */
 export function RecordActions({ kind, of: record, disabling, enabling, deleting, more = {} }: RecordActionsProps) {
   const navigate = useNavigate();
-  const { path, update, remove } = KINDS[kind];
   const { id, enabled } = record;
-  const name = plain(record.name);
   const verb = enabled ? 'Disable' : 'Enable';
-  const said = kind.charAt(0).toUpperCase() + kind.slice(1);
-  const toggle = async () => {
-    await call(update, { id, body: { enabled: !enabled } }, ifUnchanged(record));
-    return `${said} ${enabled ? 'disabled' : 'enabled'}`;
-  };
-  const end = async () => {
-    await call(remove, { id }, ifUnchanged(record));
-    return `${said} deleted`;
-  };
+  const input = { id, body: { enabled: !enabled } };
   return (
     <>
       <ActionMenu
         of={{
           ...more,
           [verb]: (close) => (
-            <Confirm title={`${verb} ${name}`} verb={`${verb} ${kind}`} run={toggle} onClose={close}>
+            <Confirm
+              title={`${verb} ${plain(record.name)}`}
+              verb={`${verb} ${kind}`}
+              run={() => call(operationOf('update', kind), input, ifUnchanged(record))}
+              said={`${sentence(kind)} ${enabled ? 'disabled' : 'enabled'}`}
+              onClose={close}
+            >
               {enabled ? disabling : enabling}
             </Confirm>
           ),
           Delete: (close) => (
-            <Confirm
-              title={`Delete ${name}`}
-              verb={`Delete ${kind}`}
-              isDestructive
-              run={end}
-              onDone={() => navigate({ to: path })}
-              onClose={close}
-            >
+            <ConfirmDelete kind={kind} of={record} onClose={close}>
               {deleting}
               <p>This cannot be undone.</p>
-            </Confirm>
+            </ConfirmDelete>
           ),
         }}
       />
-      <Button onClick={() => void navigate({ to: `${path}/${id}/edit` })}>Edit</Button>
+      <Button onClick={() => void navigate({ to: `${pathOf(kind)}/${id}/edit` })}>Edit</Button>
     </>
   );
 }

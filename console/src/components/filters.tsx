@@ -2,88 +2,111 @@
 import { ActionIcon, Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
 import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useLocation } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
+import { type SingleScope, useCaller } from '../api/caller.tsx';
 import { sentence } from '../format.ts';
 import { type Listed, RecordField } from '../forms/fields.tsx';
 import { type Search, usePageSearch } from '../search.ts';
+import { mayWith } from '../shell/may.ts';
 import { statusText } from './ui.tsx';
 
 export type Choices = readonly (string | { value: string; label: string })[];
 
-export const YES_NO = [
+/** A filter as data: a member of the address, sent to the list under the same name. */
+export type Filter<Name extends string = string> = {
+  name: Name;
+  label: string;
+  /** Few need it: it is shown on demand. */
+  isMore?: true;
+  /** What a key needs for it. */
+  scope?: SingleScope;
+} & (
+  | { kind: 'text' | 'search' | 'number' }
+  | { kind: 'flag' }
+  | { kind: 'one'; choices: Choices }
+  | { kind: 'several'; choices: readonly string[] }
+  | { kind: 'record'; list: Listed }
+);
+
+const YES_NO = [
   { value: 'true', label: 'Yes' },
   { value: 'false', label: 'No' },
 ];
-export const flagOf = (search: Search, name: string): boolean | undefined =>
-  search[name] === undefined ? undefined : search[name] === 'true';
 
-interface FilterProps {
-  name: string;
+/** Filters as the API takes them. What is not among the choices, or no number, the API refuses, and says so. */
+export function inputOf(search: Search, filters: readonly Filter[]): Record<string, unknown> {
+  return Object.fromEntries(
+    filters.map((filter) => {
+      const text = search[filter.name];
+      if (text === undefined) return [filter.name, undefined];
+      if (filter.kind === 'flag') return [filter.name, text === 'true'];
+      if (filter.kind === 'number') return [filter.name, Number(text)];
+      return [filter.name, filter.kind === 'several' ? text.split(',') : text];
+    }),
+  );
+}
+
+export function FilterField({ of }: { of: Filter }) {
+  const [search, set] = usePageSearch();
+  const { name, label } = of;
+  const given = search[name] ?? '';
+  const change = (value: string | null) => set({ [name]: value || undefined });
+  if (of.kind === 'record')
+    return (
+      <RecordField
+        placeholder={label}
+        aria-label={label}
+        list={of.list}
+        value={given || null}
+        onChange={change}
+        isLazy
+      />
+    );
+  if (of.kind === 'several') {
+    const value = given.split(',').filter(Boolean);
+    return (
+      <MultiSelect
+        aria-label={label}
+        placeholder={value.length === 0 ? label : ''}
+        value={value}
+        onChange={(next) => change(next.join(','))}
+        data={of.choices.map((choice) => ({ value: choice, label: statusText(choice) }))}
+      />
+    );
+  }
+  if (of.kind === 'flag' || of.kind === 'one') {
+    const choices: Choices = of.kind === 'flag' ? YES_NO : of.choices;
+    const data = choices.map((choice) =>
+      typeof choice === 'string' ? { value: choice, label: statusText(choice) } : choice,
+    );
+    // One that the page does not know is shown as it is.
+    if (given !== '' && !data.some(({ value }) => value === given)) data.push({ value: given, label: given });
+    return (
+      <NativeSelect
+        aria-label={label}
+        value={given}
+        onChange={(event) => change(event.currentTarget.value)}
+        data={[{ value: '', label }, ...data.map((choice) => ({ ...choice, label: `${label}: ${choice.label}` }))]}
+      />
+    );
+  }
+  return <TextFilter label={label} given={given} isSearch={of.kind === 'search'} onApply={change} />;
+}
+
+interface TextProps {
   label: string;
-}
-
-/** One of some words. */
-export function ChoiceFilter({ name, label, choices }: FilterProps & { choices: Choices }) {
-  const [search, set] = usePageSearch();
-  const data = choices.map((choice) =>
-    typeof choice === 'string' ? { value: choice, label: statusText(choice) } : choice,
-  );
-  const value = search[name] ?? '';
-  // One that the page does not know is shown as it is.
-  const known = value === '' || data.some((choice) => choice.value === value);
-  return (
-    <NativeSelect
-      aria-label={label}
-      value={value}
-      onChange={(event) => set({ [name]: event.currentTarget.value || undefined })}
-      data={[
-        { value: '', label },
-        ...data.map((choice) => ({ ...choice, label: `${label}: ${choice.label}` })),
-        ...(known ? [] : [{ value, label: value }]),
-      ]}
-    />
-  );
-}
-
-/** Several of some words; none chosen: any. */
-export function SeveralFilter({ name, label, choices }: FilterProps & { choices: readonly string[] }) {
-  const [search, set] = usePageSearch();
-  const value = (search[name] ?? '').split(',').filter((one) => choices.includes(one));
-  return (
-    <MultiSelect
-      aria-label={label}
-      placeholder={value.length === 0 ? label : ''}
-      value={value}
-      onChange={(next) => set({ [name]: next.join(',') || undefined })}
-      data={choices.map((choice) => ({ value: choice, label: statusText(choice) }))}
-    />
-  );
-}
-
-/** A record by its name. */
-export function RecordFilter({ name, label, list }: FilterProps & { list: Listed }) {
-  const [search, set] = usePageSearch();
-  return (
-    <RecordField
-      placeholder={label}
-      aria-label={label}
-      list={list}
-      value={search[name] ?? null}
-      onChange={(id) => set({ [name]: id ?? undefined })}
-      isLazy
-    />
-  );
+  given: string;
+  isSearch: boolean;
+  onApply: (text: string) => void;
 }
 
 /** Words; the question is asked on Enter, because a search costs. */
-export function TextFilter({ name, label, isSearch = false }: FilterProps & { isSearch?: boolean }) {
-  const [search, set] = usePageSearch();
-  const given = search[name] ?? '';
+function TextFilter({ label, given, isSearch, onApply }: TextProps) {
   const [text, setText] = useState(given);
   useEffect(() => setText(given), [given]);
   const apply = (event?: FormEvent) => {
     event?.preventDefault();
-    if (text !== (search[name] ?? '')) set({ [name]: text || undefined });
+    if (text !== given) onApply(text);
   };
   return (
     <form onSubmit={apply}>
@@ -100,15 +123,16 @@ export function TextFilter({ name, label, isSearch = false }: FilterProps & { is
 }
 
 interface BarProps {
+  of: readonly Filter[];
   /** Filters that people often want, by name. */
   views?: Record<string, Search> | undefined;
-  /** Filters that few need. */
-  more?: ReactNode;
-  children?: ReactNode;
 }
 
 /** The row of filters, with saved ones as chips. */
-export function Filters({ views = {}, more, children }: BarProps) {
+export function Filters({ of, views = {} }: BarProps) {
+  const { scopes } = useCaller().key;
+  const shown = of.filter(({ scope }) => !scope || mayWith(scopes, scope));
+  const hasMore = shown.some(({ isMore }) => isMore);
   const [search, set] = usePageSearch();
   const { pathname } = useLocation();
   const place = `hookyard.views.${pathname}`;
@@ -155,9 +179,12 @@ export function Filters({ views = {}, more, children }: BarProps) {
         </section>
       )}
       <search className="filters" aria-label="Filters">
-        {children}
-        {isMore && more}
-        {more && (
+        {shown
+          .filter((filter) => isMore || !filter.isMore)
+          .map((filter) => (
+            <FilterField key={filter.name} of={filter} />
+          ))}
+        {hasMore && (
           <Button variant="subtle" onClick={() => setMore(!isMore)} aria-expanded={isMore}>
             {isMore ? 'Fewer filters' : 'More filters'}
           </Button>
@@ -174,7 +201,8 @@ export function Filters({ views = {}, more, children }: BarProps) {
 }
 
 const NO_FILTERS = ['page', 'cursor', 'open', 'live', 'range', 'from', 'to', 'tab'];
-const filtersIn = (search: Search): Search =>
+/** The members of the address that are filters. */
+export const filtersIn = (search: Search): Search =>
   Object.fromEntries(
     Object.entries(search).filter(([name, value]) => value !== undefined && !NO_FILTERS.includes(name)),
   );

@@ -1,6 +1,6 @@
 // Names of records for their ids, from the lists; a record that was deleted shows its id.
 import type { ReactNode } from 'react';
-import { useAll } from '../api/all.ts';
+import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';
 import { plain } from '../format.ts';
 

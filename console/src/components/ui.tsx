@@ -26,6 +26,10 @@ const LABELS: Record<string, string> = {
 };
 export const statusText = (status: string): string => LABELS[status] ?? sentence(status);
 
+/** Of a record that can be disabled, and perhaps paused. */
+export const stateOf = ({ enabled, paused = false }: { enabled: boolean; paused?: boolean }): string =>
+  enabled ? (paused ? 'paused' : 'enabled') : 'disabled';
+
 export const Dot = ({ tone, isLive = false }: { tone: Tone; isLive?: boolean }) => (
   <span className="dot" data-tone={tone} data-live={isLive ? '' : undefined} aria-hidden="true" />
 );
@@ -135,6 +139,22 @@ export function Name({ id, name }: { id: string; name?: string | null | undefine
   const text = <bdi>{plain(name ?? id)}</bdi>;
   return path ? <Link to={path}>{text}</Link> : text;
 }
+
+interface PageLinkProps {
+  to: string;
+  search: Record<string, string | null | undefined>;
+  children: ReactNode;
+}
+
+/** A link to a page, with filters or a tab. */
+export const PageLink = ({ to, search, children }: PageLinkProps) => (
+  <Link to={to} search={search as never}>
+    {children}
+  </Link>
+);
+
+/** A hash, a code or an address, which may be long. */
+export const Mono = ({ text }: { text: string }) => <bdi className="mono anywhere">{plain(text)}</bdi>;
 
 const ENDS = 5;
 

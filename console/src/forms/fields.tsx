@@ -16,7 +16,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { type ReactNode, useState } from 'react';
-import { useAll } from '../api/all.ts';
+import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';
 import { plain } from '../format.ts';
 

@@ -1,6 +1,5 @@
-// Events as they arrive, for a page: the stream of the API, tried again for as long as the page wants it, and what to
-// say meanwhile.
-import type { Event, StreamOptions } from '@hookyard/client';
+// Events as they arrive, for a page: the stream of the API, tried again for as long as the page wants it, and what to say meanwhile.
+import type { StreamOptions } from '@hookyard/client';
 import { HookyardError, stream } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 
@@ -20,9 +19,8 @@ export type LiveState =
 interface Following {
   signal: AbortSignal;
   tell: (state: LiveState) => void;
-  arrived: (event: Event) => void;
-  /** It begins, or something was left out: only the list knows what came before. */
-  incomplete: () => void;
+  /** Something has arrived, or was left out. */
+  changed: () => void;
 }
 
 /** The service writes at once; what holds answers back does not pass that on. */
@@ -40,11 +38,10 @@ export async function follow(filter: LiveFilter, { signal, ...page }: Following)
     try {
       const options: StreamOptions = { signal, timeoutMs: FIRST_WORD_MS, ...(last !== null && { lastEventId: last }) };
       for await (const one of stream(filter, options)) {
-        if (one.type === 'gap' || last === null) page.incomplete();
+        if (one.type !== 'open' || last === null) page.changed();
         last = one.type === 'event' ? one.event.id : one.type === 'open' ? one.lastEventId : last;
         if (!isOpen) page.tell({ is: 'open', backAt: wasAway ? Date.now() : null });
         isOpen = true;
-        if (one.type === 'event') page.arrived(one.event);
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -60,10 +57,7 @@ function stateOf(error: unknown): LiveState {
   if (!(error instanceof HookyardError)) return { is: 'asking', why: told(error).message };
   if (error.code === 'UNREACHABLE' || (error.status ?? 0) >= 500) return { is: 'away' };
   if (error.code === 'TIMEOUT')
-    return {
-      is: 'asking',
-      why: 'A proxy between this browser and the API buffers the live stream.',
-    };
+    return { is: 'asking', why: 'A proxy between this browser and the API buffers the live stream.' };
   return { is: 'asking', why: error.message };
 }
 

@@ -4,7 +4,7 @@ import { CopyIcon, DownloadIcon } from '@radix-ui/react-icons';
 import { useMemo, useState } from 'react';
 import { copy } from '../components/ui.tsx';
 import { plain, sentence, sizeText } from '../format.ts';
-import { save } from '../save.ts';
+import { save } from '../csv.ts';
 import { JsonTree } from './JsonTree.tsx';
 import { Lines } from './Lines.tsx';
 import { scan } from './scan.ts';

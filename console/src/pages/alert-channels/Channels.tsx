@@ -7,14 +7,13 @@ import { useAct } from '../../api/queries.ts';
 import { RecordActions } from '../../components/actions.tsx';
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
+import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Card, type Fact, Facts, Name, Status } from '../../components/ui.tsx';
 import { durationText, plain, plural, shortened } from '../../format.ts';
-import { usePageSearch } from '../../search.ts';
 import { KINDS } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 import { CONFIGS, TYPES } from './values.ts';
@@ -22,6 +21,10 @@ import { CONFIGS, TYPES } from './values.ts';
 const AGAIN_MS = 10_000;
 const MINUTE_MS = 60_000;
 const MOST_OF_RESPONSE = 2000;
+const FILTERS = [
+  { name: 'search', label: 'Name', kind: 'search' },
+  { name: 'enabled', label: 'Enabled', kind: 'flag' },
+] as const satisfies Filter[];
 
 const stateOf = ({ enabled, failingSince }: AlertChannel): string =>
   enabled ? (failingSince === null ? 'active' : 'failing') : 'disabled';
@@ -35,30 +38,21 @@ const columns: Column<AlertChannel>[] = [
   { title: 'ID', value: (channel) => channel.id, as: 'id', wideOnly: true },
 ];
 
-export function Channels() {
-  const [search] = usePageSearch();
-  return (
-    <ListPage
-      title="Alert channels"
-      list="listAlertChannels"
-      input={{ search: search.search, enabled: flagOf(search, 'enabled') }}
-      columns={columns}
-      every={AGAIN_MS}
-      path="/alert-channels"
-      make={{ label: 'New alert channel', to: '/alert-channels/new', scope: 'alerts:write' }}
-      filters={
-        <>
-          <TextFilter name="search" label="Name" isSearch />
-          <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
-        </>
-      }
-      empty={{
-        title: 'No alert channels',
-        text: 'Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or a webhook.',
-      }}
-    />
-  );
-}
+export const Channels = () => (
+  <ListPage
+    title="Alert channels"
+    list="listAlertChannels"
+    filters={FILTERS}
+    columns={columns}
+    every={AGAIN_MS}
+    path="/alert-channels"
+    make={{ label: 'New alert channel', to: '/alert-channels/new', scope: 'alerts:write' }}
+    empty={{
+      title: 'No alert channels',
+      text: 'Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or a webhook.',
+    }}
+  />
+);
 
 export function ChannelPage() {
   const mayWrite = useMay('alerts:write');

@@ -1,18 +1,12 @@
 // Deliveries: what failed and why, and what to do about one, some, or all that match.
 import { Button } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { BulkAction } from '../../api/bulk.ts';
+import type { BulkAction, DeliveryFilter } from '../../api/bulk.ts';
 import { useMay } from '../../api/caller.tsx';
-import { type Filters as ListFilters, questionOf, usePart } from '../../api/parts.ts';
-import { DataTable } from '../../components/DataTable.tsx';
-import { ExportMenu } from '../../components/ExportMenu.tsx';
-import { ChoiceFilter, Filters, RecordFilter, SeveralFilter, TextFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
-import { Searched } from '../../components/Searched.tsx';
-import { Empty } from '../../components/ui.tsx';
+import type { Filter } from '../../components/filters.tsx';
+import { ListPage } from '../../components/ListPage.tsx';
 import { countText } from '../../format.ts';
-import { pageOf, rangeOf, type Search, severalOf, usePageSearch } from '../../search.ts';
+import type { Search } from '../../search.ts';
 import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words/deliveries.ts';
 import { Bulk } from './Bulk.tsx';
 import { columns } from './columns.tsx';
@@ -24,7 +18,18 @@ const RESPONSES = [
   { value: '4xx', label: '4xx client error' },
   { value: '5xx', label: '5xx server error' },
   { value: 'none', label: 'no response' },
-] as const;
+];
+const FILTERS = [
+  { name: 'status', label: 'Status', kind: 'several', choices: STATUS_NAMES },
+  { name: 'destinationId', label: 'Destination', kind: 'record', list: 'listDestinations' },
+  { name: 'statusCode', label: 'Status code', kind: 'number' },
+  { name: 'error', label: 'Error contains', kind: 'search' },
+  { name: 'routeId', label: 'Route', kind: 'record', list: 'listRoutes', isMore: true },
+  { name: 'sourceId', label: 'Source', kind: 'record', list: 'listSources', isMore: true },
+  { name: 'codeClass', label: 'Response', kind: 'one', choices: RESPONSES, isMore: true },
+  { name: 'lane', label: 'Lane', kind: 'one', choices: LANE_NAMES, isMore: true },
+  { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
+] as const satisfies Filter[];
 const VERBS: Record<BulkAction, string> = { retry: 'Retry now', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
   Failed: { status: 'failed' },
@@ -33,132 +38,84 @@ const VIEWS = {
   Delivered: { status: 'delivered' },
 };
 
+/** Filters for which rows have to be read. */
+const isSearch = ({ statusCode, codeClass, error, lane, eventId }: Search): boolean =>
+  eventId === undefined && [statusCode, codeClass, error, lane].some((value) => value !== undefined);
+
+interface Begun {
+  action: BulkAction;
+  /** Null: all that match the filter. */
+  ids: string[] | null;
+  filter: DeliveryFilter;
+  onEnd: () => void;
+}
+
 export function Deliveries() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
   const mayWrite = useMay('deliveries:write');
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const [bulk, setBulk] = useState<{ action: BulkAction; ids: string[] | null } | null>(null);
-  const filter = filterOf(search);
-  const where = { page: pageOf(search), pageSize: 50, cursor: search.cursor };
-  const isSearch = isDeliverySearch(filter);
-  const input = questionOf<'listDeliveries'>(filter, where, isSearch);
-  const answer = usePart('listDeliveries', filter, where, { isSearch, every: OPEN_MS });
-  const total = answer.data?.pagination?.total;
-  const hasSome = (answer.data?.data.length ?? 0) > 0;
-  const begin = (action: BulkAction) => setBulk({ action, ids: ids.size > 0 ? [...ids] : null });
-  const all = total === undefined ? 'All matching' : `All ${countText(total)} matching`;
+  const [bulk, setBulk] = useState<Begun | null>(null);
   return (
-    <Page
+    <ListPage<'listDeliveries'>
       title="Deliveries"
-      actions={
-        <ExportMenu
-          call={{ name: 'listDeliveries', input }}
-          columns={columns}
-          rows={answer.data?.data ?? []}
-          all={{ list: 'listDeliveries', filters: filter }}
-        />
-      }
-    >
-      <Filters
-        views={VIEWS}
-        more={
+      list="listDeliveries"
+      filters={FILTERS}
+      range="24h"
+      views={VIEWS}
+      searches={isSearch}
+      columns={columns}
+      every={OPEN_MS}
+      path="/deliveries"
+      bulk={
+        mayWrite &&
+        (({ ids, clear, filters, total }) => (
           <>
-            <RecordFilter name="routeId" label="Route" list="listRoutes" />
-            <RecordFilter name="sourceId" label="Source" list="listSources" />
-            <ChoiceFilter name="codeClass" label="Response" choices={RESPONSES} />
-            <ChoiceFilter name="lane" label="Lane" choices={LANE_NAMES} />
-            <TextFilter name="eventId" label="Event ID" />
+            <span className="quiet">
+              {ids.length > 0
+                ? `${countText(ids.length)} selected`
+                : `All ${total === undefined ? '' : `${countText(total)} `}matching`}
+            </span>
+            {actionsOf(filters?.status).map((action) => (
+              <Button
+                key={action}
+                variant="default"
+                onClick={() =>
+                  setBulk({ action, ids: ids.length > 0 ? ids : null, filter: filters as DeliveryFilter, onEnd: clear })
+                }
+              >
+                {VERBS[action]}
+              </Button>
+            ))}
+            {ids.length > 0 && (
+              <Button variant="subtle" onClick={clear}>
+                Clear selection
+              </Button>
+            )}
           </>
-        }
-      >
-        <SeveralFilter name="status" label="Status" choices={STATUS_NAMES} />
-        <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
-        <TextFilter name="statusCode" label="Status code" />
-        <TextFilter name="error" label="Error contains" isSearch />
-      </Filters>
-      {mayWrite && hasSome && !answer.error && (
-        <section className="row" aria-label="Bulk actions">
-          <span className="quiet">{ids.size > 0 ? `${countText(ids.size)} selected` : all}</span>
-          {actionsOf(filter.status).map((action) => (
-            <Button key={action} variant="default" onClick={() => begin(action)}>
-              {VERBS[action]}
-            </Button>
-          ))}
-          {ids.size > 0 && (
-            <Button variant="subtle" onClick={() => setIds(new Set())}>
-              Clear selection
-            </Button>
-          )}
-        </section>
-      )}
-      <DataTable
-        title="Deliveries"
-        columns={columns}
-        idOf={(delivery) => delivery.id}
-        answer={answer}
-        selection={mayWrite ? { ids, set: setIds } : undefined}
-        onOpen={(delivery) => void navigate({ to: `/deliveries/${delivery.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        foot={
-          answer.data?.search && (
-            <Searched
-              list="listDeliveries"
-              filters={filter}
-              shown={answer.data.data.length}
-              reached={answer.data.search}
-            />
-          )
-        }
-        empty={
-          answer.data?.search?.nextCursor ? (
-            <Empty title="No matches so far">Continue searching below.</Empty>
-          ) : (
-            <Empty title="No deliveries">Choose a longer time range or remove a filter.</Empty>
-          )
-        }
-      />
+        ))
+      }
+      empty={{ title: 'No deliveries', text: 'Choose a longer time range or remove a filter.' }}
+    >
       {bulk && (
         <Bulk
           {...bulk}
-          filter={filter}
           onClose={() => {
             setBulk(null);
-            setIds(new Set());
+            bulk.onEnd();
           }}
         />
       )}
-    </Page>
+    </ListPage>
   );
 }
 
 type Status = (typeof STATUS_NAMES)[number];
 
 /** What can be done with deliveries of these statuses; with those of any all of it, to those to which it applies. */
-function actionsOf(statuses: readonly Status[] = STATUS_NAMES): BulkAction[] {
-  return [
-    ...(statuses.includes('retrying') ? (['retry'] as const) : []),
-    ...(statuses.every(isOpen) ? [] : (['replay'] as const)),
-    ...(statuses.some(isOpen) ? (['cancel'] as const) : []),
-  ];
-}
-
-/** Filters for which rows have to be read. */
-const isDeliverySearch = ({ statusCode, codeClass, error, lane, eventId }: ListFilters<'listDeliveries'>): boolean =>
-  eventId === undefined && [statusCode, codeClass, error, lane].some((value) => value !== undefined);
-
-function filterOf(search: Search) {
-  return {
-    ...rangeOf(search, '24h'),
-    status: severalOf(search.status, STATUS_NAMES),
-    destinationId: search.destinationId,
-    routeId: search.routeId,
-    sourceId: search.sourceId,
-    codeClass: RESPONSES.find(({ value }) => value === search.codeClass)?.value,
-    // What is no number the API refuses, and says so.
-    statusCode: search.statusCode === undefined ? undefined : Number(search.statusCode),
-    lane: LANE_NAMES.find((lane) => lane === search.lane),
-    error: search.error,
-    eventId: search.eventId,
+function actionsOf(given: Status | Status[] = STATUS_NAMES): BulkAction[] {
+  const statuses = [given].flat();
+  const can = {
+    retry: statuses.includes('retrying'),
+    replay: !statuses.every(isOpen),
+    cancel: statuses.some(isOpen),
   };
+  return (Object.keys(can) as BulkAction[]).filter((action) => can[action]);
 }

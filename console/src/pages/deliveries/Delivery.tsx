@@ -11,7 +11,7 @@ import { useAct, useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Id, Name, Status, toneOf } from '../../components/ui.tsx';
+import { Callout, Card, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
 import { durationText, plain, plural } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
@@ -45,9 +45,9 @@ export function DeliveryPage() {
         delivery.finishedAt && ['Finished', <Time key="finished" at={delivery.finishedAt} exact />],
         [
           'Related',
-          <Link key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' } as never}>
+          <PageLink key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' }}>
             All deliveries of the event
-          </Link>,
+          </PageLink>,
         ],
         delivery.temporalUrl && [
           'Temporal',

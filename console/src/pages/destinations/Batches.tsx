@@ -4,7 +4,7 @@ import type { Batch } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
-import { ChoiceFilter } from '../../components/filters.tsx';
+import { FilterField } from '../../components/filters.tsx';
 import { Empty, Status } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
@@ -57,7 +57,7 @@ export function Batches({ id }: { id: string }) {
   return (
     <>
       <div className="row row-between">
-        <ChoiceFilter name="batch" label="Status" choices={STATUSES} />
+        <FilterField of={{ name: 'batch', label: 'Status', kind: 'one', choices: STATUSES }} />
         <ExportMenu call={{ name: 'listBatches', input }} columns={columns} rows={answer.data?.data ?? []} />
       </div>
       <DataTable

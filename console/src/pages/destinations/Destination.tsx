@@ -1,20 +1,18 @@
-// One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and
-// its settings.
-import { Link } from '@tanstack/react-router';
+// One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and its settings.
 import type { Destination, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
-import { Count } from '../../components/Count.tsx';
+import { Count, CountLink } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, type Fact, Facts, Name, Status } from '../../components/ui.tsx';
+import { Callout, Card, type Fact, Facts, Mono, Name, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { durationText, plain, plural, sentence } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
@@ -37,28 +35,21 @@ export function DestinationPage() {
       crumb={{ to: '/destinations', label: 'Destinations' }}
       title="Destination"
       titleOf={({ name }) => plain(name)}
-      status={({ enabled, paused }) => <Status of={enabled ? (paused ? 'paused' : 'enabled') : 'disabled'} />}
+      status={(destination) => <Status of={stateOf(destination)} />}
       note={({ description }) => description && plain(description)}
       actions={(destination) => mayWrite && <Actions destination={destination} />}
       facts={(destination) => [
         ['Type', TYPES[destination.type]],
-        destination.type === 'http' && [
-          'URL',
-          <bdi key="url" className="mono">
-            {plain(destination.url)}
-          </bdi>,
-        ],
+        destination.type === 'http' && ['URL', <Mono key="url" text={destination.url} />],
         maySee && [
           'Related',
-          <Link key="all" to="/deliveries" search={{ destinationId: destination.id, range: '24h' } as never}>
+          <PageLink key="all" to="/deliveries" search={{ destinationId: destination.id, range: '24h' }}>
             View deliveries
-          </Link>,
+          </PageLink>,
         ],
         mayRoutes && [
           'Routes',
-          <Link key="routes" to="/routes" search={{ destinationId: destination.id } as never}>
-            <Count list="listRoutes" input={{ destinationId: destination.id }} one="route" />
-          </Link>,
+          <CountLink key="routes" list="listRoutes" input={{ destinationId: destination.id }} one="route" />,
         ],
         ['Slug', destination.slug],
         ['Updated', <Time key="changed" at={destination.updatedAt} />],
@@ -152,7 +143,7 @@ function HttpSettings({ of }: { of: Extract<Destination, { type: 'http' }> }) {
         <Facts
           isWide
           of={[
-            ['Request', <bdi key="url" className="mono">{`${of.method} ${plain(of.url)}`}</bdi>],
+            ['Request', <Mono key="url" text={`${of.method} ${of.url}`} />],
             ['Authentication', AUTH_TYPES[of.authType]],
             ...secrets,
             ['Signing secret', of.signingSecret ?? 'None'],

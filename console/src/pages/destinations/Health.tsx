@@ -1,8 +1,7 @@
 // How well a destination accepts deliveries, what waits for it, and what it answered lately.
-import { Link } from '@tanstack/react-router';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
-import { Count } from '../../components/Count.tsx';
+import { CountLink } from '../../components/Count.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { Card, Facts, Status } from '../../components/ui.tsx';
 import { countText, durationText } from '../../format.ts';
@@ -41,9 +40,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
               ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
               ...(maySee ? WAITING : []).map(([status, label]): [string, React.ReactNode] => [
                 label,
-                <Link key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' } as never}>
-                  <Count list="listDeliveries" input={{ destinationId: id, status }} one="delivery" />
-                </Link>,
+                <CountLink key={status} list="listDeliveries" input={{ destinationId: id, status }} one="delivery" />,
               ]),
               maySee && !isWarehouse && ['Responses, last 24 hours', <Codes key="codes" id={id} />],
             ]}

@@ -1,11 +1,10 @@
 // A test of a destination: what it answers to a webhook, or whether a file can be written. It is not counted in
 // figures.
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAct } from '../../api/queries.ts';
-import { Count } from '../../components/Count.tsx';
+import { CountLink } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
 import { Editor } from '../../editor/Editor.tsx';
@@ -18,6 +17,7 @@ const MOST = 2000;
 export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const [text, setText] = useState(SAMPLE);
   const [isOwn, setOwn] = useState(false);
+  const maySee = useMay('deliveries:read');
   const test = useAct('testDestination');
   const parsed = jsonOrNothing(text);
   const isObject = typeof parsed?.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value);
@@ -48,24 +48,14 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
         {isOwn && !isObject && <p className="small bad">The payload must be a JSON object</p>}
         {test.error && <Failed error={test.error} />}
         {test.data && <Outcome of={test.data} />}
-        {test.data?.success && <Next id={id} />}
+        {test.data?.success && maySee && (
+          <p className="prose">
+            Earlier failures are not retried automatically. Replay them:{' '}
+            <CountLink list="listDeliveries" input={{ destinationId: id, status: 'failed' }} one="failed delivery" />
+          </p>
+        )}
       </div>
     </Card>
-  );
-}
-
-/** A test mends nothing that failed before. */
-function Next({ id }: { id: string }) {
-  const maySee = useMay('deliveries:read');
-  if (!maySee) return null;
-  const search = { destinationId: id, status: 'failed' as const };
-  return (
-    <p className="prose">
-      Earlier failures are not retried automatically. Replay them:{' '}
-      <Link to="/deliveries" search={{ ...search, range: 'all' } as never}>
-        <Count list="listDeliveries" input={search} one="failed delivery" />
-      </Link>
-    </p>
   );
 }
 

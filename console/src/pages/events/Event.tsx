@@ -1,19 +1,18 @@
 // One event: where it went, when what happened, and what came in.
 import { Button } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import type { EventInFull } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { told } from '../../api/errors.ts';
 import { useAsk } from '../../api/queries.ts';
-import { ConfirmedAction } from '../../components/actions.tsx';
+import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, copy, Empty, Name, Status } from '../../components/ui.tsx';
+import { Callout, Card, copy, Empty, Mono, Name, PageLink, Status } from '../../components/ui.tsx';
 import { plain, plural, sizeText } from '../../format.ts';
 import { RecordsField } from '../../forms/fields.tsx';
 import { Payload } from '../../payload/Payload.tsx';
@@ -56,18 +55,8 @@ export function EventPage() {
         event.query !== '' && ['Query', plain(event.query)],
         event.clientAddress && ['Client address', event.clientAddress],
         ['Size', sizeText(event.payloadSize)],
-        [
-          'Payload hash',
-          <span key="hash" className="mono anywhere">
-            {event.payloadHash}
-          </span>,
-        ],
-        event.traceId && [
-          'Trace',
-          <span key="trace" className="mono anywhere">
-            {event.traceId}
-          </span>,
-        ],
+        ['Payload hash', <Mono key="hash" text={event.payloadHash} />],
+        event.traceId && ['Trace', <Mono key="trace" text={event.traceId} />],
       ]}
     >
       {(event, again) => <Shown event={event} mayReadPayload={mayReadPayload} refetch={again} />}
@@ -89,10 +78,10 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
     <>
       {!event.routed && (
         <Callout tone="warn" title="No route matched">
-          The source has no route, or the filters of its routes did not match the event.{' '}
-          <Link to="/routes" search={{ sourceId: event.sourceId } as never}>
+          The source has no route, or the filters of its routes rejected the event.{' '}
+          <PageLink to="/routes" search={{ sourceId: event.sourceId }}>
             Routes of the source
-          </Link>
+          </PageLink>
         </Callout>
       )}
       <h2>Deliveries</h2>
@@ -105,9 +94,9 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
         empty={<Empty title="No deliveries" />}
         foot={
           (older || deliveries.length > MOST) && (
-            <Link to="/deliveries" search={{ eventId: event.id, range: 'all' } as never}>
+            <PageLink to="/deliveries" search={{ eventId: event.id, range: 'all' }}>
               All deliveries of the event
-            </Link>
+            </PageLink>
           )
         }
       />
@@ -178,18 +167,14 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
 
 function Replay({ id }: { id: string }) {
   const [chosen, setChosen] = useState<string[]>([]);
-  const replay = async () => {
-    const body = chosen.length > 0 ? { body: { destinationIds: chosen } } : {};
-    const { deliveriesCreated } = await call('replayEvent', { id, ...body });
-    return `${plural(deliveriesCreated, 'delivery')} created`;
-  };
   return (
     <ConfirmedAction
       label="Replay"
       title="Replay event"
       verb={chosen.length === 0 ? 'Replay' : `Replay to ${plural(chosen.length, 'destination')}`}
       variant="filled"
-      run={replay}
+      run={() => replayEvent(id, chosen)}
+      said={createdText}
     >
       <RecordsField
         label="Destinations"

@@ -1,17 +1,16 @@
 // One issue: what fails, why, since when, the steps that fix it, and what can be done.
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { Issue } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
-import { Count } from '../../components/Count.tsx';
+import { CountLink } from '../../components/Count.tsx';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Id, Name, Status } from '../../components/ui.tsx';
+import { Callout, Card, Id, Mono, Name, Status } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
 import { canRetry, placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
@@ -40,12 +39,7 @@ export function IssuePage() {
         issue.source && ['Source', <Name key="source" {...issue.source} />],
         issue.route && ['Route', <Name key="route" {...issue.route} />],
         issue.destination && ['Destination', <Name key="destination" {...issue.destination} />],
-        [
-          'Cause',
-          <span key="cause" className="mono anywhere">
-            {plain(issue.cause)}
-          </span>,
-        ],
+        ['Cause', <Mono key="cause" text={issue.cause} />],
         ['First seen', <Time key="first" at={issue.firstSeenAt} exact />],
         ['Last seen', <Time key="last" at={issue.lastSeenAt} exact />],
         issue.resolvedAt !== null && ['Resolved', <Time key="resolved" at={issue.resolvedAt} exact />],
@@ -100,9 +94,7 @@ function FailedThere({ issue }: { issue: Issue }) {
   const input = { ...placeIn(issue), status };
   return (
     <p>
-      <Link to="/deliveries" search={{ ...input, range: 'all' } as never}>
-        <Count list="listDeliveries" input={input} one="failed delivery" />
-      </Link>
+      <CountLink list="listDeliveries" input={input} one="failed delivery" />
     </p>
   );
 }
@@ -166,12 +158,20 @@ function Found({ id }: { id: string }) {
 function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
   const retry = async () => {
     const since = await sinceNow(placeIn(issue));
-    const { deliveriesCreated, more } = await call('retryIssue', { id: issue.id });
+    const result = await call('retryIssue', { id: issue.id });
     onRetry(since);
-    return `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: replay again' : ''}`;
+    return result;
   };
   return (
-    <ConfirmedAction label="Replay failed deliveries" verb="Replay deliveries" variant="filled" run={retry}>
+    <ConfirmedAction
+      label="Retry failed deliveries"
+      verb="Retry deliveries"
+      variant="filled"
+      run={retry}
+      said={({ deliveriesCreated, more }) =>
+        `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: retry again' : ''}`
+      }
+    >
       <Found id={issue.id} />
       <p>
         Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are replayed, newest first,

@@ -2,14 +2,20 @@
 import { Link } from '@tanstack/react-router';
 import type { Issue } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
-import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
+import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { plain } from '../../format.ts';
-import { usePageSearch } from '../../search.ts';
 import { causeText, KIND_CHOICES, KINDS, placeOf, STATES } from '../../words/issues.ts';
 
 const AGAIN_MS = 5000;
 const VIEWS = { Open: { state: 'open' }, Acknowledged: { state: 'acknowledged' }, Resolved: { state: 'resolved' } };
+const FILTERS = [
+  { name: 'state', label: 'State', kind: 'one', choices: STATES },
+  { name: 'kind', label: 'Kind', kind: 'one', choices: KIND_CHOICES },
+  { name: 'sourceId', label: 'Source', kind: 'record', list: 'listSources' },
+  { name: 'routeId', label: 'Route', kind: 'record', list: 'listRoutes' },
+  { name: 'destinationId', label: 'Destination', kind: 'record', list: 'listDestinations' },
+] as const satisfies Filter[];
 
 const columns: Column<Issue>[] = [
   {
@@ -26,37 +32,18 @@ const columns: Column<Issue>[] = [
   { title: 'ID', value: (issue) => issue.id, as: 'id', wideOnly: true },
 ];
 
-export function Issues() {
-  const [search] = usePageSearch();
-  return (
-    <ListPage
-      title="Issues"
-      list="listIssues"
-      input={{
-        state: search.state as Issue['state'] | undefined,
-        kind: search.kind as Issue['kind'] | undefined,
-        sourceId: search.sourceId,
-        routeId: search.routeId,
-        destinationId: search.destinationId,
-      }}
-      columns={columns}
-      every={AGAIN_MS}
-      path="/issues"
-      hasCursor
-      views={VIEWS}
-      filters={
-        <>
-          <ChoiceFilter name="state" label="State" choices={STATES} />
-          <ChoiceFilter name="kind" label="Kind" choices={KIND_CHOICES} />
-          <RecordFilter name="sourceId" label="Source" list="listSources" />
-          <RecordFilter name="routeId" label="Route" list="listRoutes" />
-          <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
-        </>
-      }
-      empty={{
-        title: 'No issues',
-        text: 'Ongoing failures appear here, with their cause and the steps that fix them.',
-      }}
-    />
-  );
-}
+export const Issues = () => (
+  <ListPage
+    title="Issues"
+    list="listIssues"
+    filters={FILTERS}
+    views={VIEWS}
+    columns={columns}
+    every={AGAIN_MS}
+    path="/issues"
+    empty={{
+      title: 'No issues',
+      text: 'Failures that last show up here, with their cause and the steps that fix them.',
+    }}
+  />
+);

@@ -1,13 +1,11 @@
 // The audit log: who did what, and who was refused.
 import { Modal } from '@mantine/core';
 import type { AuditRecord } from '@hookyard/client';
-import { useMay } from '../../api/caller.tsx';
 import type { Column } from '../../components/DataTable.tsx';
-import { ChoiceFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { Facts, Name } from '../../components/ui.tsx';
 import { countText, plain, plural } from '../../format.ts';
-import { rangeOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { useState } from 'react';
 
@@ -15,6 +13,13 @@ const RESOURCES = [
   ...['sources', 'destinations', 'routes', 'filters', 'transforms', 'schemas', 'events', 'payloads'],
   ...['deliveries', 'issues', 'alerts', 'keys', 'secrets'],
 ];
+const FILTERS = [
+  { name: 'keyId', label: 'API key', kind: 'record', list: 'listApiKeys', scope: 'keys:read' },
+  { name: 'outcome', label: 'Outcome', kind: 'one', choices: ['done', 'refused', 'failed'] },
+  { name: 'resource', label: 'Resource', kind: 'one', choices: RESOURCES },
+  { name: 'recordId', label: 'Record ID', kind: 'text' },
+  { name: 'action', label: 'Operation', kind: 'text' },
+] as const satisfies Filter[];
 
 const actorText = ({ actor, keyName }: AuditRecord): string =>
   actor === 'key' ? (keyName ?? 'API key') : actor === 'operator' ? 'Operator' : 'Provider';
@@ -36,34 +41,16 @@ const columns: Column<AuditRecord>[] = [
 ];
 
 export function Audit() {
-  const [search] = usePageSearch();
-  const mayReadKeys = useMay('keys:read');
   const [opened, setOpened] = useState<AuditRecord | null>(null);
   return (
     <>
       <ListPage
         title="Audit log"
         list="listAuditRecords"
-        input={{
-          ...rangeOf(search, '7d'),
-          keyId: search.keyId,
-          action: search.action,
-          resource: search.resource,
-          recordId: search.recordId,
-          outcome: search.outcome as AuditRecord['outcome'] | undefined,
-        }}
+        filters={FILTERS}
+        range="7d"
         columns={columns}
-        hasCursor
         onOpen={setOpened}
-        filters={
-          <>
-            {mayReadKeys && <RecordFilter name="keyId" label="API key" list="listApiKeys" />}
-            <ChoiceFilter name="outcome" label="Outcome" choices={['done', 'refused', 'failed']} />
-            <ChoiceFilter name="resource" label="Resource" choices={RESOURCES} />
-            <TextFilter name="recordId" label="Record ID" />
-            <TextFilter name="action" label="Operation" />
-          </>
-        }
         empty={{ title: 'No entries', text: 'Changes and refused requests in this time range appear here.' }}
       />
       <Modal opened={opened !== null} onClose={() => setOpened(null)} title="Audit record" size="lg">

@@ -11,7 +11,7 @@ import { Page } from '../../components/Page.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
 import { countText, plain } from '../../format.ts';
-import { save } from '../../save.ts';
+import { save } from '../../csv.ts';
 
 type Kind = 'destinations' | 'routes';
 type Strategy = 'skip' | 'rename' | 'overwrite';

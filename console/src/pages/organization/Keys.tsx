@@ -51,12 +51,15 @@ export function Keys() {
 }
 
 function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
-  const revoke = async () => {
-    await call('revokeApiKey', { id: key.id });
-    return 'API key revoked';
-  };
   return (
-    <ConfirmedAction label="Revoke" title={`Revoke ${plain(key.name)}`} verb="Revoke key" isDestructive run={revoke}>
+    <ConfirmedAction
+      label="Revoke"
+      title={`Revoke ${plain(key.name)}`}
+      verb="Revoke key"
+      isDestructive
+      run={() => call('revokeApiKey', { id: key.id })}
+      said="API key revoked"
+    >
       <p>
         The key stops working immediately. Last used <Time at={key.lastUsedAt} />. This cannot be undone.
       </p>

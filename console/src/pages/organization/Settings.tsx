@@ -109,22 +109,17 @@ function Recipients() {
   );
 }
 
-function AskAgain({ of: { address } }: { of: NotificationRecipient }) {
-  const ask = async () => {
-    await call('resendConfirmation', { body: { address } });
-    return 'Confirmation sent';
-  };
-  return (
-    <ConfirmedAction
-      label="Resend confirmation"
-      title={`Resend confirmation to ${plain(address)}`}
-      verb="Send email"
-      run={ask}
-    >
-      <p>The email asks the owner to allow notifications. At most one email is sent per hour.</p>
-    </ConfirmedAction>
-  );
-}
+const AskAgain = ({ of: { address } }: { of: NotificationRecipient }) => (
+  <ConfirmedAction
+    label="Resend confirmation"
+    title={`Resend confirmation to ${plain(address)}`}
+    verb="Send email"
+    run={() => call('resendConfirmation', { body: { address } })}
+    said="Confirmation sent"
+  >
+    <p>The email asks the owner to allow notifications. At most one is sent per hour.</p>
+  </ConfirmedAction>
+);
 
 /** For who has the operator's key. */
 function Installation() {

@@ -4,7 +4,7 @@ import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { DestinationSummary, HttpDestinationSummary, Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
-import { useAll } from '../../api/all.ts';
+import { useAll } from '../../api/lists.ts';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';

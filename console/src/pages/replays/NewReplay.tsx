@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { call, type Input } from '../../api/client.ts';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { ChoiceFilter, Filters, RecordFilter, TextFilter, YES_NO } from '../../components/filters.tsx';
+import { type Filter, Filters, inputOf } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
 import { RecordsField } from '../../forms/fields.tsx';
 import { countText, plural } from '../../format.ts';
@@ -15,6 +15,12 @@ import { rangeOf, usePageSearch } from '../../search.ts';
 type Body = Input<'createEventReplay'>['body'];
 const RATE = 50;
 const MOST_RATE = 1000;
+const FILTERS = [
+  { name: 'sourceId', label: 'Source', kind: 'record', list: 'listSources' },
+  { name: 'status', label: 'Status', kind: 'one', choices: ['pending', 'delivered', 'partial', 'failed'] },
+  { name: 'routed', label: 'Routed', kind: 'flag' },
+  { name: 'search', label: 'Payload contains', kind: 'search' },
+] as const satisfies Filter[];
 
 export function NewReplay() {
   const [search] = usePageSearch();
@@ -24,13 +30,8 @@ export function NewReplay() {
   const [counted, setCounted] = useState<{ of: string; result: EventReplayDryRun } | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
-  const filter = {
-    ...(search.sourceId && { sourceId: search.sourceId }),
-    ...(search.status && { status: search.status as Body['status'] }),
-    ...(search.routed && { routed: search.routed === 'true' }),
-    ...(search.search && { search: search.search }),
-    ...rangeOf(search, '24h'),
-  };
+  const given = Object.entries(inputOf(search, FILTERS)).filter(([, value]) => value !== undefined);
+  const filter = { ...Object.fromEntries(given), ...rangeOf(search, '24h') };
   const body: Body = {
     ...(Object.keys(filter).length === 0 ? { all: true } : filter),
     ...(destinationIds.length > 0 && { destinationIds }),
@@ -65,12 +66,7 @@ export function NewReplay() {
     >
       <div className="stack form">
         <h2>Events</h2>
-        <Filters>
-          <RecordFilter name="sourceId" label="Source" list="listSources" />
-          <ChoiceFilter name="status" label="Status" choices={['pending', 'delivered', 'partial', 'failed']} />
-          <ChoiceFilter name="routed" label="Routed" choices={YES_NO} />
-          <TextFilter name="search" label="Payload contains" isSearch />
-        </Filters>
+        <Filters of={FILTERS} />
         <RecordsField
           label="Destinations"
           description="Leave empty for all destinations of the routes."

@@ -158,17 +158,14 @@ function Shown({ replay }: { replay: EventReplay }) {
   );
 }
 
-function Cancel({ id }: { id: string }) {
-  const cancel = async () => {
-    await call('cancelEventReplay', { id });
-    return 'Replay stopped';
-  };
-  return (
-    <ConfirmedAction label="Stop" title="Stop replay" verb="Stop replay" run={cancel}>
-      <p>
-        No more deliveries are created. Existing deliveries continue. To replay the remaining events, start a new
-        replay.
-      </p>
-    </ConfirmedAction>
-  );
-}
+const Cancel = ({ id }: { id: string }) => (
+  <ConfirmedAction
+    label="Stop"
+    title="Stop replay"
+    verb="Stop replay"
+    run={() => call('cancelEventReplay', { id })}
+    said="Replay stopped"
+  >
+    <p>No more deliveries are created; those already created continue. A new replay can take the rest.</p>
+  </ConfirmedAction>
+);

@@ -1,12 +1,11 @@
 // The circuit breaker of a route: its state with a countdown, what it holds, and a way to close it now.
 import { Progress } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { CircuitStatus, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
-import { Count } from '../../components/Count.tsx';
+import { CountLink } from '../../components/Count.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
 import { durationText, plural } from '../../format.ts';
@@ -72,11 +71,7 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
         <span>
           Last success <Time at={status.lastSuccessAt} />
         </span>
-        {(!isClosed || paused) && mayCount && (
-          <Link to="/deliveries" search={{ ...held, range: 'all' } as never}>
-            <Count list="listDeliveries" input={held} one="held delivery" />
-          </Link>
-        )}
+        {(!isClosed || paused) && mayCount && <CountLink list="listDeliveries" input={held} one="held delivery" />}
       </div>
     </div>
   );
@@ -85,17 +80,14 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
 function Close({ route, status: { circuitState, failureThreshold } }: { route: Route; status: CircuitStatus }) {
   const mayWrite = useMay('routes:write');
   if (!mayWrite || circuitState === 'closed') return null;
-  const close = async () => {
-    await call('resetCircuit', { id: route.id });
-    return 'Circuit breaker closed';
-  };
   return (
     <ConfirmedAction
       label="Resume now"
       title="Close the circuit breaker"
       verb="Resume deliveries"
       variant="filled"
-      run={close}
+      run={() => call('resetCircuit', { id: route.id })}
+      said="Circuit breaker closed"
     >
       <p>
         Held deliveries are sent in the order they were received, at a steady rate.{' '}

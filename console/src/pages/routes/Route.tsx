@@ -1,5 +1,4 @@
 // One route: its flow with figures, its circuit breaker, a test with a past event, and its settings.
-import { Link } from '@tanstack/react-router';
 import type { Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { Figures } from '../../charts/Figures.tsx';
@@ -8,7 +7,7 @@ import { Count } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
+import { Callout, Card, Facts, Mono, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
@@ -27,7 +26,7 @@ export function RoutePage() {
       crumb={{ to: '/routes', label: 'Routes' }}
       title="Route"
       titleOf={({ name }) => plain(name)}
-      status={({ enabled, paused }) => <Status of={enabled ? (paused ? 'paused' : 'enabled') : 'disabled'} />}
+      status={(route) => <Status of={stateOf(route)} />}
       note={({ description }) => description && plain(description)}
       actions={(route) => <Actions route={route} />}
       tabs={(route) => ({
@@ -72,12 +71,12 @@ function Shown({ route }: { route: Route }) {
             />
           </div>
           <div className="row row-loose">
-            <Link to="/deliveries" search={{ ...of, range: '24h' } as never}>
+            <PageLink to="/deliveries" search={{ ...of, range: '24h' }}>
               View deliveries
-            </Link>
-            <Link to="/deliveries" search={{ ...of, range: '7d', status: 'failed' } as never}>
+            </PageLink>
+            <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed' }}>
               Failed deliveries, last 7 days
-            </Link>
+            </PageLink>
           </div>
         </>
       )}
@@ -91,12 +90,7 @@ function Settings({ route }: { route: Route }) {
       <Facts
         isWide
         of={[
-          [
-            'ID',
-            <span key="id" className="mono">
-              {route.id}
-            </span>,
-          ],
+          ['ID', <Mono key="id" text={route.id} />],
           ['Priority', route.priority],
           ['Failover after', `${route.failoverAfterAttempts} failed attempts`],
           ['Success criteria', successText(route.expectedResponse)],

@@ -4,13 +4,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import type { Route } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { ConfirmedAction } from '../../components/actions.tsx';
+import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
-import { plain, plural } from '../../format.ts';
+import { plain } from '../../format.ts';
 import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
 import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 
@@ -144,13 +143,13 @@ function Requests({ routeId, eventId }: { routeId: string; eventId: string }) {
 }
 
 function Replay({ eventId, route }: { eventId: string; route: Route }) {
-  const replay = async () => {
-    const body = { destinationIds: route.destinationIds };
-    const { deliveriesCreated } = await call('replayEvent', { id: eventId, body });
-    return `${plural(deliveriesCreated, 'delivery')} created`;
-  };
   return (
-    <ConfirmedAction label="Replay event" verb="Replay event" run={replay}>
+    <ConfirmedAction
+      label="Replay event"
+      verb="Replay event"
+      run={() => replayEvent(eventId, route.destinationIds)}
+      said={createdText}
+    >
       <p>
         The stored event is sent to {plain(route.destinations.map(({ name }) => name).join(', '))}, without the changes
         made here. Schema and transform apply, the filter does not.

@@ -1,65 +1,154 @@
-// The page of a filter, a transform or a schema: its form beside a real event and what becomes of it.
+// The page of a filter, a transform or a schema: its form beside a real event and what becomes of it, tried as it is typed.
+import type { UseFormReturnType } from '@mantine/form';
 import { useNavigate, useParams } from '@tanstack/react-router';
+import type { Filter, Schema, Transform } from '@hookyard/client';
 import type { ReactNode } from 'react';
-import { useAll } from '../../api/all.ts';
 import { useMay } from '../../api/caller.tsx';
-import { call, type Output } from '../../api/client.ts';
-import { Confirm, ConfirmedAction, ActionMenu } from '../../components/actions.tsx';
+import { call } from '../../api/client.ts';
+import { useAll } from '../../api/lists.ts';
+import { operationOf, pathOf } from '../../api/records.ts';
+import { ActionMenu, ConfirmDelete, ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Card, Name } from '../../components/ui.tsx';
-import { plain, plural, sentence } from '../../format.ts';
-import { type Sample, SampleField } from '../../samples/Sample.tsx';
 import type { Mark } from '../../editor/Editor.tsx';
+import { changedOf } from '../../forms/changed.ts';
+import { FormFrame } from '../../forms/FormFrame.tsx';
+import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
+import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { plain, plural, sentence } from '../../format.ts';
+import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 
-interface RulePageProps<N extends 'getFilter' | 'getTransform' | 'getSchema'> {
-  what: 'filter' | 'transform' | 'schema';
-  get: N;
-  remove: 'deleteFilter' | 'deleteTransform' | 'deleteSchema';
-  /** Of one that is stored, or of a new one. */
-  form: (record: Output<N> | undefined) => ReactNode;
+interface Records {
+  filter: Filter;
+  transform: Transform;
+  schema: Schema;
 }
 
-/** The page of a new one, or of one that is stored, with the routes that use it. */
-export function RulePage<N extends 'getFilter' | 'getTransform' | 'getSchema'>(props: RulePageProps<N>) {
-  const { what, get, remove, form } = props;
-  const { id } = useParams({ strict: false }) as { id?: string };
-  const mayWrite = useMay(`${what}s:write`);
-  const title = sentence(what);
-  const crumb = { to: `/${what}s`, label: `${title}s` };
-  if (id === undefined)
+interface Named {
+  name: string;
+  description: string;
+}
+
+interface Tried {
+  /** Beside name and description. */
+  fields: ReactNode;
+  /** In the sample. */
+  marks?: readonly Mark[];
+  result: ReactNode;
+}
+
+interface Kind<K extends keyof Records, Values extends Named> {
+  what: K;
+  start: Values;
+  valuesOf: (record: Records[K]) => Omit<Values, keyof Named>;
+  /** The members that are not as they are in the form. */
+  bodyOf: (values: Values) => object;
+  /** Tries what the form has on the sample; may use hooks. */
+  useTrial: (form: UseFormReturnType<Values>, sample: Sample, mayWrite: boolean) => Tried;
+}
+
+/** The page of a new one, and of one that is stored, with the routes that use it. */
+export function rulePage<K extends keyof Records, Values extends Named>(kind: Kind<K, Values>) {
+  const { what, start } = kind;
+  const path = pathOf(what);
+  const crumb = { to: path, label: `${sentence(what)}s` };
+  const valuesOf = (record: Records[K]) =>
+    ({ ...kind.valuesOf(record), name: record.name, description: record.description ?? '' }) as Values;
+
+  function Form({ stored }: { stored?: Records[K] }) {
+    const navigate = useNavigate();
+    const scope = `${what}s:write` as const;
+    const mayWrite = useMay(scope);
+    const sample = useSample();
+    const record = useRecordForm<Values, Records[K]>({
+      start: stored ? valuesOf(stored) : start,
+      fields: Object.keys(start),
+      stored: stored && {
+        record: stored,
+        load: () => call(operationOf('get', what), { id: stored.id }) as Promise<Records[K]>,
+        valuesOf,
+      },
+      save: (values, changed, terms) => {
+        const body = { ...values, description: values.description || null, ...kind.bodyOf(values) };
+        const saved = stored
+          ? call(operationOf('update', what), { id: stored.id, body: changedOf(body, changed) }, terms)
+          : call(operationOf('create', what), { body } as never);
+        return saved as Promise<Records[K]>;
+      },
+      onSaved: ({ id }) => {
+        if (!stored) void navigate({ to: `${path}/${id}`, search: (before: object) => before as never });
+      },
+    });
+    const { fields, marks, result } = kind.useTrial(record.form, sample, mayWrite);
     return (
-      <Page title={`New ${what}`} crumb={crumb}>
-        {form(undefined)}
-      </Page>
+      <div className="grid-2">
+        <Card title="Definition">
+          <FormFrame of={record} verb={stored ? 'Save' : `Create ${what}`} isWide mayWrite={mayWrite}>
+            <Fields form={record.form} of={NAME_FIELDS} />
+            {fields}
+          </FormFrame>
+        </Card>
+        <Card title="Test" actions={<ReplayTried sample={sample} isDirty={record.isDirty} />}>
+          <div className="stack">
+            <SampleField sample={sample} {...(marks && { marks })} />
+            {!mayWrite && <p className="small quiet">Your API key needs the scope {scope} to test.</p>}
+            {result}
+          </div>
+        </Card>
+      </div>
     );
-  return (
-    <RecordPage
-      get={get}
-      crumb={crumb}
-      title={title}
-      titleOf={({ name }) => plain(name)}
-      note={(one) => (
-        <>
-          {'version' in one && `Version ${one.version} · `}
-          <UsedBy member={`${what}Id`} id={id} count={one.routeCount} />
-        </>
-      )}
-      actions={({ routeCount }) =>
-        mayWrite && <DeleteRule what={what} count={routeCount} run={() => call(remove, { id })} to={`/${what}s`} />
-      }
-    >
-      {form}
-    </RecordPage>
-  );
-}
+  }
 
-type Member = 'filterId' | 'transformId' | 'schemaId';
+  return function RulePage() {
+    const { id } = useParams({ strict: false }) as { id?: string };
+    const mayWrite = useMay(`${what}s:write`);
+    if (id === undefined)
+      return (
+        <Page title={`New ${what}`} crumb={crumb}>
+          <Form />
+        </Page>
+      );
+    return (
+      <RecordPage
+        get={operationOf('get', what) as 'getFilter'}
+        crumb={crumb}
+        title={sentence(what)}
+        titleOf={({ name }) => plain(name)}
+        note={(one) => (
+          <>
+            {'version' in one && `Version ${one.version} · `}
+            <UsedBy member={`${what}Id`} id={id} count={one.routeCount} />
+          </>
+        )}
+        actions={(one) =>
+          mayWrite && (
+            <ActionMenu
+              of={{
+                Delete: (close) => (
+                  <ConfirmDelete kind={what} of={one} isReady={one.routeCount === 0} onClose={close}>
+                    <p>
+                      {one.routeCount === 0
+                        ? 'No route uses it. This cannot be undone.'
+                        : `Used by ${plural(one.routeCount, 'route')}. Remove it from there first.`}
+                    </p>
+                  </ConfirmDelete>
+                ),
+              }}
+            />
+          )
+        }
+      >
+        {(one) => <Form key={one.id} stored={one as unknown as Records[K]} />}
+      </RecordPage>
+    );
+  };
+}
 
 /** The routes that use a rule. */
-function UsedBy({ member, id, count }: { member: Member; id: string; count: number }) {
+function UsedBy({ member, id, count }: { member: `${keyof Records}Id`; id: string; count: number }) {
   const mayRead = useMay('routes:read');
   const { data, error } = useAll('listRoutes', mayRead && count > 0);
   const routes = data?.records.filter((route) => route[member] === id) ?? [];
@@ -78,82 +167,18 @@ function UsedBy({ member, id, count }: { member: Member; id: string; count: numb
   );
 }
 
-interface DeleteProps {
-  what: string;
-  count: number;
-  run: () => Promise<unknown>;
-  to: string;
-}
-
-function DeleteRule({ what, count, run, to }: DeleteProps) {
-  const navigate = useNavigate();
-  const remove = async () => {
-    await run();
-    return `${sentence(what)} deleted`;
-  };
-  return (
-    <ActionMenu
-      of={{
-        Delete: (close) => (
-          <Confirm
-            title={`Delete ${what}`}
-            verb={`Delete ${what}`}
-            isDestructive
-            isReady={count === 0}
-            run={remove}
-            onDone={() => navigate({ to })}
-            onClose={close}
-          >
-            <p>
-              {count === 0
-                ? 'Not used by any route. This cannot be undone.'
-                : `Used by ${plural(count, 'route')}. Remove the ${what} from all routes first.`}
-            </p>
-          </Confirm>
-        ),
-      }}
-    />
-  );
-}
-
-interface BesideProps {
-  form: ReactNode;
-  sample: Sample;
-  marks?: readonly Mark[];
-  /** Without it nothing is tried. */
-  scope: string;
-  mayWrite: boolean;
-  isDirty: boolean;
-  result: ReactNode;
-}
-
-/** The form, and beside it the event that it is tried on, with the result. */
-export function Beside({ form, sample, marks, scope, mayWrite, isDirty, result }: BesideProps) {
-  return (
-    <div className="grid-2">
-      <Card title="Definition">{form}</Card>
-      <Card title="Test" actions={<ReplayTried sample={sample} isDirty={isDirty} />}>
-        <div className="stack">
-          <SampleField sample={sample} {...(marks && { marks })} />
-          {!mayWrite && <p className="small quiet">Your API key needs the scope {scope} to test.</p>}
-          {result}
-        </div>
-      </Card>
-    </div>
-  );
-}
-
 /** After a correction: the event that was tried, delivered again by the routes as they are now. */
-function ReplayTried({ sample, isDirty }: { sample: Sample; isDirty: boolean }) {
+function ReplayTried({ sample: { eventId }, isDirty }: { sample: Sample; isDirty: boolean }) {
   const mayReplay = useMay('events:write');
-  const { eventId } = sample;
   if (!eventId || !mayReplay) return null;
-  const replay = async () => {
-    const { deliveriesCreated } = await call('replayEvent', { id: eventId });
-    return `${plural(deliveriesCreated, 'delivery')} created`;
-  };
   return (
-    <ConfirmedAction label="Replay event" verb="Replay event" isReady={!isDirty} run={replay}>
+    <ConfirmedAction
+      label="Replay event"
+      verb="Replay event"
+      isReady={!isDirty}
+      run={() => replayEvent(eventId)}
+      said={createdText}
+    >
       {isDirty ? (
         <p>Save your changes first: the event is delivered with the stored version.</p>
       ) : (

@@ -1,13 +1,12 @@
 // The lists of filters, transforms and schemas: rules that routes share.
-import type { Filter, Schema, Transform } from '@hookyard/client';
+import type { Filter as FilterRecord, Schema, Transform } from '@hookyard/client';
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
-import { TextFilter } from '../../components/filters.tsx';
+import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { plural, sentence } from '../../format.ts';
-import { usePageSearch } from '../../search.ts';
 
 type Kind = 'filters' | 'transforms' | 'schemas';
-type Rule = Filter | Transform | Schema;
+type Rule = FilterRecord | Transform | Schema;
 
 const KINDS = {
   filters: {
@@ -38,23 +37,23 @@ const columns: Column<Rule>[] = [
   { title: 'ID', value: (rule) => rule.id, as: 'id', wideOnly: true },
 ];
 
-function List({ kind }: { kind: Kind }) {
+const FILTERS = [{ name: 'search', label: 'Name or slug', kind: 'search' }] as const satisfies Filter[];
+
+const listOf = (kind: Kind) => {
   const { one, list, text } = KINDS[kind];
-  const [search] = usePageSearch();
-  return (
+  return () => (
     <ListPage<(typeof KINDS)[Kind]['list']>
       title={sentence(kind)}
       list={list}
-      input={{ search: search.search }}
+      filters={FILTERS}
       columns={columns}
       path={`/${kind}`}
       make={{ label: `New ${one}`, to: `/${kind}/new`, scope: `${kind}:write` }}
-      filters={<TextFilter name="search" label="Name or slug" isSearch />}
       empty={{ title: `No ${kind}`, text }}
     />
   );
-}
+};
 
-export const Filters = () => <List kind="filters" />;
-export const Transforms = () => <List kind="transforms" />;
-export const Schemas = () => <List kind="schemas" />;
+export const Filters = listOf('filters');
+export const Transforms = listOf('transforms');
+export const Schemas = listOf('schemas');

@@ -1,25 +1,21 @@
 // One schema: JSON Schema beside a real event, and at which lines the event does not match. It is tried as it is typed.
 import { useDebouncedValue } from '@mantine/hooks';
-import { useNavigate } from '@tanstack/react-router';
 import type { Schema, SchemaResult } from '@hookyard/client';
 import { useMemo } from 'react';
-import { useMay } from '../../api/caller.tsx';
-import { call, HookyardError } from '../../api/client.ts';
+import { HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Editor, type Mark } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
+import { Fields, errorOf } from '../../forms/fields.tsx';
 import { lineOfPointer } from '../../json-place.ts';
-import { changedOf } from '../../forms/changed.ts';
-import { FormFrame } from '../../forms/FormFrame.tsx';
-import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
-import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { SchemaOutcome } from '../../samples/Outcomes.tsx';
-import { useSample } from '../../samples/Sample.tsx';
-import { Beside, RulePage } from './Frame.tsx';
-import { jsonProblem } from './json-problem.ts';
+import { rulePage } from './Frame.tsx';
 
 const TYPING_MS = 400;
+const START = { type: 'object', required: ['type'], properties: { type: { type: 'string' } } };
+
+const NO_MARKS: Mark[] = [];
 
 interface Values {
   name: string;
@@ -28,67 +24,30 @@ interface Values {
   schema: string;
 }
 
-const FIELDS = ['name', 'description', 'schema'];
-const START = { type: 'object', required: ['type'], properties: { type: { type: 'string' } } };
-const NEW: Values = { name: '', description: '', schema: JSON.stringify(START, null, 2) };
-const valuesOf = ({ name, description, schema }: Schema): Values => ({
-  name,
-  description: description ?? '',
-  schema: JSON.stringify(schema, null, 2),
-});
-
-export function SchemaPage() {
-  return (
-    <RulePage
-      what="schema"
-      get="getSchema"
-      remove="deleteSchema"
-      form={(one) => (one ? <Form key={one.id} stored={one} /> : <Form />)}
-    />
-  );
-}
-
-function Form({ stored }: { stored?: Schema }) {
-  const id = stored?.id;
-  const navigate = useNavigate();
-  const mayWrite = useMay('schemas:write');
-  const sample = useSample();
-  const record = useRecordForm<Values, Schema>({
-    start: stored ? valuesOf(stored) : NEW,
-    fields: FIELDS,
-    stored: stored && { record: stored, load: () => call('getSchema', { id: stored.id }), valuesOf },
-    save: (values, changed, terms) => {
-      // A text that is no JSON is sent as it is: the API refuses it, and nothing is lost.
-      const parsed = jsonOrNothing(values.schema);
-      const body = {
-        ...values,
-        description: values.description || null,
-        schema: (parsed ? parsed.value : values.schema) as Schema['schema'],
-      };
-      if (id === undefined) return call('createSchema', { body });
-      return call('updateSchema', { id, body: changedOf(body, changed) }, terms);
-    },
-    onSaved: (saved) => {
-      if (id === undefined) void navigate({ to: `/schemas/${saved.id}`, search: (before: object) => before as never });
-    },
-  });
-  const { form } = record;
-  const { schema } = form.values;
-  const [tried] = useDebouncedValue({ schema, text: sample.text, input: sample.input }, TYPING_MS);
-  const parsed = useMemo(() => jsonOrNothing(tried.schema), [tried.schema]);
-  const { payload, headers } = tried.input;
-  const body = { schema: (parsed ? parsed.value : false) as Schema['schema'], payload, headers };
-  const isTried = parsed !== undefined && mayWrite && !sample.isLoading;
-  const trial = useAsk('testSchema', { body }, { enabled: isTried, keep: true });
-  const isNow = isTried && tried.schema === schema;
-  const marks = useSchemaMarks(schema, isNow ? trial.error : null);
-  const isOfThisSample = isNow && sample.isJson && tried.text === sample.text && trial.error === null;
-  const misfits = usePayloadMarks(sample.text, isOfThisSample ? trial.data : undefined);
-  return (
-    <Beside
-      form={
-        <FormFrame of={record} verb={id === undefined ? 'Create schema' : 'Save'} isWide mayWrite={mayWrite}>
-          <Fields form={form} of={NAME_FIELDS} />
+export const SchemaPage = rulePage<'schema', Values>({
+  what: 'schema',
+  start: { name: '', description: '', schema: JSON.stringify(START, null, 2) },
+  valuesOf: ({ schema }) => ({ schema: JSON.stringify(schema, null, 2) }),
+  bodyOf: ({ schema }) => {
+    // A text that is no JSON is sent as it is: the API refuses it, and nothing is lost.
+    const parsed = jsonOrNothing(schema);
+    return { schema: parsed ? parsed.value : schema };
+  },
+  useTrial: (form, sample, mayWrite) => {
+    const { schema } = form.values;
+    const [tried] = useDebouncedValue({ schema, text: sample.text, input: sample.input }, TYPING_MS);
+    const parsed = useMemo(() => jsonOrNothing(tried.schema), [tried.schema]);
+    const { payload, headers } = tried.input;
+    const body = { schema: (parsed ? parsed.value : false) as Schema['schema'], payload, headers };
+    const isTried = parsed !== undefined && mayWrite && !sample.isLoading;
+    const trial = useAsk('testSchema', { body }, { enabled: isTried, keep: true });
+    const isNow = isTried && tried.schema === schema;
+    const marks = useSchemaMarks(schema, isNow ? trial.error : null);
+    const isOfThisSample = isNow && sample.isJson && tried.text === sample.text && trial.error === null;
+    const misfits = usePayloadMarks(sample.text, isOfThisSample ? trial.data : undefined);
+    return {
+      fields: (
+        <>
           <Editor
             label="JSON Schema"
             language="json"
@@ -97,19 +56,11 @@ function Form({ stored }: { stored?: Schema }) {
             onChange={(next) => form.setFieldValue('schema', next)}
             marks={marks}
           />
-          {form.errors.schema && marks.length === 0 && (
-            <p role="alert" className="bad">
-              {form.errors.schema}
-            </p>
-          )}
-        </FormFrame>
-      }
-      sample={sample}
-      marks={misfits}
-      scope="schemas:write"
-      mayWrite={mayWrite}
-      isDirty={record.isDirty}
-      result={
+          <Fields form={form} of={[marks.length === 0 && errorOf(form.errors.schema)]} />
+        </>
+      ),
+      marks: misfits,
+      result: (
         <>
           {parsed === undefined && <p className="quiet">Waiting for valid JSON</p>}
           {isTried && trial.error && marks.length === 0 && (
@@ -117,10 +68,10 @@ function Form({ stored }: { stored?: Schema }) {
           )}
           {isTried && trial.data && !trial.error && <SchemaOutcome result={trial.data} />}
         </>
-      }
-    />
-  );
-}
+      ),
+    };
+  },
+});
 
 /** Where the schema is no JSON, or no JSON Schema: the message of the API begins with a pointer into it. */
 function useSchemaMarks(schema: string, error: unknown): readonly Mark[] {
@@ -141,3 +92,19 @@ function usePayloadMarks(text: string, result: SchemaResult | undefined): readon
     [text, result],
   );
 }
+
+/** Where a text stops being JSON. Browsers say it in words of their own: by a position, or by a line and a column. */
+function jsonProblem(text: string): readonly Mark[] {
+  try {
+    JSON.parse(text);
+    return NO_MARKS;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const line = Number(/\bline (\d+)/.exec(message)?.[1]);
+    const position = Number(/\bposition (\d+)/.exec(message)?.[1]);
+    const found = line || (Number.isFinite(position) ? text.slice(0, position).split('\n').length : lastLine(text));
+    return [{ line: found, message: `Invalid JSON: ${message}` }];
+  }
+}
+
+const lastLine = (text: string): number => text.trimEnd().split('\n').length;

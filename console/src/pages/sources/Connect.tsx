@@ -1,7 +1,7 @@
 // How a sender is connected: the ingest URL, and what its provider needs.
 import { Button, Code } from '@mantine/core';
 import type { Provider, ProviderPlace, Source } from '@hookyard/client';
-import { useAll } from '../../api/all.ts';
+import { useAll } from '../../api/lists.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Card, copy, Facts } from '../../components/ui.tsx';

@@ -6,7 +6,7 @@ import { useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Loaded } from '../../components/Failed.tsx';
-import { ChoiceFilter } from '../../components/filters.tsx';
+import { FilterField } from '../../components/filters.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { Card, Empty, Facts } from '../../components/ui.tsx';
 import { countText, plain, plural, sentence, sizeText } from '../../format.ts';
@@ -67,7 +67,7 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
       title="Refused webhooks"
       actions={
         <>
-          {!isNone && <ChoiceFilter name="cause" label="Cause" choices={Object.keys(CAUSES)} />}
+          {!isNone && <FilterField of={{ name: 'cause', label: 'Cause', kind: 'one', choices: Object.keys(CAUSES) }} />}
           <ExportMenu call={{ name: 'listRefusals', input }} columns={columns} rows={shown?.data ?? []} />
         </>
       }

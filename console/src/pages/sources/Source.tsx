@@ -1,15 +1,14 @@
 // One source: its ingest URL and how its sender is connected, what comes in, what is refused and why, and its settings.
-import { Link } from '@tanstack/react-router';
 import type { Source } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Confirm, RecordActions } from '../../components/actions.tsx';
-import { Count } from '../../components/Count.tsx';
+import { Count, CountLink } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
+import { Callout, Card, Facts, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { countText, durationText, plain, sentence } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
@@ -31,7 +30,7 @@ export function SourcePage() {
       crumb={{ to: '/sources', label: 'Sources' }}
       title="Source"
       titleOf={({ name }) => plain(name)}
-      status={({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} />}
+      status={(source) => <Status of={stateOf(source)} />}
       note={({ description }) => description && plain(description)}
       actions={(source) => mayWrite && <Actions source={source} />}
       facts={({ id, ...source }) => [
@@ -40,16 +39,11 @@ export function SourcePage() {
         ['Last event', <Time key="last" at={source.lastEventAt} />],
         mayEvents && [
           'Related',
-          <Link key="events" to="/events" search={{ sourceId: id, range: '24h' } as never}>
+          <PageLink key="events" to="/events" search={{ sourceId: id, range: '24h' }}>
             View events
-          </Link>,
+          </PageLink>,
         ],
-        mayRoutes && [
-          'Routes',
-          <Link key="routes" to="/routes" search={{ sourceId: id } as never}>
-            <Count list="listRoutes" input={{ sourceId: id }} one="route" />
-          </Link>,
-        ],
+        mayRoutes && ['Routes', <CountLink key="routes" list="listRoutes" input={{ sourceId: id }} one="route" />],
         ['Slug', source.slug],
         ['Created', <Time key="created" at={source.createdAt} />],
         ['Updated', <Time key="updated" at={source.updatedAt} />],
@@ -147,10 +141,6 @@ function keyText(key: Source['idempotencyKey']): string {
 function Actions({ source }: { source: Source }) {
   const mayReadEvents = useMay('events:read');
   const { id } = source;
-  const rotateToken = async () => {
-    await call('rotateIngestToken', { id, body: { overlapSeconds: DAY_SECONDS } });
-    return 'Ingest URL rotated';
-  };
   return (
     <RecordActions
       kind="source"
@@ -175,7 +165,13 @@ function Actions({ source }: { source: Source }) {
         'Rotate ingest URL':
           source.ingestToken !== 'none' &&
           ((close) => (
-            <Confirm title="Rotate ingest URL" verb="Rotate ingest URL" run={rotateToken} onClose={close}>
+            <Confirm
+              title="Rotate ingest URL"
+              verb="Rotate ingest URL"
+              run={() => call('rotateIngestToken', { id, body: { overlapSeconds: DAY_SECONDS } })}
+              said="Ingest URL rotated"
+              onClose={close}
+            >
               <p>The URL gets a new secret token. The old URL stays valid for a day: give the sender the new one.</p>
             </Confirm>
           )),

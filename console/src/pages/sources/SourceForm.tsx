@@ -1,7 +1,7 @@
 // Creates or changes a source.
 import { NativeSelect, Select } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
-import { useAll } from '../../api/all.ts';
+import { useAll } from '../../api/lists.ts';
 import { call } from '../../api/client.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';

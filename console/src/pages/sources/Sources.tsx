@@ -1,21 +1,20 @@
 // Sources: where webhooks come in.
 import type { Source } from '@hookyard/client';
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
-import { ChoiceFilter, flagOf, TextFilter, YES_NO } from '../../components/filters.tsx';
+import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { Status } from '../../components/ui.tsx';
-import { usePageSearch } from '../../search.ts';
+import { stateOf } from '../../components/ui.tsx';
 import { verifiedBy } from './values.ts';
 
 const AGAIN_MS = 10_000;
+const FILTERS = [
+  { name: 'search', label: 'Name or slug', kind: 'search' },
+  { name: 'enabled', label: 'Enabled', kind: 'flag' },
+] as const satisfies Filter[];
 
 const columns: Column<Source>[] = [
   nameColumn(),
-  {
-    title: 'Status',
-    value: (source) => source.enabled,
-    cell: ({ enabled }) => <Status of={enabled ? 'enabled' : 'disabled'} />,
-  },
+  { title: 'Status', value: stateOf, as: 'status' },
   { title: 'Slug', value: (source) => source.slug, wideOnly: true },
   { title: 'Verification', value: verifiedBy, wideOnly: true },
   { title: 'Events', value: (source) => source.eventsCount, as: 'count' },
@@ -23,24 +22,15 @@ const columns: Column<Source>[] = [
   { title: 'ID', value: (source) => source.id, as: 'id', wideOnly: true },
 ];
 
-export function Sources() {
-  const [search] = usePageSearch();
-  return (
-    <ListPage
-      title="Sources"
-      list="listSources"
-      input={{ search: search.search, enabled: flagOf(search, 'enabled') }}
-      columns={columns}
-      every={AGAIN_MS}
-      path="/sources"
-      make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
-      filters={
-        <>
-          <TextFilter name="search" label="Name or slug" isSearch />
-          <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
-        </>
-      }
-      empty={{ title: 'No sources', text: 'A source receives webhooks at an ingest URL and verifies them.' }}
-    />
-  );
-}
+export const Sources = () => (
+  <ListPage
+    title="Sources"
+    list="listSources"
+    filters={FILTERS}
+    columns={columns}
+    every={AGAIN_MS}
+    path="/sources"
+    make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
+    empty={{ title: 'No sources', text: 'A source receives webhooks at an ingest URL and verifies them.' }}
+  />
+);

@@ -5,16 +5,17 @@ import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Status } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
-import { LiveLine } from '../../live/LiveSwitch.tsx';
-import { useLiveEvents } from '../../live/useLiveEvents.ts';
+import { LiveLine, useLive } from '../../live/Live.tsx';
 import { Time } from '../../zone.tsx';
 
 const WATCH_MS = 1000;
 const MOST_DELIVERIES = 20;
 const MOST_SHOWN = 5;
 
-export function useArrivals(source: Source) {
-  return useLiveEvents({ sourceId: source.id }, { page: 1, pageSize: MOST_SHOWN, cursor: undefined }, true);
+export function useArrivals({ id }: Source) {
+  const { state, every } = useLive({ sourceId: id }, true);
+  const input = { sourceId: id, pageSize: MOST_SHOWN };
+  return { state, answer: useAsk('listEvents', input, { every: (page) => every(page?.data) }) };
 }
 
 type Props = ReturnType<typeof useArrivals> & { isAwaited: boolean };

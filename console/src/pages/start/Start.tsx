@@ -5,7 +5,7 @@ import { CheckIcon } from '@radix-ui/react-icons';
 import { Link } from '@tanstack/react-router';
 import type { Provider, Route, Source } from '@hookyard/client';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
-import { useAll } from '../../api/all.ts';
+import { useAll } from '../../api/lists.ts';
 import { told } from '../../api/errors.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';

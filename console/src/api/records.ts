@@ -1,0 +1,16 @@
+// Records with a page and a form, and the operations on them.
+import type { Name } from './client.ts';
+
+export type RecordKind = 'source' | 'destination' | 'route' | 'alert channel' | 'filter' | 'transform' | 'schema';
+
+type Pascal<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? `${Capitalize<First>}${Capitalize<Rest>}`
+  : Capitalize<Text>;
+type Verb = 'get' | 'create' | 'update' | 'delete';
+
+/** `createAlertChannel` */
+export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind: K) =>
+  `${verb}${kind.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())}` as `${V}${Pascal<K>}` & Name;
+
+/** Of the page of the list. */
+export const pathOf = (kind: RecordKind): string => `/${kind.replace(' ', '-')}s`;
