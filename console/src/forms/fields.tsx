@@ -194,8 +194,14 @@ interface Section {
   fields: Entry[];
 }
 
+/** Something of its own, with the paths whose errors it shows. */
+interface Node {
+  node: ReactNode;
+  paths?: string[];
+}
+
 /** A field, several beside each other, a section, or something of its own. */
-export type Entry = Field | Field[] | Section | { node: ReactNode } | false | null | undefined;
+export type Entry = Field | Field[] | Section | Node | false | null | undefined;
 
 interface FieldsProps<Values> {
   form: UseFormReturnType<Values>;
@@ -247,7 +253,8 @@ function Shown<Values>({ form, entry }: { form: UseFormReturnType<Values>; entry
 
 const pathsIn = (entries: Entry[]): string[] =>
   entries.flatMap((entry) => {
-    if (!entry || 'node' in entry) return [];
+    if (!entry) return [];
+    if ('node' in entry) return entry.paths ?? [];
     if (Array.isArray(entry)) return entry.map(({ path }) => path);
     return 'fields' in entry ? pathsIn(entry.fields) : [entry.path];
   });
@@ -331,6 +338,17 @@ export const errorOf = (error: ReactNode): Entry =>
       </p>
     ),
   };
+
+/** The errors that no field of the form shows. */
+export const errorsBeside = (entries: Entry[], errors: Record<string, ReactNode>): Entry => {
+  const shown = pathsIn(entries);
+  return errorOf(
+    Object.entries(errors)
+      .filter(([path]) => !shown.includes(path))
+      .map(([path, error]) => `${path}: ${error}`)
+      .join('; '),
+  );
+};
 
 /** The first fields of most records. */
 export const NAME_FIELDS: Field[] = [

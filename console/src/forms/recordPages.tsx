@@ -1,58 +1,62 @@
 // The pages with the form of a record: of a new one, and of one that is stored.
 import type { UseFormReturnType } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
+import { call } from '../api/client.ts';
+import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { Page } from '../components/Page.tsx';
 import { EditPage } from '../components/RecordPage.tsx';
 import { sentence } from '../format.ts';
 import { FormFrame } from './FormFrame.tsx';
-import { type Entry, Fields } from './fields.tsx';
+import { type Entry, errorsBeside, Fields } from './fields.tsx';
+import { bodyOf, startOf, type ValuesOf, valuesOf } from './members.ts';
 import { useRecordForm } from './useRecordForm.ts';
 
-interface Kind<Values, Saved> {
-  /** What it is: `route`. */
-  what: string;
-  /** Of the list. */
-  path: string;
-  get: Parameters<typeof EditPage>[0]['get'];
-  load: (id: string) => Promise<Saved>;
-  /** The members whose errors have a field. */
-  fields: readonly string[];
-  /** What a new one begins with; may use hooks. */
-  useStart: () => Values;
-  valuesOf: (record: Saved) => Values;
-  create: (values: Values, changed: ReadonlySet<string>) => Promise<Saved>;
-  update: (id: string, values: Values, changed: ReadonlySet<string>, terms: { ifMatch?: string }) => Promise<Saved>;
+interface Kind<M, Saved> {
+  what: RecordKind;
+  members: M;
+  /** What a new one begins with beside the defaults; may use hooks. */
+  useStart?: () => Partial<ValuesOf<M>>;
   onSaved?: (saved: Saved) => void;
   /** The form; may use hooks. */
-  useEntries: (form: UseFormReturnType<Values>, stored: Saved | undefined) => Entry[];
+  useEntries: (form: UseFormReturnType<ValuesOf<M>>, stored: Saved | undefined) => Entry[];
 }
 
-export function recordPages<Values extends object, Saved extends { id: string; name: string }>(
-  kind: Kind<Values, Saved>,
-) {
-  const { what, path, get, load, fields, valuesOf, useEntries } = kind;
+export function recordPages<M extends object, Saved extends { id: string; name: string }>(kind: Kind<M, Saved>) {
+  const { what, members, useStart = () => ({}), useEntries } = kind;
+  const path = pathOf(what);
+  const get = operationOf('get', what);
   const crumb = { to: path, label: `${sentence(what)}s` };
 
-  function Form({ stored, start }: { stored?: Saved; start: Values }) {
+  function Form({ stored, start }: { stored?: Saved; start: ValuesOf<M> }) {
     const navigate = useNavigate();
-    const record = useRecordForm<Values, Saved>({
+    const record = useRecordForm<ValuesOf<M>, Saved>({
       start,
-      fields,
-      stored: stored && { record: stored, load: () => load(stored.id), valuesOf },
-      save: (values, changed, terms) =>
-        stored ? kind.update(stored.id, values, changed, terms) : kind.create(values, changed),
+      stored: stored && {
+        record: stored,
+        load: () => call(get, { id: stored.id }) as Promise<unknown> as Promise<Saved>,
+        valuesOf: (one) => valuesOf(members, one),
+      },
+      save: (values, changed, terms) => {
+        const body = bodyOf(members, values, changed, !stored);
+        const saved = stored
+          ? call(operationOf('update', what), { id: stored.id, body }, terms)
+          : call(operationOf('create', what), { body } as never);
+        return saved as Promise<unknown> as Promise<Saved>;
+      },
       onSaved: (saved) => {
         kind.onSaved?.(saved);
         void navigate({ to: `${path}/${saved.id}` });
       },
     });
+    const { form } = record;
+    const entries = useEntries(form, stored);
     return (
       <FormFrame
         of={record}
         verb={stored ? 'Save' : `Create ${what}`}
         onCancel={() => void navigate({ to: stored ? `${path}/${stored.id}` : path })}
       >
-        <Fields form={record.form} of={useEntries(record.form, stored)} />
+        <Fields form={form} of={[...entries, errorsBeside(entries, form.errors)]} />
       </FormFrame>
     );
   }
@@ -60,14 +64,14 @@ export function recordPages<Values extends object, Saved extends { id: string; n
   return {
     New: () => (
       <Page title={`New ${what}`} crumb={crumb}>
-        <Form start={kind.useStart()} />
+        <Form start={{ ...startOf(members), ...useStart() }} />
       </Page>
     ),
     Edit: () => (
       <EditPage get={get} title={`Edit ${what}`} crumb={crumb}>
         {(record) => {
           const stored = record as unknown as Saved;
-          return <Form key={stored.id} stored={stored} start={valuesOf(stored)} />;
+          return <Form key={stored.id} stored={stored} start={valuesOf(members, stored)} />;
         }}
       </EditPage>
     ),

@@ -7,7 +7,6 @@ import { useRef, useState } from 'react';
 import { HookyardError } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
-import { type Placed, placed } from './placed.ts';
 
 /** What somebody else has stored meanwhile. */
 export interface Conflict<Values> {
@@ -21,8 +20,6 @@ export interface Conflict<Values> {
 interface Options<Values, Saved extends object> {
   /** What a new record begins with, or how a stored one is shown. */
   start: Values;
-  /** The fields that the form shows, as the API names members. */
-  fields: readonly string[];
   /** The record that is changed, as it was loaded; without it the record is a new one. */
   stored?: Stored<Values, Saved> | undefined;
   /**
@@ -51,6 +48,38 @@ export interface RecordForm<Values> {
   isDirty: boolean;
 }
 
+interface Placed {
+  atFields: Record<string, string>;
+  /** Whether something is left that no field shows. */
+  rest: boolean;
+}
+
+/** Members, and what they have in them, dotted as the API names them. */
+const pathsOf = (values: object): string[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? [name, ...Object.keys(value).map((part) => `${name}.${part}`)]
+      : [name],
+  );
+
+/** Where the errors of a request belong: one about `headers.X-Shop` goes to `headers`. */
+function placed({ details }: HookyardError, fields: readonly string[]): Placed {
+  const atFields: Record<string, string> = {};
+  let rest = details.length === 0;
+  for (const { path, message } of details) {
+    const [field] = fields
+      .filter((name) => path === name || path.startsWith(`${name}.`))
+      .toSorted((a, b) => b.length - a.length);
+    if (field === undefined) rest = true;
+    else {
+      const below = path.slice(field.length + 1);
+      const text = below === '' ? message : `${below}: ${message}`;
+      atFields[field] = atFields[field] === undefined ? text : `${atFields[field]}; ${text}`;
+    }
+  }
+  return { atFields, rest };
+}
+
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 function changedIn<Values extends object>(before: Values, after: Values) {
   return (Object.keys(before) as (keyof Values & string)[]).filter((name) => !same(before[name], after[name]));
@@ -60,7 +89,7 @@ const isConflict = (error: unknown): boolean => error instanceof HookyardError &
 export function useRecordForm<Values extends object, Saved extends object>(
   options: Options<Values, Saved>,
 ): RecordForm<Values> {
-  const { fields, stored, save, onSaved } = options;
+  const { stored, save, onSaved } = options;
   const [base, setBase] = useState(options.start);
   const terms = useRef(ifUnchanged(stored?.record));
   const form = useForm<Values>({ initialValues: options.start });
@@ -76,7 +105,7 @@ export function useRecordForm<Values extends object, Saved extends object>(
 
   const place = (error: unknown) => {
     const { atFields, rest }: Placed =
-      error instanceof HookyardError ? placed(error, fields) : { atFields: {}, rest: true };
+      error instanceof HookyardError ? placed(error, pathsOf(base)) : { atFields: {}, rest: true };
     form.setErrors(atFields);
     setProblem(rest ? error : null);
   };

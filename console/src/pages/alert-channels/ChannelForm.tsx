@@ -1,29 +1,59 @@
 // Creates or changes an alert channel.
 import type { AlertChannel } from '@hookyard/client';
-import { call } from '../../api/client.ts';
-import { ENABLED, type Entry, errorOf } from '../../forms/fields.tsx';
+import { ENABLED, type Entry } from '../../forms/fields.tsx';
+import { type Member, plain, type ValuesOf } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf } from '../../words/choices.ts';
 import { KIND_CHOICES } from '../../words/issues.ts';
-import { bodyOf, type ChannelValues, CONFIGS, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
+import { CONFIGS, TYPES } from './types.ts';
 
-const { New, Edit } = recordPages<ChannelValues, AlertChannel>({
+type ChannelType = AlertChannel['type'];
+
+const NO_QUIET_HOURS = { isOn: false, from: '22:00', to: '07:00', timeZone: 'UTC' };
+
+const EMPTY_CONFIG: Record<string, string> = {
+  ...{ emails: '', url: '', secret: '', routingKey: '', severity: 'error', region: 'us' },
+};
+
+/** None chosen means all. */
+const orAll: Member<string[]> = { ...plain<string[]>([]), write: (chosen) => (chosen.length === 0 ? null : chosen) };
+
+const members = {
+  name: plain(''),
+  type: plain<ChannelType>('mail'),
+  config: {
+    start: EMPTY_CONFIG,
+    read: (stored: Record<string, string>) => ({ ...EMPTY_CONFIG, ...stored }),
+    // A secret that is shown masked is sent back so, which keeps it.
+    write: (config, { type }: { type: ChannelType }) =>
+      Object.fromEntries(CONFIGS[type].map(({ name }) => [name, config[name]])),
+  } as Member<Record<string, string>>,
+  kinds: orAll,
+  sourceIds: orAll,
+  routeIds: orAll,
+  destinationIds: orAll,
+  afterCount: plain<number | null>(1),
+  onAcknowledged: plain(false),
+  onResolved: plain(true),
+  throttleMinutes: plain<number | null>(0),
+  quietHours: {
+    start: NO_QUIET_HOURS,
+    read: (stored: AlertChannel['quietHours']) => (stored ? { isOn: true, ...stored } : NO_QUIET_HOURS),
+    write: ({ isOn, ...quietHours }) => (isOn ? quietHours : null),
+  } as Member<typeof NO_QUIET_HOURS>,
+  digestMinutes: plain<number | null>(null),
+  enabled: plain(true),
+};
+
+const { New, Edit } = recordPages<typeof members, AlertChannel>({
   what: 'alert channel',
-  path: '/alert-channels',
-  get: 'getAlertChannel',
-  load: (id) => call('getAlertChannel', { id }),
-  fields: FIELDS,
-  useStart: () => NEW,
-  valuesOf,
-  create: (values, changed) => call('createAlertChannel', { body: bodyOf(values, changed) }),
-  update: (id, values, changed, terms) =>
-    call('updateAlertChannel', { id, body: bodyOf(values, changed) as never }, terms),
-  useEntries: (form, stored) => [...fieldsOf(form.values, stored !== undefined), errorOf(form.errors.config)],
+  members,
+  useEntries: (form, stored) => fieldsOf(form.values, stored !== undefined),
 });
 export const NewChannel = New;
 export const EditChannel = Edit;
 
-function fieldsOf(values: ChannelValues, isStored: boolean): Entry[] {
+function fieldsOf(values: ValuesOf<typeof members>, isStored: boolean): Entry[] {
   return [
     { path: 'name', label: 'Name', isRequired: true },
     { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: isStored },

@@ -16,7 +16,7 @@ import { Callout, Card, type Fact, Facts, Name, Status } from '../../components/
 import { durationText, plain, plural, shortened } from '../../format.ts';
 import { KINDS } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
-import { CONFIGS, TYPES } from './values.ts';
+import { CONFIGS, TYPES } from './types.ts';
 
 const AGAIN_MS = 10_000;
 const MINUTE_MS = 60_000;

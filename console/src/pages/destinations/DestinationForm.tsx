@@ -4,7 +4,6 @@ import { notifications } from '@mantine/notifications';
 import type { UseFormReturnType } from '@mantine/form';
 import { PlusIcon } from '@radix-ui/react-icons';
 import type { Destination } from '@hookyard/client';
-import { call } from '../../api/client.ts';
 import { copy } from '../../components/ui.tsx';
 import { ENABLED, type Entry, type Field, NAME_FIELDS, RemoveButton } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
@@ -12,35 +11,24 @@ import { newSigningSecret } from '../../signing-secret.ts';
 import { choicesOf } from '../../words/choices.ts';
 import {
   AUTH_TYPES,
-  bodyOf,
   CHOICES,
   type ConfigField,
   CREDENTIALS,
   type DestinationValues,
-  FIELDS,
   isFieldOf,
   type MappingRow,
-  NEW,
+  members,
   type StoreType,
   STORES,
   TYPES,
-  valuesOf,
   WAYS,
 } from './values.ts';
 
 type Form = UseFormReturnType<DestinationValues>;
 
-const { New, Edit } = recordPages<DestinationValues, Destination>({
+const { New, Edit } = recordPages<typeof members, Destination>({
   what: 'destination',
-  path: '/destinations',
-  get: 'getDestination',
-  load: (id) => call('getDestination', { id }),
-  fields: FIELDS,
-  useStart: () => NEW,
-  valuesOf,
-  create: (values, changed) => call('createDestination', { body: bodyOf(values, changed, true) }),
-  update: (id, values, changed, terms) =>
-    call('updateDestination', { id, body: bodyOf(values, changed, false) }, terms),
+  members,
   onSaved: ({ type }) => {
     const test = type === 'http' ? 'Send test webhook' : 'Write test file';
     notifications.show({ message: `Destination saved. Check it with “${test}”.` });
@@ -71,7 +59,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
       fields: [
         { path: 'authType', label: 'Authentication', choices: choicesOf(AUTH_TYPES) },
         ...textFields(form, 'authConfig', CREDENTIALS[values.authType], isNew),
-        { node: <SigningSecret form={form} /> },
+        { node: <SigningSecret form={form} />, paths: ['signingSecret'] },
       ],
     },
     {
@@ -98,7 +86,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
       fields: [
         { path: 'headers', label: 'Additional headers', kind: 'pairs' },
         {
-          path: 'forwardHeaders',
+          path: 'forwardHeaders.mode',
           label: 'Forwarded headers',
           choices: [
             { value: 'usual', label: 'All except hop-by-hop and host headers' },
@@ -107,8 +95,8 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
             { value: 'names', label: 'Only the headers named below' },
           ],
         },
-        values.forwardHeaders === 'names' && {
-          ...{ path: 'forwardedNames', label: 'Header names', help: 'Comma-separated.' },
+        values.forwardHeaders.mode === 'names' && {
+          ...{ path: 'forwardHeaders.names', label: 'Header names', help: 'Comma-separated.' },
           placeholder: 'X-GitHub-Event, X-GitHub-Delivery',
         },
         { path: 'forwardQuery', label: 'Forward the query string', kind: 'flag' },
@@ -121,7 +109,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
 /** The texts of `authConfig` or `config`. A secret that is stored is shown masked, and stays when it is left so. */
 const textFields = (form: Form, member: 'authConfig' | 'config', fields: ConfigField[], isNew: boolean): Field[] =>
   fields.map(({ name, label, help, placeholder, isOptional, isLong }) => {
-    const isMasked = !isNew && (form.values[member][name] ?? '').startsWith('•');
+    const isMasked = !isNew && String(form.values[member][name]).startsWith('•');
     return {
       ...{ path: `${member}.${name}`, label, placeholder, isRequired: !isOptional },
       kind: isLong ? 'area' : undefined,
@@ -178,11 +166,11 @@ function storeFields(form: Form, type: StoreType, isNew: boolean): Entry[] {
           choices: data.map((value) => ({ value, label: value })),
         })),
         [
-          { path: 'batchSize', label: 'Events per file', kind: 'whole' },
-          { path: 'batchBytes', label: 'Bytes per file', kind: 'whole' },
-          { path: 'batchWindowSeconds', label: 'Maximum wait (seconds)', kind: 'whole' },
+          { path: 'config.batchSize', label: 'Events per file', kind: 'whole' },
+          { path: 'config.batchBytes', label: 'Bytes per file', kind: 'whole' },
+          { path: 'config.batchWindowSeconds', label: 'Maximum wait (seconds)', kind: 'whole' },
         ],
-        { node: <Columns form={form} /> },
+        { node: <Columns form={form} />, paths: ['fieldMapping'] },
       ],
     },
   ];

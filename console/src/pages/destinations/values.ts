@@ -1,12 +1,14 @@
 // A destination as its form holds it, and back as the API takes it.
 import type { Destination, FieldMappingRule } from '@hookyard/client';
-import type { Input } from '../../api/client.ts';
 import { type Pair, recordOf } from '../../forms/fields.tsx';
+import { type Member, optional, plain, type ValuesOf, wordsIn } from '../../forms/members.ts';
 
 type HttpDestination = Extract<Destination, { type: 'http' }>;
 type DestinationType = Destination['type'];
 export type StoreType = Exclude<DestinationType, 'http'>;
 type AuthType = HttpDestination['authType'];
+/** Of a warehouse: texts, and the sizes of a file. */
+type Config = Record<string, string | number | null>;
 
 export const TYPES: Readonly<Record<DestinationType, string>> = {
   http: 'HTTP endpoint',
@@ -79,8 +81,8 @@ export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>
 };
 
 /** Whether a field is one of this config. */
-export const isFieldOf = (config: Record<string, string>, { only }: ConfigField): boolean =>
-  only === undefined || only.includes(config.credentials || 'keys');
+export const isFieldOf = (config: Config, { only }: ConfigField): boolean =>
+  only === undefined || only.includes(String(config.credentials || 'keys'));
 
 /** What each store needs, in the order of the form. */
 export const STORES: Record<StoreType, ConfigField[]> = {
@@ -148,183 +150,110 @@ export interface MappingRow {
   default: string;
 }
 
-export interface DestinationValues {
-  name: string;
-  description: string;
-  type: DestinationType;
-  enabled: boolean;
-  url: string;
-  method: HttpDestination['method'];
-  headers: Pair[];
-  /** `names`: those of `forwardedNames`. */
-  forwardHeaders: 'usual' | 'all' | 'none' | 'names';
-  forwardedNames: string;
-  forwardQuery: boolean;
-  forwardPath: boolean;
-  authType: AuthType;
-  authConfig: Record<string, string>;
-  signingSecret: string;
-  timeoutMs: number | null;
-  rateLimitPerMinute: number | null;
-  maxConcurrency: number | null;
-  retryPolicy: Record<'maxRetries' | 'initialDelay' | 'maxDelay' | 'backoffMultiplier', number | null>;
-  config: Record<string, string>;
-  batchSize: number | null;
-  batchBytes: number | null;
-  batchWindowSeconds: number | null;
-  fieldMapping: MappingRow[];
-}
-
-/** Every member of the form's texts has a value: a field without one would not be controlled. */
+/** Every text of the form has a value: a field without one would not be controlled. */
 const emptyOf = (fields: ConfigField[][]) => Object.fromEntries(fields.flat().map(({ name }) => [name, '']));
 const EMPTY_CREDENTIALS: Record<string, string> = emptyOf(Object.values(CREDENTIALS));
 const EMPTY_CONFIG: Record<string, string> = {
   ...emptyOf(Object.values(STORES)),
-  credentials: '',
-  prefix: '',
-  forcePathStyle: '',
-  fileFormat: 'jsonl',
-  compression: 'none',
-  payloadColumn: 'text',
-  partitionBy: 'date',
-  keyOrder: 'written',
+  ...{ credentials: '', prefix: '', forcePathStyle: '', fileFormat: 'jsonl', compression: 'none' },
+  ...{ payloadColumn: 'text', partitionBy: 'date', keyOrder: 'written' },
 };
 
-/** The defaults of the API. */
-export const NEW: DestinationValues = {
-  name: '',
-  description: '',
-  type: 'http',
-  enabled: true,
-  url: '',
-  method: 'POST',
-  headers: [],
-  forwardHeaders: 'usual',
-  forwardedNames: '',
-  forwardQuery: false,
-  forwardPath: false,
-  authType: 'none',
-  authConfig: EMPTY_CREDENTIALS,
-  signingSecret: '',
-  timeoutMs: 30_000,
-  rateLimitPerMinute: null,
-  maxConcurrency: null,
-  retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
-  config: EMPTY_CONFIG,
-  batchSize: 1000,
-  batchBytes: 5 * 1024 * 1024,
-  batchWindowSeconds: 60,
-  fieldMapping: [],
-};
-
-/** Members of a config that are numbers. */
-const NUMBERS = ['batchSize', 'batchBytes', 'batchWindowSeconds'] as const;
-
-/** The members whose errors have a field. */
-export const FIELDS = [
-  ...Object.keys(NEW).filter((name) => name !== 'config' && name !== 'forwardedNames'),
-  ...Object.keys(EMPTY_CREDENTIALS).map((name) => `authConfig.${name}`),
-  ...Object.keys(NEW.retryPolicy).map((name) => `retryPolicy.${name}`),
-  ...[...Object.keys(EMPTY_CONFIG), ...NUMBERS].map((name) => `config.${name}`),
-];
-
-export function valuesOf(destination: Destination): DestinationValues {
-  const { name, type, enabled } = destination;
-  const shared = { ...NEW, name, type, enabled, description: destination.description ?? '' };
-  if (destination.type !== 'http') {
-    const { batchSize, batchBytes, batchWindowSeconds, ...config } = destination.config;
-    const texts = Object.entries(config).map(([member, value]) => [member, String(value ?? '')]);
-    return {
-      ...shared,
-      config: { ...EMPTY_CONFIG, ...Object.fromEntries(texts) },
-      batchSize: batchSize ?? null,
-      batchBytes: batchBytes ?? null,
-      batchWindowSeconds: batchWindowSeconds ?? null,
-      fieldMapping: destination.fieldMapping.map(({ precision = 38, scale = 9, ...rule }) => ({
-        ...{ ...rule, precision, scale },
-        default: rule.default ?? '',
-      })),
-    };
-  }
-  const { forwardHeaders: forward } = destination;
-  const isNames = Array.isArray(forward);
-  return {
-    ...shared,
-    url: destination.url,
-    method: destination.method,
-    headers: Object.entries(destination.headers),
-    forwardHeaders: isNames ? 'names' : (forward ?? 'usual'),
-    forwardedNames: isNames ? forward.join(', ') : '',
-    forwardQuery: destination.forwardQuery,
-    forwardPath: destination.forwardPath,
-    authType: destination.authType,
-    authConfig: { ...EMPTY_CREDENTIALS, ...destination.authConfig },
-    signingSecret: destination.signingSecret ?? '',
-    timeoutMs: destination.timeoutMs,
-    rateLimitPerMinute: destination.rateLimitPerMinute,
-    maxConcurrency: destination.maxConcurrency,
-    retryPolicy: { ...destination.retryPolicy },
-  };
+interface Typed {
+  type: DestinationType;
+  authType: AuthType;
 }
 
-type Body = Input<'createDestination'>['body'];
+/** Of the HTTP type, or of warehouses. */
+const http = <Value>(member: Member<Value>): Member<Value> => ({
+  ...member,
+  write: (value, values: Typed, isNew) =>
+    values.type === 'http' ? member.write(value, values as never, isNew) : undefined,
+});
 
-/**
- * The members that are sent: of a new destination all of its type, else those that were changed. Masked secrets stay.
- */
-export function bodyOf(values: DestinationValues, changed: ReadonlySet<string>, isNew: boolean): Body {
-  const { name, type, enabled } = values;
-  const shared = { name, enabled, description: values.description || null };
-  const own = type === 'http' ? httpBody(values) : storeBody(values, type, isNew);
-  const members = Object.entries({ ...shared, ...own }).filter(([member]) => isNew || isChanged(member, changed));
-  return { ...Object.fromEntries(members), ...(isNew && { type }) } as unknown as Body;
-}
+const BATCH = { batchSize: 1000, batchBytes: 5 * 1024 * 1024, batchWindowSeconds: 60 };
 
-// Members that are sent together.
-const PARTS: Record<string, string[]> = {
-  forwardHeaders: ['forwardHeaders', 'forwardedNames'],
-  authConfig: ['authType', 'authConfig'],
-  config: ['config', ...NUMBERS],
-};
-const isChanged = (member: string, changed: ReadonlySet<string>): boolean =>
-  (PARTS[member] ?? [member]).some((part) => changed.has(part));
-
-function httpBody(values: DestinationValues) {
-  const { authType, authConfig, forwardHeaders: forward, forwardedNames } = values;
-  const names = forwardedNames.split(/[\s,]+/).filter((name) => name !== '');
-  const { url, method, forwardQuery, forwardPath, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy } = values;
-  return {
-    ...{ url, method, forwardQuery, forwardPath, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy, authType },
-    headers: recordOf(values.headers),
-    forwardHeaders: forward === 'usual' ? null : forward === 'names' ? names : forward,
-    authConfig: authType === 'none' ? null : pick(authConfig, CREDENTIALS[authType]),
-    signingSecret: values.signingSecret || null,
-  };
-}
-
-const pick = (texts: Record<string, string>, fields: ConfigField[]) =>
-  Object.fromEntries(fields.map(({ name }) => [name, texts[name]]));
-
-function storeBody(values: DestinationValues, type: StoreType, isNew: boolean) {
-  const { config, fieldMapping } = values;
-  const names = ['prefix', ...CHOICES.map(({ name }) => name)];
+/** What is sent of the config of a warehouse: what is empty is left out of a new one, and removed from one that is stored. */
+function configIn(config: Config, type: StoreType, isNew: boolean) {
+  const names = ['prefix', ...CHOICES.map(({ name }) => name), ...Object.keys(BATCH)];
   if (type in WAYS) names.push('credentials');
   if (type === 's3') names.push('forcePathStyle');
-  // What is empty is left out of a new one, and removed from one that is stored.
   const members: [string, unknown][] = [
     ...STORES[type].map((field): [string, unknown] => [
       field.name,
       (isFieldOf(config, field) && config[field.name]) || null,
     ]),
     ...names.map((name): [string, unknown] => [name, config[name] || null]),
-    ...NUMBERS.map((name): [string, unknown] => [name, values[name]]),
   ];
-  return {
-    config: Object.fromEntries(members.filter(([, value]) => !isNew || value !== null)),
-    fieldMapping: fieldMapping.map(({ default: other, precision, scale, ...rule }) => ({
-      ...rule,
-      ...(rule.type === 'decimal' && { precision, scale }),
-      ...(other !== '' && { default: other }),
-    })),
-  };
+  return Object.fromEntries(members.filter(([, value]) => !isNew || value !== null));
 }
+
+/** As the form holds it, with the defaults of the API. */
+export const members = {
+  name: plain(''),
+  description: optional,
+  type: {
+    ...plain<DestinationType>('http'),
+    write: (type, _, isNew) => (isNew ? type : undefined),
+  } as Member<DestinationType>,
+  enabled: plain(true),
+  url: http(plain('')),
+  method: http(plain<HttpDestination['method']>('POST')),
+  headers: http({
+    start: [],
+    read: (stored: Record<string, string> | undefined) => Object.entries(stored ?? {}),
+    write: recordOf,
+  } as Member<Pair[]>),
+  forwardHeaders: http({
+    start: { mode: 'usual', names: '' },
+    read: (stored: HttpDestination['forwardHeaders'] | undefined) =>
+      Array.isArray(stored) ? { mode: 'names', names: stored.join(', ') } : { mode: stored ?? 'usual', names: '' },
+    write: ({ mode, names }) => (mode === 'usual' ? null : mode === 'names' ? wordsIn(names) : mode),
+  } as Member<{ mode: string; names: string }>),
+  forwardQuery: http(plain(false)),
+  forwardPath: http(plain(false)),
+  authType: http({ ...plain<AuthType>('none'), with: ['authConfig'] }),
+  authConfig: http({
+    start: EMPTY_CREDENTIALS,
+    read: (stored: Record<string, string> | null | undefined) => ({ ...EMPTY_CREDENTIALS, ...stored }),
+    write: (config, { authType }: Typed) =>
+      authType === 'none' ? null : Object.fromEntries(CREDENTIALS[authType].map(({ name }) => [name, config[name]])),
+    with: ['authType'],
+  } as Member<Record<string, string>>),
+  signingSecret: http(optional),
+  timeoutMs: http(plain<number | null>(30_000)),
+  rateLimitPerMinute: http(plain<number | null>(null)),
+  maxConcurrency: http(plain<number | null>(null)),
+  retryPolicy: http(
+    plain<Record<keyof HttpDestination['retryPolicy'], number | null>>({
+      ...{ maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+    }),
+  ),
+  config: {
+    start: { ...EMPTY_CONFIG, ...BATCH },
+    read: ({ batchSize = null, batchBytes = null, batchWindowSeconds = null, ...config }: Config = {}) => ({
+      ...EMPTY_CONFIG,
+      ...Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value ?? '')])),
+      ...{ batchSize, batchBytes, batchWindowSeconds },
+    }),
+    write: (config, { type }: Typed, isNew) => (type === 'http' ? undefined : configIn(config, type, isNew)),
+  } as Member<Config>,
+  fieldMapping: {
+    start: [],
+    read: (stored: FieldMappingRule[] = []) =>
+      stored.map(({ precision = 38, scale = 9, ...rule }) => ({
+        ...{ ...rule, precision, scale },
+        default: rule.default ?? '',
+      })),
+    write: (rows, { type }: Typed) =>
+      type === 'http'
+        ? undefined
+        : rows.map(({ default: other, precision, scale, ...rule }) => ({
+            ...rule,
+            ...(rule.type === 'decimal' && { precision, scale }),
+            ...(other !== '' && { default: other }),
+          })),
+  } as Member<MappingRow[]>,
+};
+
+export type DestinationValues = ValuesOf<typeof members>;

@@ -8,6 +8,7 @@ import { Page } from '../../components/Page.tsx';
 import { Callout, copy } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { Fields } from '../../forms/fields.tsx';
+import { wordsIn } from '../../forms/members.ts';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { plain } from '../../format.ts';
 import { SCOPES, type Scope } from './scopes.ts';
@@ -41,9 +42,8 @@ export function NewKey() {
 function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
   const record = useRecordForm<Values, NewApiKey>({
     start: START,
-    fields: Object.keys(START),
     save: (values) => {
-      const addresses = values.allowedAddresses.split(/[\s,]+/).filter(Boolean);
+      const addresses = wordsIn(values.allowedAddresses);
       return call('createApiKey', {
         body: {
           name: values.name,

@@ -2,15 +2,12 @@
 import { NativeSelect } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Route } from '@hookyard/client';
-import { call } from '../../api/client.ts';
-import { Conditions, NEW_ROW } from '../../forms/Conditions.tsx';
+import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
+import { type Member, optional, plain, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { usePageSearch } from '../../search.ts';
 import { choicesOf } from '../../words/choices.ts';
-import { bodyOf, FIELDS, NEW, type RouteValues, valuesOf } from './values.ts';
-
-type Form = UseFormReturnType<RouteValues>;
 
 const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
   adaptive: 'Adaptive: workflow while capacity allows',
@@ -18,19 +15,60 @@ const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
   express: 'Express: relay',
 };
 
-const { New, Edit } = recordPages<RouteValues, Route>({
+/** Without codes and text any 2xx is a success. */
+const expectedResponse: Member<{ statusCodes: string; bodyContains: string }> = {
+  start: { statusCodes: '', bodyContains: '' },
+  read: (stored: Route['expectedResponse']) => ({
+    statusCodes: stored?.statusCodes?.join(', ') ?? '',
+    bodyContains: stored?.bodyContains ?? '',
+  }),
+  write: ({ statusCodes, bodyContains }) => {
+    // What is no number is sent as it is: the API says what is wrong with it.
+    const codes = wordsIn(statusCodes).map((text) => (/^\d+$/.test(text) ? Number(text) : text));
+    const members = { ...(codes.length > 0 && { statusCodes: codes }), ...(bodyContains !== '' && { bodyContains }) };
+    return Object.keys(members).length === 0 ? null : members;
+  },
+};
+
+const members = {
+  name: plain(''),
+  description: optional,
+  sourceId: plain<string | null>(null),
+  destinationIds: plain<string[]>([]),
+  filterId: plain<string | null>(null),
+  filterConditions: {
+    start: null,
+    read: (stored: Route['filterConditions']) => stored && rowsOf(stored),
+    write: (rows) => rows && conditionsOf(rows),
+  } as Member<ConditionRow[] | null>,
+  filterLogic: plain<'AND' | 'OR'>('AND'),
+  schemaId: plain<string | null>(null),
+  transformId: plain<string | null>(null),
+  priority: plain<number | null>(0),
+  failoverDestinationIds: plain<string[]>([]),
+  failoverAfterAttempts: plain<number | null>(3),
+  circuitFailureThreshold: plain<number | null>(5),
+  circuitCooldownSeconds: plain<number | null>(300),
+  circuitProbeSuccessThreshold: plain<number | null>(2),
+  expectedResponse,
+  notifyEmails: optional,
+  notifyOnFailure: plain(false),
+  notifyOnSuccess: plain(false),
+  notifyOnRecovery: plain(false),
+  lane: optional,
+  allowOwnAddress: plain(false),
+  enabled: plain(true),
+};
+
+type Form = UseFormReturnType<ValuesOf<typeof members>>;
+
+const { New, Edit } = recordPages<typeof members, Route>({
   what: 'route',
-  path: '/routes',
-  get: 'getRoute',
-  load: (id) => call('getRoute', { id }),
-  fields: FIELDS,
+  members,
   useStart: () => {
     const [{ sourceId, destinationId }] = usePageSearch();
-    return { ...NEW, sourceId: sourceId ?? null, destinationIds: destinationId ? [destinationId] : [] };
+    return { sourceId: sourceId ?? null, destinationIds: destinationId ? [destinationId] : [] };
   },
-  valuesOf,
-  create: (values, changed) => call('createRoute', { body: bodyOf(values, changed) as never }),
-  update: (id, values, changed, terms) => call('updateRoute', { id, body: bodyOf(values, changed) }, terms),
   useEntries: (form, stored) => fieldsOf(form, stored !== undefined),
 });
 export const NewRoute = New;
@@ -47,7 +85,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     {
       title: 'Rules',
       fields: [
-        { node: <FilterFields form={form} /> },
+        { node: <FilterFields form={form} />, paths: ['filterId', 'filterConditions'] },
         {
           ...{ path: 'schemaId', label: 'Schema', list: 'listSchemas' },
           help: 'Events whose payload does not match are not delivered.',

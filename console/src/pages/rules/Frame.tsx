@@ -14,7 +14,7 @@ import { Page } from '../../components/Page.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Card, Name } from '../../components/ui.tsx';
 import type { Mark } from '../../editor/Editor.tsx';
-import { changedOf } from '../../forms/changed.ts';
+import { changedOf } from '../../forms/members.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
@@ -65,7 +65,6 @@ export function rulePage<K extends keyof Records, Values extends Named>(kind: Ki
     const sample = useSample();
     const record = useRecordForm<Values, Records[K]>({
       start: stored ? valuesOf(stored) : start,
-      fields: Object.keys(start),
       stored: stored && {
         record: stored,
         load: () => call(operationOf('get', what), { id: stored.id }) as Promise<Records[K]>,

@@ -2,24 +2,16 @@
 import { NativeSelect, Select } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
 import { useAll } from '../../api/lists.ts';
-import { call } from '../../api/client.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import { bodyOf, FIELDS, type Form, NEW, type SourceValues, valuesOf } from './values.ts';
+import { type Form, members, type SourceValues } from './values.ts';
 
-const { New, Edit } = recordPages<SourceValues, Source>({
+const { New, Edit } = recordPages<typeof members, Source>({
   what: 'source',
-  path: '/sources',
-  get: 'getSource',
-  load: (id) => call('getSource', { id }),
-  fields: FIELDS,
-  useStart: () => NEW,
-  valuesOf,
-  create: (values, changed) => call('createSource', { body: bodyOf(values, changed) }),
-  update: (id, values, changed, terms) => call('updateSource', { id, body: bodyOf(values, changed) as never }, terms),
+  members,
   useEntries: (form, stored) => {
     const { values } = form;
     const providers = useAll('listProviders');
@@ -37,8 +29,8 @@ const { New, Edit } = recordPages<SourceValues, Source>({
       {
         title: 'Signature verification',
         fields: [
-          { node: <Method form={form} /> },
-          { node: <ProviderChoice form={form} answer={providers} of={provider} /> },
+          { node: <Method form={form} />, paths: ['verificationConfig', 'verificationConfig.type'] },
+          { node: <ProviderChoice form={form} answer={providers} of={provider} />, paths: ['provider'] },
           ...secretFields(values, provider, !isNew),
           ...(METHOD_FIELDS[values.verificationConfig.type]?.(values.verificationConfig) ?? []),
         ],

@@ -1,156 +1,103 @@
 // A source as its form holds it, and back as the API takes it.
 import type { UseFormReturnType } from '@mantine/form';
 import type { Source, SourceHandshake, VerificationConfig } from '@hookyard/client';
-import type { Input } from '../../api/client.ts';
+import { type Member, optional, plain, type ValuesOf } from '../../forms/members.ts';
 import { sentence } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 
-type Body = Input<'createSource'>['body'];
-
-export interface SourceValues {
-  name: string;
-  slug: string;
-  description: string;
-  /** Empty: none that Hookyard knows. */
-  provider: string;
-  verificationConfig: Omit<Required<VerificationConfig>, 'confirmSubscriptions' | 'claims' | 'toleranceSeconds'> & {
-    secret: string;
-    /** `name: value`, one in a line. */
-    claims: string;
-    toleranceSeconds: number | null;
-    verifyToken: string;
-    /** Null: the provider has no subscriptions to confirm. */
-    confirmSubscriptions: boolean | null;
-  };
-  idempotencyKey: {
-    by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature';
-    at: string;
-    windowSeconds: number | null;
-  };
-  ingestToken: Source['ingestToken'];
-  concealed: boolean;
-  allowPaths: boolean;
-  handshake: Required<Omit<SourceHandshake, 'type'>> & { type: SourceHandshake['type'] | 'none' };
-  answer: { isOwn: boolean; status: number | null; body: string; contentType: string };
-  enabled: boolean;
-}
-
-export type Form = UseFormReturnType<SourceValues>;
-
-const DAY_SECONDS = 86_400;
-
-/** The defaults of the API. */
-export const NEW: SourceValues = {
-  name: '',
-  slug: '',
-  description: '',
-  provider: '',
-  verificationConfig: {
-    type: 'none',
-    secret: '',
-    verifyToken: '',
-    confirmSubscriptions: null,
-    header: '',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    prefix: '',
-    timestampHeader: '',
-    timestampSeparator: '.',
-    secretEncoding: 'text',
-    listSeparator: '',
-    signaturePart: '',
-    timestampPart: '',
-    partSeparator: ',',
-    timestampUnit: 's',
-    toleranceSeconds: 300,
-    idHeader: '',
-    template: '{body}',
-    parameter: '',
-    path: '',
-    jwksUrl: '',
-    issuer: '',
-    audience: '',
-    claims: '',
-    bodyHashClaim: '',
-  },
-  idempotencyKey: { by: 'none', at: '', windowSeconds: DAY_SECONDS },
-  ingestToken: 'none',
-  concealed: false,
-  allowPaths: false,
-  handshake: {
-    ...{ type: 'none', parameter: '', member: '', echoMember: '', verifyToken: '' },
-    ...{ algorithm: 'sha256', encoding: 'base64', prefix: '' },
-  },
-  answer: { isOwn: false, status: 200, body: '', contentType: 'text/plain' },
-  enabled: true,
+type Config = Omit<Required<VerificationConfig>, 'confirmSubscriptions' | 'claims' | 'toleranceSeconds'> & {
+  secret: string;
+  /** `name: value`, one in a line. */
+  claims: string;
+  toleranceSeconds: number | null;
+  verifyToken: string;
+  /** Null: the provider has no subscriptions to confirm. */
+  confirmSubscriptions: boolean | null;
 };
 
-/** The members whose errors have a field, longest first where one begins with another. */
-export const FIELDS = [
-  ...Object.keys(NEW),
-  ...Object.keys(NEW.verificationConfig).map((name) => `verificationConfig.${name}`),
-  ...Object.keys(NEW.handshake).map((name) => `handshake.${name}`),
-  'idempotencyKey.windowSeconds',
-  ...['status', 'body', 'contentType'].map((name) => `answer.${name}`),
-];
+const NO_VERIFICATION: Config = {
+  ...{ type: 'none', secret: '', verifyToken: '', confirmSubscriptions: null },
+  ...{ header: '', algorithm: 'sha256', encoding: 'hex', prefix: '', secretEncoding: 'text', template: '{body}' },
+  ...{ timestampHeader: '', timestampSeparator: '.', timestampUnit: 's', toleranceSeconds: 300, idHeader: '' },
+  ...{ listSeparator: '', signaturePart: '', timestampPart: '', partSeparator: ',', parameter: '', path: '' },
+  ...{ jwksUrl: '', issuer: '', audience: '', claims: '', bodyHashClaim: '' },
+};
 
-export function valuesOf(source: Source): SourceValues {
-  const { name, slug, description, provider, ingestToken, concealed, allowPaths } = source;
-  const { enabled, idempotencyKey: key, answer } = source;
-  return {
-    name,
-    slug,
-    description: description ?? '',
-    provider: provider ?? '',
-    verificationConfig: { ...NEW.verificationConfig, ...source.verificationConfig, ...claimsOf(source) },
-    idempotencyKey: key
-      ? {
-          by: keyKind(key),
-          at: key.header ?? key.jsonPath ?? key.query ?? '',
-          windowSeconds: key.windowSeconds,
-        }
-      : NEW.idempotencyKey,
-    ingestToken,
-    concealed,
-    allowPaths,
-    handshake: { ...NEW.handshake, ...source.handshake, verifyToken: '' },
-    answer: answer ? { isOwn: true, ...answer } : NEW.answer,
-    enabled,
-  };
+interface Key {
+  by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature';
+  at: string;
+  windowSeconds: number | null;
 }
+const NO_KEY: Key = { by: 'none', at: '', windowSeconds: 86_400 };
 
-/**
- * The members that were changed; of a new source all. A secret that was left empty is not sent: the one that is stored
- * stays.
- */
-export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body {
-  const { provider, verificationConfig: config, idempotencyKey: key, answer } = values;
-  const all = {
-    name: values.name,
-    slug: values.slug || slugOf(values.name),
-    description: values.description || null,
-    ...(config.type === 'provider' && { provider }),
-    verificationConfig: configOf(config),
-    idempotencyKey: keyOf(key),
-    ingestToken: values.ingestToken,
-    concealed: values.concealed,
-    allowPaths: values.allowPaths,
-    handshake: handshakeOf(values.handshake),
-    answer: answer.isOwn ? { status: answer.status, body: answer.body, contentType: answer.contentType } : null,
-    enabled: values.enabled,
-  };
-  // What a provider is verified by goes with it.
-  const isSent = (name: string) => changed.has(name) || (name === 'verificationConfig' && changed.has('provider'));
-  return Object.fromEntries(Object.entries(all).filter(([name]) => isSent(name))) as Body;
+type Handshake = Required<Omit<SourceHandshake, 'type'>> & { type: SourceHandshake['type'] | 'none' };
+const NO_HANDSHAKE: Handshake = {
+  ...{ type: 'none', parameter: '', member: '', echoMember: '', verifyToken: '' },
+  ...{ algorithm: 'sha256', encoding: 'base64', prefix: '' },
+};
+
+interface Answer {
+  isOwn: boolean;
+  status: number | null;
+  body: string;
+  contentType: string;
 }
+const NO_ANSWER: Answer = { isOwn: false, status: 200, body: '', contentType: 'text/plain' };
 
-const claimsOf = ({ verificationConfig: { claims = {} } }: Source) => ({
-  claims: Object.entries(claims)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n'),
-});
+/** With the defaults of the API. */
+export const members = {
+  name: plain(''),
+  slug: {
+    ...plain(''),
+    write: (slug, { name }: { name: string }) => slug || slugOf(name),
+  } as Member<string>,
+  description: optional,
+  /** Empty: none that Hookyard knows. */
+  provider: {
+    ...plain(''),
+    write: (name, { verificationConfig }: { verificationConfig: Config }) =>
+      verificationConfig.type === 'provider' ? name : undefined,
+  } as Member<string>,
+  verificationConfig: {
+    start: NO_VERIFICATION,
+    read: ({ claims = {}, ...stored }: Source['verificationConfig']) => ({
+      ...NO_VERIFICATION,
+      ...stored,
+      claims: Object.entries(claims)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n'),
+    }),
+    write: configOf,
+    // What a provider is verified by goes with it.
+    with: ['provider'],
+  } as Member<Config>,
+  idempotencyKey: {
+    start: NO_KEY,
+    read: (key: Source['idempotencyKey']) =>
+      key
+        ? { by: keyKind(key), at: key.header ?? key.jsonPath ?? key.query ?? '', windowSeconds: key.windowSeconds }
+        : NO_KEY,
+    write: ({ by, at, windowSeconds }) =>
+      by === 'none' ? null : { ...(by === 'signature' ? { signature: true } : { [by]: at }), windowSeconds },
+  } as Member<Key>,
+  ingestToken: plain<Source['ingestToken']>('none'),
+  concealed: plain(false),
+  allowPaths: plain(false),
+  handshake: {
+    start: NO_HANDSHAKE,
+    read: (stored: Source['handshake']) => ({ ...NO_HANDSHAKE, ...stored, verifyToken: '' }),
+    write: handshakeOf,
+  } as Member<Handshake>,
+  answer: {
+    start: NO_ANSWER,
+    read: (stored: Source['answer']) => (stored ? { isOwn: true, ...stored } : NO_ANSWER),
+    write: ({ isOwn, status, body, contentType }) => (isOwn ? { status, body, contentType } : null),
+  } as Member<Answer>,
+  enabled: plain(true),
+};
 
-type Config = SourceValues['verificationConfig'];
+export type SourceValues = ValuesOf<typeof members>;
+export type Form = UseFormReturnType<SourceValues>;
 
 const TEMPLATE: readonly (keyof Config)[] = [
   ...(['header', 'algorithm', 'encoding', 'template', 'prefix', 'listSeparator', 'signaturePart'] as const),
@@ -167,6 +114,7 @@ const MEMBERS: Partial<Record<Config['type'], readonly (keyof Config)[]>> = {
   body_token: ['path'],
 };
 
+/** A secret that was left empty is not sent: the one that is stored stays. */
 function configOf(config: Config) {
   const { type, verifyToken, confirmSubscriptions, timestampHeader, timestampSeparator, claims } = config;
   if (type === 'none') return { type };
@@ -204,12 +152,7 @@ function keyKind({ signature, header, query }: NonNullable<Source['idempotencyKe
   return header === undefined ? 'jsonPath' : 'header';
 }
 
-function keyOf({ by, at, windowSeconds }: SourceValues['idempotencyKey']) {
-  if (by === 'none') return null;
-  return { ...(by === 'signature' ? { signature: true } : { [by]: at }), windowSeconds };
-}
-
-function handshakeOf({ type, parameter, ...rest }: SourceValues['handshake']) {
+function handshakeOf({ type, parameter, ...rest }: Handshake) {
   if (type === 'none') return null;
   if (type === 'ok') return { type };
   const { member, echoMember, verifyToken, algorithm, encoding, prefix } = rest;

@@ -1,0 +1,53 @@
+// A record as its form holds it, and back as the API takes it: each member is described once.
+
+export interface Member<Value> {
+  /** Of a new record: the default of the API. */
+  start: Value;
+  /** As the form holds what is stored. */
+  read: (stored: never) => Value;
+  /** As the API takes it; undefined: it is not sent. */
+  write: (value: Value, values: never, isNew: boolean) => unknown;
+  /** It is sent with a change of these, too. */
+  with?: string[];
+}
+
+export type Members = Record<string, Member<never>>;
+export type ValuesOf<M> = { [Name in keyof M]: M[Name] extends Member<infer Value> ? Value : never };
+
+/** Held as it is stored. */
+export const plain = <Value>(start: Value): Member<Value> => ({
+  start,
+  read: (stored: Value | null | undefined) => stored ?? start,
+  write: (value) => value,
+});
+
+/** A text; null is stored for an empty one. */
+export const optional: Member<string> = { ...plain(''), write: (text) => text || null };
+
+const byName = (members: Members, valueOf: (member: Member<unknown>, name: string) => unknown) =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, one]) => [name, valueOf(one as unknown as Member<unknown>, name)]),
+  );
+
+export const startOf = <M>(members: M) => byName(members as Members, ({ start }) => start) as ValuesOf<M>;
+
+export const valuesOf = <M>(members: M, record: object) =>
+  byName(members as Members, ({ read }, name) => read(record[name as never])) as ValuesOf<M>;
+
+/** The members that are sent: of a new record all, else those that were changed. */
+export function bodyOf<M>(members: M, values: ValuesOf<M>, changed: ReadonlySet<string>, isNew: boolean): object {
+  const all = byName(members as Members, (one, name) => one.write(values[name as keyof M], values as never, isNew));
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => {
+      const parts = [name, ...((members as Members)[name]?.with ?? [])];
+      return value !== undefined && (isNew || parts.some((part) => changed.has(part)));
+    }),
+  );
+}
+
+/** Texts in one field, with commas or spaces in between. */
+export const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+/** The members of a body that were changed. */
+export const changedOf = <Body extends object>(body: Body, changed: ReadonlySet<string>): Partial<Body> =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name))) as Partial<Body>;
