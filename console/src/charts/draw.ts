@@ -31,8 +31,12 @@ export function draw(
   { times, series, zone, stepMs, isLatency }: Drawn,
   onStep: (index: number, series: number) => void,
 ): () => void {
-  const style = getComputedStyle(place);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const colour = (name: string) => {
+    place.style.color = `var(${name})`;
+    const { color } = getComputedStyle(place);
+    place.style.color = '';
+    return color;
+  };
   const axis = { stroke: colour('--quiet'), ticks: { show: false }, font: '11px sans-serif' };
   const shown = isLatency ? series.map(({ values }) => values) : stacked(series);
   const text = isLatency ? durationText : countText;

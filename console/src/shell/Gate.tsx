@@ -1,7 +1,7 @@
 // Lets in who has a key: by the code of a link, by a key that is typed in, or by the one this tab has.
-import { Center, Loader } from '@mantine/core';
+import { Loader } from '@mantine/core';
 import { RouterProvider } from '@tanstack/react-router';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { CallerProvider } from '../api/caller.tsx';
 import { clientWith } from '../api/client.ts';
 import { queryClient, useAsk } from '../api/queries.ts';
@@ -9,7 +9,7 @@ import { session } from '../api/session.ts';
 import { told } from '../api/errors.ts';
 import { Failed } from '../components/Failed.tsx';
 import { router } from '../router.tsx';
-import { SignIn } from './SignIn.tsx';
+import { SignIn } from './later.ts';
 
 export function Gate({ code }: { code: string | null }) {
   const { key, ended } = useSyncExternalStore(session.subscribe, session.get);
@@ -23,7 +23,12 @@ export function Gate({ code }: { code: string | null }) {
   // What one key may see is not shown to the next.
   useEffect(() => (key === null ? queryClient.clear() : undefined), [key]);
   if (exchange.running) return <Waiting />;
-  if (key === null) return <SignIn ended={ended} linkProblem={exchange.problem} />;
+  if (key === null)
+    return (
+      <Suspense fallback={<Waiting />}>
+        <SignIn ended={ended} linkProblem={exchange.problem} />
+      </Suspense>
+    );
   return <SignedIn key={key} />;
 }
 
@@ -62,8 +67,8 @@ function SignedIn() {
 
 function Waiting() {
   return (
-    <Center h="100vh">
+    <div className="waiting">
       <Loader aria-label="Loading" />
-    </Center>
+    </div>
   );
 }

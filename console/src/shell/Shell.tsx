@@ -1,7 +1,7 @@
 // What is around every page: sidebar, search, time range and zone, who is signed in, and whether the API answers.
-import { ActionIcon, AppShell, Burger, Menu, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { DotsHorizontalIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { DotsHorizontalIcon, HamburgerMenuIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { useCaller } from '../api/caller.tsx';
@@ -11,9 +11,9 @@ import { Loading } from '../components/Failed.tsx';
 import { Callout } from '../components/ui.tsx';
 import { plain, plural } from '../format.ts';
 import { Keys } from './Keys.tsx';
-import { openPalette, Palette } from './later.ts';
+import { CustomRange, openPalette, Palette } from './later.ts';
 import { Sidebar } from './Sidebar.tsx';
-import { CustomRange, TimeMenu } from './TimeMenu.tsx';
+import { TimeMenu } from './TimeMenu.tsx';
 
 const NARROW_PLACE = 'hookyard.sidebar';
 
@@ -29,16 +29,19 @@ export function Shell() {
     setNarrow(next);
   };
   return (
-    <AppShell
-      layout="alt"
-      header={{ height: 48 }}
-      navbar={{ width: isNarrow ? 56 : 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding={{ base: 'md', sm: 'lg' }}
-      transitionDuration={0}
-    >
-      <AppShell.Header px={{ base: 'md', sm: 'lg' }} className="row row-between row-line">
+    <div className="shell">
+      <header className="row row-between row-line">
         <div className="row row-line">
-          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="xs" aria-label="Menu" />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            onClick={toggle}
+            hiddenFrom="sm"
+            aria-label="Menu"
+            aria-expanded={isOpen}
+          >
+            <HamburgerMenuIcon />
+          </ActionIcon>
           <button type="button" className="search-box" onClick={() => void openPalette()} aria-keyshortcuts="/">
             <MagnifyingGlassIcon aria-hidden="true" />
             <span>Search</span>
@@ -49,22 +52,27 @@ export function Shell() {
           <TimeMenu />
           <Account />
         </div>
-      </AppShell.Header>
-      <AppShell.Navbar p="xs" className="side" data-narrow={isNarrow && !isOpen ? '' : undefined}>
+      </header>
+      <aside
+        className="side"
+        aria-label="Sidebar"
+        data-open={isOpen ? '' : undefined}
+        data-narrow={isNarrow && !isOpen ? '' : undefined}
+      >
         <Sidebar path={path} isNarrow={isNarrow && !isOpen} onNarrow={narrow} onClose={close} />
-      </AppShell.Navbar>
-      <AppShell.Main id="page">
+      </aside>
+      <main id="page">
         <ConnectionLost />
-        <CustomRange />
         <Suspense fallback={<Loading />}>
+          <CustomRange />
           <Outlet />
         </Suspense>
-      </AppShell.Main>
+      </main>
       <Suspense fallback={null}>
         <Palette />
       </Suspense>
       <Keys />
-    </AppShell>
+    </div>
   );
 }
 

@@ -1,9 +1,8 @@
-// The time range of the page and the time zone, once for all pages. Both are kept: the range in the address, the zone
-// in the browser.
-import { Button, Menu, TextInput } from '@mantine/core';
-import { ClockIcon, Cross2Icon } from '@radix-ui/react-icons';
+// The time range of the page and the time zone, once for all pages. Both are kept: the range in the address, the zone in the browser.
+import { Button, Menu } from '@mantine/core';
+import { ClockIcon } from '@radix-ui/react-icons';
 import { useRouterState } from '@tanstack/react-router';
-import { localZoneName, timeText, type Zone, zoneName } from '../format.ts';
+import { localZoneName, type Zone, zoneName } from '../format.ts';
 import { pages } from '../pages/index.ts';
 import { isRangeName, RANGES, type RangeName, usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
@@ -18,7 +17,8 @@ const RANGE_LABELS: Record<RangeName | 'all', string> = {
 /** Lists may show all that is kept; figures reach back a month. */
 const WITH_ALL = ['/events', '/deliveries', '/audit', '/replays/new'];
 
-function usePage() {
+/** The row of the page that is shown. */
+export function usePage() {
   const route = String(useRouterState({ select: (state) => state.matches.at(-1)?.fullPath }) ?? '');
   return pages.find(({ path }) => path === (route === '/' ? '/' : route.replace(/\/$/, '')));
 }
@@ -80,46 +80,5 @@ export function TimeMenu() {
         )}
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-/** From when to when, where a custom range is chosen. */
-export function CustomRange() {
-  const [search, set] = usePageSearch();
-  const page = usePage();
-  if (!page?.range || (search.from === undefined && search.to === undefined)) return null;
-  return (
-    <search className="page row" aria-label="Custom range">
-      <Moment name="from" label="From" />
-      <Moment name="to" label="To" />
-      <Button
-        variant="default"
-        leftSection={<Cross2Icon />}
-        onClick={() => set({ from: undefined, to: undefined, range: undefined })}
-      >
-        Clear range
-      </Button>
-    </search>
-  );
-}
-
-function Moment({ name, label }: { name: 'from' | 'to'; label: string }) {
-  const [search, set] = usePageSearch();
-  const { zone } = useZone();
-  const shown = search[name] ? timeText(search[name], zone).replace(' ', 'T') : '';
-  return (
-    <TextInput
-      type="datetime-local"
-      step={1}
-      label={`${label} (${zoneName(zone)})`}
-      key={shown}
-      defaultValue={shown}
-      onBlur={(event) => {
-        const text = event.currentTarget.value;
-        if (text === shown) return;
-        // Without a zone a browser reads it as local.
-        set({ [name]: text === '' ? undefined : new Date(zone === 'utc' ? `${text}Z` : text).toISOString() });
-      }}
-    />
   );
 }

@@ -2,6 +2,8 @@
 import { lazy } from 'react';
 
 export const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }));
+export const SignIn = lazy(async () => ({ default: (await import('./SignIn.tsx')).SignIn }));
+export const CustomRange = lazy(async () => ({ default: (await import('./CustomRange.tsx')).CustomRange }));
 export const KeysDialog = lazy(async () => ({ default: (await import('./KeysDialog.tsx')).KeysDialog }));
 export const Notifications = lazy(async () => ({ default: (await import('./Notifications.tsx')).Notifications }));
 
