@@ -1,6 +1,6 @@
 // A list of records: columns, selection, pages, keys (`j k o x`). Loading, failed and empty look different.
 import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
-import { ColumnsIcon } from '@radix-ui/react-icons';
+import { ColumnsIcon } from './icons.tsx';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, totalText } from '../format.ts';
 import { isTyping } from '../shell/typing.ts';

@@ -2,7 +2,7 @@
 // command.
 import { ActionIcon, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { DownloadIcon } from '@radix-ui/react-icons';
+import { DownloadIcon } from './icons.tsx';
 import type { ListName } from '@hookyard/client';
 import { useCaller } from '../api/caller.tsx';
 import type { Input, Item } from '../api/client.ts';

@@ -1,6 +1,6 @@
 // The page of a list: filters, which the address has, its records, what can be done with many, and a way to make one.
 import { Button } from '@mantine/core';
-import { PlusIcon } from '@radix-ui/react-icons';
+import { PlusIcon } from './icons.tsx';
 import { useNavigate } from '@tanstack/react-router';
 import type { ListName } from '@hookyard/client';
 import { type ReactNode, useState } from 'react';

@@ -1,5 +1,5 @@
 // The head of a page: its title, which the window has too, what can be done, and the lists beside it.
-import { ChevronLeftIcon } from '@radix-ui/react-icons';
+import { ChevronLeftIcon } from './icons.tsx';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { useCaller } from '../api/caller.tsx';

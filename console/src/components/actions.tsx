@@ -2,7 +2,7 @@
 import { ActionIcon, Button, type ButtonProps, Group, Menu, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { DotsVerticalIcon } from '@radix-ui/react-icons';
+import { DotsVerticalIcon } from './icons.tsx';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';

@@ -1,6 +1,6 @@
 // Filters of lists. Each is a member of the address (search.ts), so that what is seen can be sent to somebody.
 import { ActionIcon, Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
-import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon } from './icons.tsx';
 import { useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { type SingleScope, useCaller } from '../api/caller.tsx';

@@ -1,6 +1,6 @@
 // The small parts that pages are made of (DESIGN.md, "Components").
 import { notifications } from '@mantine/notifications';
-import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from '@radix-ui/react-icons';
+import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from './icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { plain, sentence } from '../format.ts';

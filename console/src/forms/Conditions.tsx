@@ -1,6 +1,6 @@
 // Conditions of a filter, as rows: field, operator, value.
 import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { PlusIcon } from '@radix-ui/react-icons';
+import { PlusIcon } from '../components/icons.tsx';
 import type { FilterCondition } from '@hookyard/client';
 import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';

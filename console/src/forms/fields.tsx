@@ -14,7 +14,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { Cross2Icon, PlusIcon } from '../components/icons.tsx';
 import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';

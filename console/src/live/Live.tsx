@@ -2,7 +2,7 @@
 // does not do, the list is asked for again and again, and the page says why.
 import { Button } from '@mantine/core';
 import { useDocumentVisibility } from '@mantine/hooks';
-import { PauseIcon, PlayIcon } from '@radix-ui/react-icons';
+import { PauseIcon, PlayIcon } from '../components/icons.tsx';
 import type { Event } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { queryClient } from '../api/queries.ts';

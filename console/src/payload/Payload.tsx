@@ -1,6 +1,6 @@
 // A payload as a tree, as text or as bytes. Nothing of it becomes a part of the page: it is always text, in lines.
 import { ActionIcon, SegmentedControl } from '@mantine/core';
-import { CopyIcon, DownloadIcon } from '@radix-ui/react-icons';
+import { CopyIcon, DownloadIcon } from '../components/icons.tsx';
 import { useMemo, useState } from 'react';
 import { copy } from '../components/ui.tsx';
 import { plain, sentence, sizeText } from '../format.ts';

@@ -1,5 +1,5 @@
 // What a schema, a filter or a transform made of a sample.
-import { CheckIcon, Cross2Icon } from '@radix-ui/react-icons';
+import { CheckIcon, Cross2Icon } from '../components/icons.tsx';
 import type { FilterResult, SchemaResult, TransformResult } from '@hookyard/client';
 import { Editor } from '../editor/Editor.tsx';
 import { durationText, plain } from '../format.ts';

@@ -1,6 +1,6 @@
 // The time range of the page where it is none of those that the menu offers.
 import { Button, TextInput } from '@mantine/core';
-import { Cross2Icon } from '@radix-ui/react-icons';
+import { Cross2Icon } from '../components/icons.tsx';
 import { timeText, zoneName } from '../format.ts';
 import { usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';

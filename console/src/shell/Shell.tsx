@@ -1,7 +1,7 @@
 // What is around every page: sidebar, search, time range and zone, who is signed in, and whether the API answers.
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { DotsHorizontalIcon, HamburgerMenuIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { DotsHorizontalIcon, HamburgerMenuIcon, MagnifyingGlassIcon } from '../components/icons.tsx';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { useCaller } from '../api/caller.tsx';

@@ -12,7 +12,7 @@ import {
   MixerHorizontalIcon,
   PaperPlaneIcon,
   Share1Icon,
-} from '@radix-ui/react-icons';
+} from '../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { useCaller, useMay } from '../api/caller.tsx';

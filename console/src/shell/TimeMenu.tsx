@@ -1,6 +1,6 @@
 // The time range of the page and the time zone, once for all pages. Both are kept: the range in the address, the zone in the browser.
 import { Button, Menu } from '@mantine/core';
-import { ClockIcon } from '@radix-ui/react-icons';
+import { ClockIcon } from '../components/icons.tsx';
 import { useRouterState } from '@tanstack/react-router';
 import { localZoneName, type Zone, zoneName } from '../format.ts';
 import { pages } from '../pages/index.ts';

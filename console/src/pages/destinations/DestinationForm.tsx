@@ -2,7 +2,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { UseFormReturnType } from '@mantine/form';
-import { PlusIcon } from '@radix-ui/react-icons';
+import { PlusIcon } from '../../components/icons.tsx';
 import type { Destination } from '@hookyard/client';
 import { copy } from '../../components/ui.tsx';
 import { ENABLED, type Entry, type Field, NAME_FIELDS, RemoveButton } from '../../forms/fields.tsx';

@@ -1,5 +1,12 @@
 // A route as a drawn flow: source, rules, destinations and failovers, with the figures of the time range at each step.
-import { CodeIcon, EnterIcon, ExitIcon, FileTextIcon, MixerHorizontalIcon, ShuffleIcon } from '@radix-ui/react-icons';
+import {
+  CodeIcon,
+  EnterIcon,
+  ExitIcon,
+  FileTextIcon,
+  MixerHorizontalIcon,
+  ShuffleIcon,
+} from '../../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { Metrics, Route } from '@hookyard/client';
 import type { ComponentType, ReactNode } from 'react';

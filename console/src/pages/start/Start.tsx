@@ -1,7 +1,7 @@
 // The guide of an empty installation: create source, destination and route in one form, send a sample, watch it arrive,
 // break the route and repair it.
 import { Button, Code, PasswordInput, Select, TextInput } from '@mantine/core';
-import { CheckIcon } from '@radix-ui/react-icons';
+import { CheckIcon } from '../../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { Provider, Route, Source } from '@hookyard/client';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
