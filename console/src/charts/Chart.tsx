@@ -5,7 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { ApiCall } from '../api/curl.ts';
 import { ExportMenu } from '../components/ExportMenu.tsx';
-import { Card, Empty } from '../components/ui.tsx';
+import { Card, Empty, Table } from '../components/ui.tsx';
 import { countText, timeText } from '../format.ts';
 import { useZone } from '../zone.tsx';
 
@@ -91,44 +91,30 @@ function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) 
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="small">View as table</summary>
       {isOpen && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
-        <section className="table scroll" aria-label={`${title}: steps`} tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">From</th>
-                {series.map(({ label }) => (
-                  <th key={label} scope="col" className="number">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {steps.map(({ at, index }) => (
-                <tr key={at}>
-                  <th scope="row">{timeText(at, zone)}</th>
-                  {series.map(({ label, values }, which) => {
-                    const value = values[index] ?? 0;
-                    const { to, search } = listOf(which, iso(at), iso(at + stepMs));
-                    const text = isLatency ? `${countText(Math.round(value))} ms` : countText(value);
-                    return (
-                      <td key={label} className="number">
-                        {value === 0 ? (
-                          '–'
-                        ) : (
-                          <Link to={to} search={search as never} aria-label={`${text} ${label}, ${timeText(at, zone)}`}>
-                            {text}
-                          </Link>
-                        )}
-                      </td>
-                    );
-                  })}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          title={`${title}: steps`}
+          className="scroll numbers"
+          heads={['From', ...series.map(({ label }) => label)]}
+          rows={steps.map(({ at, index }) => [
+            timeText(at, zone),
+            ...series.map(({ label, values }, which) => {
+              const value = values[index] ?? 0;
+              const { to, search } = listOf(which, iso(at), iso(at + stepMs));
+              const text = isLatency ? `${countText(Math.round(value))} ms` : countText(value);
+              if (value === 0) return '–';
+              return (
+                <Link
+                  key={label}
+                  to={to}
+                  search={search as never}
+                  aria-label={`${text} ${label}, ${timeText(at, zone)}`}
+                >
+                  {text}
+                </Link>
+              );
+            }),
+          ])}
+        />
       )}
     </details>
   );

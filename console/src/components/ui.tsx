@@ -194,6 +194,48 @@ export async function copy(text: string, what: string): Promise<void> {
   }
 }
 
+interface TableProps {
+  title: string;
+  className?: string;
+  heads?: string[];
+  /** The first cell of each is its name. */
+  rows: ReactNode[][];
+}
+
+/** A few rows without actions. */
+export function Table({ title, className = 'table-wrap', heads = [], rows }: TableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
+    <section className={`table ${className}`} aria-label={title} tabIndex={0}>
+      <table>
+        {heads.length > 0 && (
+          <thead>
+            <tr>
+              {heads.map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>
+          {rows.map(([first, ...cells], row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows and cells are told by their place
+            <tr key={row}>
+              <th scope="row">{first}</th>
+              {cells.map((cell, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: rows and cells are told by their place
+                <td key={column}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
 /** What a list says when there is nothing in it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (

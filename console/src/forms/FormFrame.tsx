@@ -2,7 +2,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Failed } from '../components/Failed.tsx';
-import { Callout } from '../components/ui.tsx';
+import { Callout, Table } from '../components/ui.tsx';
 import { plain, plural, shortened } from '../format.ts';
 import type { Conflict, RecordForm } from './useRecordForm.ts';
 
@@ -60,14 +60,24 @@ interface ResolveProps<Values> {
 }
 
 function Resolve<Values extends object>({ conflict, values, settle }: ResolveProps<Values>) {
-  const { theirs } = conflict;
+  const { stored, theirs, own } = conflict;
   return (
     <Callout tone="warn" role="alert" title="Changed by someone else">
       <p>
         Nothing was saved, and nothing you typed is lost.
         {theirs.length === 0 && ' The other change affects a secret or a pause, which this form does not show.'}
       </p>
-      {theirs.length > 0 && <Table conflict={conflict} values={values} />}
+      {theirs.length > 0 && (
+        <Table
+          title="Conflicting changes"
+          heads={['Field', 'Current value', 'Your value']}
+          rows={theirs.map((name) => [
+            name,
+            <bdi key="theirs">{shown(stored[name])}</bdi>,
+            own.includes(name) ? <bdi key="own">{shown(values[name])}</bdi> : 'unchanged',
+          ])}
+        />
+      )}
       <Group mt="sm">
         <Button onClick={() => settle(true)}>Keep my changes</Button>
         <Button variant="default" onClick={() => settle(false)}>
@@ -75,34 +85,5 @@ function Resolve<Values extends object>({ conflict, values, settle }: ResolvePro
         </Button>
       </Group>
     </Callout>
-  );
-}
-
-function Table<Values extends object>({ conflict, values }: Pick<ResolveProps<Values>, 'conflict' | 'values'>) {
-  const { stored, theirs, own } = conflict;
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too
-    <section className="table table-wrap" aria-label="Conflicting changes" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Current value</th>
-            <th scope="col">Your value</th>
-          </tr>
-        </thead>
-        <tbody>
-          {theirs.map((name) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <bdi>{shown(stored[name])}</bdi>
-              </td>
-              <td>{own.includes(name) ? <bdi>{shown(values[name])}</bdi> : 'unchanged'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }

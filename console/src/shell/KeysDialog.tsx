@@ -1,5 +1,6 @@
 // The keys of all pages.
-import { Modal, Table } from '@mantine/core';
+import { Modal } from '@mantine/core';
+import { Table } from '../components/ui.tsx';
 
 const KEYS: [string, string][] = [
   ['/ or ⌘K', 'Search'],
@@ -11,21 +12,16 @@ const KEYS: [string, string][] = [
   ['?', 'Keyboard shortcuts'],
 ];
 
-export function KeysDialog({ onClose }: { onClose: () => void }) {
-  return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts">
-      <Table>
-        <Table.Tbody>
-          {KEYS.map(([key, what]) => (
-            <Table.Tr key={key}>
-              <Table.Th scope="row">
-                <kbd className="key">{key}</kbd>
-              </Table.Th>
-              <Table.Td>{what}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
-  );
-}
+export const KeysDialog = ({ onClose }: { onClose: () => void }) => (
+  <Modal opened onClose={onClose} title="Keyboard shortcuts">
+    <Table
+      title="Keys"
+      rows={KEYS.map(([key, what]) => [
+        <kbd key="key" className="key">
+          {key}
+        </kbd>,
+        what,
+      ])}
+    />
+  </Modal>
+);

@@ -4,10 +4,11 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Attempt, DeliveryWithAttempts } from '@hookyard/client';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
-import { useAct, useAsk } from '../../api/queries.ts';
+import { queryClient, useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
@@ -206,46 +207,37 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
   return <p className="small quiet">{parts.join(' · ')}</p>;
 }
 
-function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
+function Actions({ delivery: { id, status } }: { delivery: DeliveryWithAttempts }) {
   const mayWrite = useMay('deliveries:write');
   const navigate = useNavigate();
-  const stale = ['getDelivery', 'listDeliveries', 'getEvent', 'listEvents'] as const;
-  const retry = useAct('retryDelivery', stale);
-  const cancel = useAct('cancelDelivery', stale);
-  const replay = useAct('replayDelivery', stale);
+  const [running, setRunning] = useState<string | null>(null);
   if (!mayWrite) return null;
-  const { id } = delivery;
-  const say = (message: string) => notifications.show({ message });
-  const onError = (error: Error) =>
-    notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
-  const replayed = ({ deliveryId }: { deliveryId: string }) => {
-    say('Replayed as a new delivery');
+  const act = async (verb: string, run: () => Promise<string>) => {
+    setRunning(verb);
+    try {
+      notifications.show({ message: await run() });
+      await queryClient.invalidateQueries();
+    } catch (error) {
+      notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
+    }
+    setRunning(null);
+  };
+  const button = (verb: string, run: () => Promise<string>, variant = 'filled') => (
+    <Button variant={variant} loading={running === verb} onClick={() => void act(verb, run)}>
+      {verb}
+    </Button>
+  );
+  const cancel = () => call('cancelDelivery', { id }).then(() => 'Delivery cancelled');
+  const retry = () => call('retryDelivery', { id }).then(() => 'Retry started');
+  const replay = async () => {
+    const { deliveryId } = await call('replayDelivery', { id });
     void navigate({ to: `/deliveries/${deliveryId}` });
+    return 'Replayed as a new delivery';
   };
   return (
     <>
-      {isOpen(delivery.status) && (
-        <Button
-          variant="default"
-          loading={cancel.isPending}
-          onClick={() => cancel.mutate({ id }, { onError, onSuccess: () => say('Delivery cancelled') })}
-        >
-          Cancel
-        </Button>
-      )}
-      {delivery.status === 'retrying' && (
-        <Button
-          loading={retry.isPending}
-          onClick={() => retry.mutate({ id }, { onError, onSuccess: () => say('Retry started') })}
-        >
-          Retry now
-        </Button>
-      )}
-      {!isOpen(delivery.status) && (
-        <Button loading={replay.isPending} onClick={() => replay.mutate({ id }, { onError, onSuccess: replayed })}>
-          Replay
-        </Button>
-      )}
+      {isOpen(status) ? button('Cancel', cancel, 'default') : button('Replay', replay)}
+      {status === 'retrying' && button('Retry now', retry)}
     </>
   );
 }

@@ -12,7 +12,7 @@ import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, type Fact, Facts, Mono, Name, PageLink, Status, stateOf } from '../../components/ui.tsx';
+import { Callout, Card, type Fact, Facts, Mono, Name, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
 import { durationText, plain, plural, sentence } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
@@ -179,30 +179,17 @@ function StoreSettings({ of }: { of: Exclude<Destination, { type: 'http' }> }) {
         />
       </Card>
       {of.fieldMapping.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too
-        <section className="table table-box" aria-label="Field mapping" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {['Column', 'Path', 'Type', 'Default'].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {of.fieldMapping.map((rule) => (
-                <tr key={rule.target}>
-                  <th scope="row">{plain(rule.target)}</th>
-                  <td>{plain(rule.source)}</td>
-                  <td>{rule.type}</td>
-                  <td>{plain(rule.default ?? '–')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          title="Field mapping"
+          className="table-box"
+          heads={['Column', 'Path', 'Type', 'Default']}
+          rows={of.fieldMapping.map((rule) => [
+            plain(rule.target),
+            plain(rule.source),
+            rule.type,
+            plain(rule.default ?? '–'),
+          ])}
+        />
       )}
     </>
   );

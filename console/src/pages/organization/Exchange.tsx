@@ -26,22 +26,20 @@ interface Outcome {
 }
 
 export function Exchange() {
-  const may = {
-    readDestinations: useMay('destinations:read'),
-    readRoutes: useMay('routes:read'),
-    writeDestinations: useMay('destinations:write'),
-    writeRoutes: useMay('routes:write'),
-  };
+  const readDestinations = useMay('destinations:read');
+  const readRoutes = useMay('routes:read');
+  const writeDestinations = useMay('destinations:write');
+  const writeRoutes = useMay('routes:write');
   return (
     <Page
       title="Import and export"
       note="Move destinations and routes between organizations as JSON files. Import destinations first: routes refer to them by slug."
     >
       <div className="grid-2">
-        {may.readDestinations && <Export kind="destinations" />}
-        {may.readRoutes && <Export kind="routes" />}
-        {may.writeDestinations && <Import kind="destinations" />}
-        {may.writeRoutes && <Import kind="routes" />}
+        {readDestinations && <Export kind="destinations" />}
+        {readRoutes && <Export kind="routes" />}
+        {writeDestinations && <Import kind="destinations" />}
+        {writeRoutes && <Import kind="routes" />}
       </div>
     </Page>
   );
