@@ -79,7 +79,7 @@ export function Resume({ kind, of: { id, paused } }: { kind: Kind; of: { id: str
       <NumberInput
         label="Rate limit (per second)"
         placeholder="50"
-        description="Leave empty for the server default."
+        description="Leave empty to use the server default."
         min={1}
         max={MOST_PER_SECOND}
         allowDecimal={false}

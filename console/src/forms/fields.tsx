@@ -43,7 +43,7 @@ function useChoices(list: Listed, leaveOut: readonly string[] = [], enabled = tr
   const note = error
     ? `Could not load the list: ${told(error).message}`
     : data?.isCut
-      ? `Shows the first ${records.length}.`
+      ? `Showing the first ${records.length}.`
       : undefined;
   return { choices, note, isLoading: data === undefined && error === null };
 }

@@ -11,9 +11,9 @@ export const CONFIGS: Record<ChannelType, { name: string; label: string; help?: 
     { name: 'secret', label: 'Secret', help: 'Signs the messages (Standard Webhooks, whsec_…).' },
   ],
   slack: [{ name: 'url', label: 'Incoming webhook URL' }],
-  teams: [{ name: 'url', label: 'Workflow URL', help: 'Of a workflow that is triggered by a webhook.' }],
+  teams: [{ name: 'url', label: 'Workflow URL', help: 'From a workflow triggered by a webhook.' }],
   pagerduty: [
-    { name: 'routingKey', label: 'Integration key', help: 'Of an Events API v2 integration.' },
+    { name: 'routingKey', label: 'Integration key', help: 'From an Events API v2 integration.' },
     { name: 'severity', label: 'Severity', choices: ['critical', 'error', 'warning', 'info'] },
     { name: 'region', label: 'Region', choices: ['us', 'eu'] },
   ],

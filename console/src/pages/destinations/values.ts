@@ -65,7 +65,7 @@ const accessKeys: ConfigField[] = [
 const endpoint: ConfigField = {
   name: 'endpoint',
   label: 'Endpoint',
-  help: 'Only if the storage provider does not use its default URL.',
+  help: 'Only for a custom endpoint.',
   placeholder: 'https://',
   isOptional: true,
 };

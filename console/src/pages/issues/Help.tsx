@@ -103,9 +103,9 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     <>Fix the schema of {the(issue, 'route')}, or the payloads of the sender.</>,
   ],
   signature_failing: (issue) => [
-    <>Check what was refused: {refusedOf(issue)}.</>,
+    <>Review the {refusedOf(issue)}.</>,
     <>Edit {the(issue, 'source')} and enter the secret its sender signs with.</>,
-    'Ask the sender to resend the refused webhooks: they were not stored.',
+    'Refused webhooks are not stored. Ask the sender to send them again.',
   ],
   warehouse_not_writable: (issue) => [
     <>Check the error of the last file on {the(issue, 'destination')}.</>,
@@ -113,11 +113,11 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   ],
   quota_reached: () => [
     <>
-      Check your usage: <Link to="/usage">Usage</Link>.
+      See your <Link to="/usage">Usage</Link>.
     </>,
     'Send less, or ask the operator for a higher limit.',
   ],
-  ingest_refused: (issue) => [<>Check what was refused and why: {refusedOf(issue)}.</>],
+  ingest_refused: (issue) => [<>Review the causes: {refusedOf(issue)}.</>],
   notification_failing: (issue) => [
     <>Check the notification addresses of {the(issue, 'route')}.</>,
     'If the addresses are correct, the mail server rejects them or is unreachable: contact the operator.',

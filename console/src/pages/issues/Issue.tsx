@@ -77,7 +77,7 @@ export function IssuePage() {
 }
 
 const STATES = {
-  Open: 'nobody is working on it yet.',
+  Open: 'no one is working on it yet.',
   Acknowledged: 'someone is working on it. It still resolves automatically.',
   Ignored: 'failures are counted, but nobody is notified until it is reopened.',
   Resolved: 'fixed, or closed by a user. Another failure within an hour reopens it.',

@@ -93,9 +93,7 @@ function Recipients() {
       }
     >
       <div className="stack">
-        <p className="quiet">
-          If the operator requires confirmation, an address receives email only after its owner confirms it.
-        </p>
+        <p className="quiet">If the operator requires it, an address receives email only after its owner confirms.</p>
         <DataTable
           title="Recipients"
           columns={mayWrite ? all : columns}

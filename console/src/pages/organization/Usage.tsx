@@ -98,7 +98,7 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      note="Requests over a limit receive a 429 response. The operator sets the limits."
+      note="Requests over a limit are rejected with 429. Limits are set by the operator."
       actions={<ExportMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
     >
       <Loaded answer={answer}>

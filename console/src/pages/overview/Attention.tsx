@@ -90,7 +90,7 @@ export function Attention() {
           tone={successRate < FAILING_BELOW ? 'bad' : 'warn'}
           action={['View destination', `/destinations/${id}`]}
         >
-          <Name id={id} name={name} /> <span className="quiet">delivers {successRate}% successfully</span>
+          <Name id={id} name={name} /> <span className="quiet">success rate {successRate}%</span>
         </Line>
       ))}
       <More

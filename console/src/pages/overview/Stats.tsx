@@ -131,7 +131,7 @@ function Waiting() {
       to="/deliveries"
       search={{ status: WAITING.join(','), range: 'all' }}
       value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
-      note={oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none'}
+      note={oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none waiting'}
     />
   );
 }

@@ -166,6 +166,6 @@ const Cancel = ({ id }: { id: string }) => (
     run={() => call('cancelEventReplay', { id })}
     said="Replay stopped"
   >
-    <p>No more deliveries are created; those already created continue. A new replay can take the rest.</p>
+    <p>No more deliveries are created; those already created continue. To replay the rest, start a new replay.</p>
   </ConfirmedAction>
 );
