@@ -126,7 +126,8 @@ describe('destinations in the console', () => {
       await page.getByLabel('Forward the query string').check();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('tab', { name: 'Settings' }).click();
-      await seen(page, /^7, 1/);
+      await page.getByText('Maximum retries').waitFor();
+      await page.getByRole('definition').getByText('7', { exact: true }).waitFor();
       await page.getByRole('tab', { name: 'Overview' }).click();
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByText('Test succeeded').waitFor();

@@ -89,7 +89,7 @@ describe('the pages of sources', function () {
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console Check', level: 1, exact: true }).waitFor();
       await page.getByRole('tab', { name: 'Settings' }).click();
-      await seen(page, /\?hub\.challenge=/);
+      await page.getByRole('definition').getByText('hub.challenge').first().waitFor();
       const query = 'hub.challenge=abc&hub.verify_token=a+verify+token+of+many+letters';
       expect(await asked(query)).to.deep.equal([200, '{"hub.challenge":"abc"}']);
       await page.getByRole('button', { name: 'Edit', exact: true }).click();

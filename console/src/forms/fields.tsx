@@ -18,7 +18,9 @@ import { Cross2Icon, PlusIcon } from '../components/icons.tsx';
 import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';
-import { plain } from '../format.ts';
+import { Names } from '../components/names.tsx';
+import type { Fact } from '../components/ui.tsx';
+import { countText, plain } from '../format.ts';
 
 export type Choices = readonly { value: string; label: string }[];
 
@@ -198,6 +200,8 @@ interface Section {
 interface Node {
   node: ReactNode;
   paths?: string[];
+  /** The same, where it is only shown. */
+  facts?: Fact[];
 }
 
 /** A field, several beside each other, a section, or something of its own. */
@@ -327,6 +331,32 @@ interface FieldInput {
   value: unknown;
   onChange: (value: unknown) => void;
   error?: ReactNode;
+}
+
+/** What the form has, where it is only shown. */
+export const factsOf = (entries: Entry[], values: object): Fact[] =>
+  entries.flatMap((entry): Fact[] => {
+    if (!entry) return [];
+    if ('node' in entry) return entry.facts ?? [];
+    if (Array.isArray(entry)) return factsOf(entry, values);
+    if ('fields' in entry) return factsOf(entry.fields, values);
+    const value = entry.path.split('.').reduce<unknown>((part, name) => part?.[name as never], values);
+    const isShown = entry.kind !== 'secret' && !['name', 'description', 'enabled'].includes(entry.path);
+    return [isShown && [entry.label, shownOf(entry, value)]];
+  });
+
+function shownOf({ kind, choices, list, placeholder }: Field, value: unknown): ReactNode {
+  if (kind === 'flag') return value ? 'Yes' : 'No';
+  const texts = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== '');
+  if (list && texts.length > 0) return <Names list={list} ids={texts as string[]} />;
+  const labelOf = (one: unknown) =>
+    typeof one === 'number' ? countText(one) : (choices?.find((choice) => choice.value === one)?.label ?? String(one));
+  const text = texts.map((one) => (Array.isArray(one) ? one.join(': ') : labelOf(one))).join(', ');
+  return text === '' ? (
+    <span className="quiet">{choices?.[0]?.value === '' ? choices[0].label : (placeholder ?? '–')}</span>
+  ) : (
+    plain(text)
+  );
 }
 
 /** An error that belongs to no field. */

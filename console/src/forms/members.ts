@@ -15,14 +15,14 @@ export type Members = Record<string, Member<never>>;
 export type ValuesOf<M> = { [Name in keyof M]: M[Name] extends Member<infer Value> ? Value : never };
 
 /** Held as it is stored. */
-export const plain = <Value>(start: Value): Member<Value> => ({
+export const asStored = <Value>(start: Value): Member<Value> => ({
   start,
   read: (stored: Value | null | undefined) => stored ?? start,
   write: (value) => value,
 });
 
 /** A text; null is stored for an empty one. */
-export const optional: Member<string> = { ...plain(''), write: (text) => text || null };
+export const optional: Member<string> = { ...asStored(''), write: (text) => text || null };
 
 const byName = (members: Members, valueOf: (member: Member<unknown>, name: string) => unknown) =>
   Object.fromEntries(

@@ -1,13 +1,14 @@
 // The pages with the form of a record: of a new one, and of one that is stored.
-import type { UseFormReturnType } from '@mantine/form';
+import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
 import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { Page } from '../components/Page.tsx';
 import { EditPage } from '../components/RecordPage.tsx';
+import { Card, type Fact, Facts } from '../components/ui.tsx';
 import { sentence } from '../format.ts';
 import { FormFrame } from './FormFrame.tsx';
-import { type Entry, errorsBeside, Fields } from './fields.tsx';
+import { type Entry, errorsBeside, factsOf, Fields } from './fields.tsx';
 import { bodyOf, startOf, type ValuesOf, valuesOf } from './members.ts';
 import { useRecordForm } from './useRecordForm.ts';
 
@@ -75,5 +76,14 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
         }}
       </EditPage>
     ),
+    /** What is stored, in the words of the form. Its key is to be the version: it shows one. */
+    Settings: ({ of, more = [] }: { of: Saved; more?: Fact[] }) => {
+      const form = useForm<ValuesOf<M>>({ initialValues: valuesOf(members, of) });
+      return (
+        <Card>
+          <Facts isWide of={[...factsOf(useEntries(form, of), form.values), ...more]} />
+        </Card>
+      );
+    },
   };
 }

@@ -1,7 +1,7 @@
 // Creates or changes an alert channel.
 import type { AlertChannel } from '@hookyard/client';
 import { ENABLED, type Entry } from '../../forms/fields.tsx';
-import { type Member, plain, type ValuesOf } from '../../forms/members.ts';
+import { type Member, asStored, type ValuesOf } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf } from '../../words/choices.ts';
 import { KIND_CHOICES } from '../../words/issues.ts';
@@ -16,11 +16,11 @@ const EMPTY_CONFIG: Record<string, string> = {
 };
 
 /** None chosen means all. */
-const orAll: Member<string[]> = { ...plain<string[]>([]), write: (chosen) => (chosen.length === 0 ? null : chosen) };
+const orAll: Member<string[]> = { ...asStored<string[]>([]), write: (chosen) => (chosen.length === 0 ? null : chosen) };
 
 const members = {
-  name: plain(''),
-  type: plain<ChannelType>('mail'),
+  name: asStored(''),
+  type: asStored<ChannelType>('mail'),
   config: {
     start: EMPTY_CONFIG,
     read: (stored: Record<string, string>) => ({ ...EMPTY_CONFIG, ...stored }),
@@ -32,26 +32,25 @@ const members = {
   sourceIds: orAll,
   routeIds: orAll,
   destinationIds: orAll,
-  afterCount: plain<number | null>(1),
-  onAcknowledged: plain(false),
-  onResolved: plain(true),
-  throttleMinutes: plain<number | null>(0),
+  afterCount: asStored<number | null>(1),
+  onAcknowledged: asStored(false),
+  onResolved: asStored(true),
+  throttleMinutes: asStored<number | null>(0),
   quietHours: {
     start: NO_QUIET_HOURS,
     read: (stored: AlertChannel['quietHours']) => (stored ? { isOn: true, ...stored } : NO_QUIET_HOURS),
     write: ({ isOn, ...quietHours }) => (isOn ? quietHours : null),
   } as Member<typeof NO_QUIET_HOURS>,
-  digestMinutes: plain<number | null>(null),
-  enabled: plain(true),
+  digestMinutes: asStored<number | null>(null),
+  enabled: asStored(true),
 };
 
-const { New, Edit } = recordPages<typeof members, AlertChannel>({
+const { New, Edit, Settings } = recordPages<typeof members, AlertChannel>({
   what: 'alert channel',
   members,
   useEntries: (form, stored) => fieldsOf(form.values, stored !== undefined),
 });
-export const NewChannel = New;
-export const EditChannel = Edit;
+export { Edit as EditChannel, New as NewChannel, Settings };
 
 function fieldsOf(values: ValuesOf<typeof members>, isStored: boolean): Entry[] {
   return [

@@ -9,17 +9,15 @@ import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, type Fact, Facts, Name, Status } from '../../components/ui.tsx';
-import { durationText, plain, plural, shortened } from '../../format.ts';
-import { KINDS } from '../../words/issues.ts';
+import { Callout, Card, Status } from '../../components/ui.tsx';
+import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
-import { CONFIGS, TYPES } from './types.ts';
+import { Settings } from './ChannelForm.tsx';
+import { TYPES } from './types.ts';
 
 const AGAIN_MS = 10_000;
-const MINUTE_MS = 60_000;
 const MOST_OF_RESPONSE = 2000;
 const FILTERS = [
   { name: 'search', label: 'Name', kind: 'search' },
@@ -91,61 +89,19 @@ export function ChannelPage() {
             </Callout>
           )}
           {mayWrite && <Test id={channel.id} />}
-          <Settings channel={channel} />
+          <Settings
+            key={channel.updatedAt}
+            of={channel}
+            more={[
+              channel.previousSecretUntil !== null && [
+                'Previous secret valid until',
+                <Time key="secret" at={channel.previousSecretUntil} exact />,
+              ],
+            ]}
+          />
         </>
       )}
     </RecordPage>
-  );
-}
-
-function Settings({ channel }: { channel: AlertChannel }) {
-  const { quietHours } = channel;
-  const config = CONFIGS[channel.type].map(({ name, label }): Fact => [label, plain(channel.config[name] ?? '–')]);
-  return (
-    <Card title="Settings">
-      <Facts
-        isWide
-        of={[
-          ...config,
-          channel.previousSecretUntil !== null && [
-            'Previous secret valid until',
-            <Time key="secret" at={channel.previousSecretUntil} exact />,
-          ],
-          ['Issues', channel.kinds === null ? 'All kinds' : channel.kinds.map((kind) => KINDS[kind]).join(', ')],
-          ['Sources', <Named key="sources" list="listSources" ids={channel.sourceIds} />],
-          ['Routes', <Named key="routes" list="listRoutes" ids={channel.routeIds} />],
-          ['Destinations', <Named key="destinations" list="listDestinations" ids={channel.destinationIds} />],
-          ['Threshold', plural(channel.afterCount, 'failure')],
-          ['Notify when resolved', channel.onResolved ? 'Yes' : 'No'],
-          ['Notify when acknowledged', channel.onAcknowledged ? 'Yes' : 'No'],
-          [
-            'Throttle interval',
-            channel.throttleMinutes === 0 ? 'None' : durationText(channel.throttleMinutes * MINUTE_MS),
-          ],
-          [
-            'Digest interval',
-            channel.digestMinutes === null ? 'None' : durationText(channel.digestMinutes * MINUTE_MS),
-          ],
-          [
-            'Quiet hours',
-            quietHours === null ? 'None' : plain(`${quietHours.from}–${quietHours.to}, ${quietHours.timeZone}`),
-          ],
-        ]}
-      />
-    </Card>
-  );
-}
-
-function Named({ list, ids }: { list: Parameters<typeof useNames>[0]; ids: string[] | null }) {
-  const { nameOf, problem } = useNames(list, ids !== null);
-  if (ids === null) return 'All';
-  return (
-    <span className="row">
-      {problem}
-      {ids.map((id) => (
-        <Name key={id} id={id} name={nameOf(id)} />
-      ))}
-    </span>
   );
 }
 

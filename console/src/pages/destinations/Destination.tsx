@@ -7,19 +7,19 @@ import { Figures } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Headers } from '../../components/Headers.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, type Fact, Facts, Mono, Name, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
-import { durationText, plain, plural, sentence } from '../../format.ts';
+import { Callout, Mono, Name, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
+import { plain, plural } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Batches } from './Batches.tsx';
+import { Settings } from './DestinationForm.tsx';
 import { Health } from './Health.tsx';
 import { TestSend } from './TestSend.tsx';
-import { AUTH_TYPES, TYPES } from './values.ts';
+import { TYPES } from './values.ts';
 
 const AGAIN_MS = 10_000;
 const MOST_ROUTES = 100;
@@ -57,7 +57,7 @@ export function DestinationPage() {
       tabs={(destination) => ({
         Overview: <Shown destination={destination} />,
         Files: destination.type !== 'http' && <Batches id={destination.id} />,
-        Settings: destination.type === 'http' ? <HttpSettings of={destination} /> : <StoreSettings of={destination} />,
+        Settings: <Stored of={destination} />,
       })}
     >
       {(destination) => (
@@ -134,51 +134,16 @@ function HeldBack({ id }: { id: string }) {
   );
 }
 
-function HttpSettings({ of }: { of: Extract<Destination, { type: 'http' }> }) {
-  const { retryPolicy: policy, forwardHeaders: forward } = of;
-  const secrets = Object.entries(of.authConfig ?? {}).map(([name, value]): Fact => [sentence(name), plain(value)]);
+function Stored({ of }: { of: Destination }) {
+  const until = of.type === 'http' ? of.previousSigningSecretUntil : null;
   return (
     <>
-      <Card>
-        <Facts
-          isWide
-          of={[
-            ['Request', <Mono key="url" text={`${of.method} ${of.url}`} />],
-            ['Authentication', AUTH_TYPES[of.authType]],
-            ...secrets,
-            ['Signing secret', of.signingSecret ?? 'None'],
-            of.previousSigningSecretUntil !== null && [
-              'Previous secret valid until',
-              <Time key="until" at={of.previousSigningSecretUntil} exact />,
-            ],
-            [
-              'Retries',
-              `${policy.maxRetries}, ${durationText(policy.initialDelay)} × ${policy.backoffMultiplier}, up to ${durationText(policy.maxDelay)}`,
-            ],
-            ['Timeout', durationText(of.timeoutMs)],
-            ['Rate limit', of.rateLimitPerMinute === null ? 'Unlimited' : `${of.rateLimitPerMinute} per minute`],
-            ['Maximum concurrency', of.maxConcurrency ?? 'Automatic'],
-            ['Forwarded headers', forward === null ? 'Default' : plain(sentence(String(forward)))],
-            ['Forward query string', of.forwardQuery ? 'Yes' : 'No'],
-            ['Forward subpath', of.forwardPath ? 'Yes' : 'No'],
-          ]}
-        />
-      </Card>
-      {Object.keys(of.headers).length > 0 && <Headers title="Additional headers" of={of.headers} />}
-    </>
-  );
-}
-
-function StoreSettings({ of }: { of: Exclude<Destination, { type: 'http' }> }) {
-  return (
-    <>
-      <Card>
-        <Facts
-          isWide
-          of={Object.entries(of.config).map(([name, value]): Fact => [sentence(name), plain(String(value))])}
-        />
-      </Card>
-      {of.fieldMapping.length > 0 && (
+      <Settings
+        key={of.updatedAt}
+        of={of}
+        more={[until !== null && ['Previous secret valid until', <Time key="until" at={until} exact />]]}
+      />
+      {of.type !== 'http' && of.fieldMapping.length > 0 && (
         <Table
           title="Field mapping"
           className="table-box"

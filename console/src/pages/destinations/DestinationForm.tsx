@@ -26,7 +26,7 @@ import {
 
 type Form = UseFormReturnType<DestinationValues>;
 
-const { New, Edit } = recordPages<typeof members, Destination>({
+const { New, Edit, Settings } = recordPages<typeof members, Destination>({
   what: 'destination',
   members,
   onSaved: ({ type }) => {
@@ -44,8 +44,7 @@ const { New, Edit } = recordPages<typeof members, Destination>({
     ];
   },
 });
-export const NewDestination = New;
-export const EditDestination = Edit;
+export { Edit as EditDestination, New as NewDestination, Settings };
 
 function httpFields(form: Form, isNew: boolean): Entry[] {
   const { values } = form;
@@ -59,7 +58,11 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
       fields: [
         { path: 'authType', label: 'Authentication', choices: choicesOf(AUTH_TYPES) },
         ...textFields(form, 'authConfig', CREDENTIALS[values.authType], isNew),
-        { node: <SigningSecret form={form} />, paths: ['signingSecret'] },
+        {
+          node: <SigningSecret form={form} />,
+          paths: ['signingSecret'],
+          facts: [['Signing secret', values.signingSecret || 'None']],
+        },
       ],
     },
     {

@@ -1,7 +1,7 @@
 // A destination as its form holds it, and back as the API takes it.
 import type { Destination, FieldMappingRule } from '@hookyard/client';
 import { type Pair, recordOf } from '../../forms/fields.tsx';
-import { type Member, optional, plain, type ValuesOf, wordsIn } from '../../forms/members.ts';
+import { type Member, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 
 type HttpDestination = Extract<Destination, { type: 'http' }>;
 type DestinationType = Destination['type'];
@@ -190,15 +190,15 @@ function configIn(config: Config, type: StoreType, isNew: boolean) {
 
 /** As the form holds it, with the defaults of the API. */
 export const members = {
-  name: plain(''),
+  name: asStored(''),
   description: optional,
   type: {
-    ...plain<DestinationType>('http'),
+    ...asStored<DestinationType>('http'),
     write: (type, _, isNew) => (isNew ? type : undefined),
   } as Member<DestinationType>,
-  enabled: plain(true),
-  url: http(plain('')),
-  method: http(plain<HttpDestination['method']>('POST')),
+  enabled: asStored(true),
+  url: http(asStored('')),
+  method: http(asStored<HttpDestination['method']>('POST')),
   headers: http({
     start: [],
     read: (stored: Record<string, string> | undefined) => Object.entries(stored ?? {}),
@@ -210,9 +210,9 @@ export const members = {
       Array.isArray(stored) ? { mode: 'names', names: stored.join(', ') } : { mode: stored ?? 'usual', names: '' },
     write: ({ mode, names }) => (mode === 'usual' ? null : mode === 'names' ? wordsIn(names) : mode),
   } as Member<{ mode: string; names: string }>),
-  forwardQuery: http(plain(false)),
-  forwardPath: http(plain(false)),
-  authType: http({ ...plain<AuthType>('none'), with: ['authConfig'] }),
+  forwardQuery: http(asStored(false)),
+  forwardPath: http(asStored(false)),
+  authType: http({ ...asStored<AuthType>('none'), with: ['authConfig'] }),
   authConfig: http({
     start: EMPTY_CREDENTIALS,
     read: (stored: Record<string, string> | null | undefined) => ({ ...EMPTY_CREDENTIALS, ...stored }),
@@ -221,11 +221,11 @@ export const members = {
     with: ['authType'],
   } as Member<Record<string, string>>),
   signingSecret: http(optional),
-  timeoutMs: http(plain<number | null>(30_000)),
-  rateLimitPerMinute: http(plain<number | null>(null)),
-  maxConcurrency: http(plain<number | null>(null)),
+  timeoutMs: http(asStored<number | null>(30_000)),
+  rateLimitPerMinute: http(asStored<number | null>(null)),
+  maxConcurrency: http(asStored<number | null>(null)),
   retryPolicy: http(
-    plain<Record<keyof HttpDestination['retryPolicy'], number | null>>({
+    asStored<Record<keyof HttpDestination['retryPolicy'], number | null>>({
       ...{ maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
     }),
   ),

@@ -7,12 +7,13 @@ import { Count } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Facts, Mono, PageLink, Status, stateOf } from '../../components/ui.tsx';
+import { Callout, Mono, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Circuit } from './Circuit.tsx';
 import { Flow } from './Flow.tsx';
+import { Settings } from './RouteForm.tsx';
 import { DeletedRoute } from './Routes.tsx';
 import { TryIt } from './TryIt.tsx';
 
@@ -32,7 +33,18 @@ export function RoutePage() {
       tabs={(route) => ({
         Overview: <Shown route={route} />,
         Test: <TryIt route={route} />,
-        Settings: <Settings route={route} />,
+        Settings: (
+          <Settings
+            key={route.updatedAt}
+            of={route}
+            more={[
+              route.withheldEmails.length > 0 && ['Unconfirmed addresses', plain(route.withheldEmails.join(', '))],
+              ['Created', <Time key="created" at={route.createdAt} exact />],
+              ['Updated', <Time key="changed" at={route.updatedAt} exact />],
+              ['ID', <Mono key="id" text={route.id} />],
+            ]}
+          />
+        ),
       })}
     >
       {(route) => (
@@ -83,38 +95,6 @@ function Shown({ route }: { route: Route }) {
     </>
   );
 }
-
-function Settings({ route }: { route: Route }) {
-  return (
-    <Card>
-      <Facts
-        isWide
-        of={[
-          ['ID', <Mono key="id" text={route.id} />],
-          ['Priority', route.priority],
-          ['Failover after', `${route.failoverAfterAttempts} failed attempts`],
-          ['Success criteria', successText(route.expectedResponse)],
-          ['Lane', route.lane ?? 'Server default'],
-          ['Notification addresses', route.notifyEmails ? plain(route.notifyEmails) : 'None'],
-          ['Notify on', eventsOf(route)],
-          route.withheldEmails.length > 0 && ['Unconfirmed addresses', plain(route.withheldEmails.join(', '))],
-          ['Created', <Time key="created" at={route.createdAt} exact />],
-          ['Updated', <Time key="changed" at={route.updatedAt} exact />],
-        ]}
-      />
-    </Card>
-  );
-}
-
-function successText(expected: Route['expectedResponse']): string {
-  const codes = expected?.statusCodes?.join(', ') ?? 'Any 2xx';
-  return expected?.bodyContains ? `${codes}, body contains “${plain(expected.bodyContains)}”` : codes;
-}
-
-const eventsOf = ({ notifyOnFailure, notifyOnSuccess, notifyOnRecovery }: Route): string =>
-  [notifyOnFailure && 'failure', notifyOnSuccess && 'success', notifyOnRecovery && 'recovery']
-    .filter(Boolean)
-    .join(', ') || 'Nothing';
 
 function Actions({ route }: { route: Route }) {
   const mayWrite = useMay('routes:write');

@@ -2,10 +2,12 @@
 import { NativeSelect } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Route } from '@hookyard/client';
+import { Names } from '../../components/names.tsx';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
-import { type Member, optional, plain, type ValuesOf, wordsIn } from '../../forms/members.ts';
+import { type Member, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
+import { plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 import { choicesOf } from '../../words/choices.ts';
 
@@ -31,38 +33,38 @@ const expectedResponse: Member<{ statusCodes: string; bodyContains: string }> = 
 };
 
 const members = {
-  name: plain(''),
+  name: asStored(''),
   description: optional,
-  sourceId: plain<string | null>(null),
-  destinationIds: plain<string[]>([]),
-  filterId: plain<string | null>(null),
+  sourceId: asStored<string | null>(null),
+  destinationIds: asStored<string[]>([]),
+  filterId: asStored<string | null>(null),
   filterConditions: {
     start: null,
     read: (stored: Route['filterConditions']) => stored && rowsOf(stored),
     write: (rows) => rows && conditionsOf(rows),
   } as Member<ConditionRow[] | null>,
-  filterLogic: plain<'AND' | 'OR'>('AND'),
-  schemaId: plain<string | null>(null),
-  transformId: plain<string | null>(null),
-  priority: plain<number | null>(0),
-  failoverDestinationIds: plain<string[]>([]),
-  failoverAfterAttempts: plain<number | null>(3),
-  circuitFailureThreshold: plain<number | null>(5),
-  circuitCooldownSeconds: plain<number | null>(300),
-  circuitProbeSuccessThreshold: plain<number | null>(2),
+  filterLogic: asStored<'AND' | 'OR'>('AND'),
+  schemaId: asStored<string | null>(null),
+  transformId: asStored<string | null>(null),
+  priority: asStored<number | null>(0),
+  failoverDestinationIds: asStored<string[]>([]),
+  failoverAfterAttempts: asStored<number | null>(3),
+  circuitFailureThreshold: asStored<number | null>(5),
+  circuitCooldownSeconds: asStored<number | null>(300),
+  circuitProbeSuccessThreshold: asStored<number | null>(2),
   expectedResponse,
   notifyEmails: optional,
-  notifyOnFailure: plain(false),
-  notifyOnSuccess: plain(false),
-  notifyOnRecovery: plain(false),
+  notifyOnFailure: asStored(false),
+  notifyOnSuccess: asStored(false),
+  notifyOnRecovery: asStored(false),
   lane: optional,
-  allowOwnAddress: plain(false),
-  enabled: plain(true),
+  allowOwnAddress: asStored(false),
+  enabled: asStored(true),
 };
 
 type Form = UseFormReturnType<ValuesOf<typeof members>>;
 
-const { New, Edit } = recordPages<typeof members, Route>({
+const { New, Edit, Settings } = recordPages<typeof members, Route>({
   what: 'route',
   members,
   useStart: () => {
@@ -71,8 +73,7 @@ const { New, Edit } = recordPages<typeof members, Route>({
   },
   useEntries: (form, stored) => fieldsOf(form, stored !== undefined),
 });
-export const NewRoute = New;
-export const EditRoute = Edit;
+export { Edit as EditRoute, New as NewRoute, Settings };
 
 function fieldsOf(form: Form, isStored: boolean): Entry[] {
   return [
@@ -85,7 +86,24 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     {
       title: 'Rules',
       fields: [
-        { node: <FilterFields form={form} />, paths: ['filterId', 'filterConditions'] },
+        {
+          node: <FilterFields form={form} />,
+          paths: ['filterId', 'filterConditions'],
+          facts: [
+            form.values.filterId !== null && [
+              'Filter',
+              <Names key="filter" list="listFilters" ids={[form.values.filterId]} />,
+            ],
+            form.values.filterConditions !== null && [
+              'Filter',
+              form.values.filterConditions.map((row) => (
+                <div key={JSON.stringify(row)}>
+                  {plain(`${row.field} ${row.operator.replaceAll('_', ' ')} ${row.value}`)}
+                </div>
+              )),
+            ],
+          ],
+        },
         {
           ...{ path: 'schemaId', label: 'Schema', list: 'listSchemas' },
           help: 'Events whose payload does not match are not delivered.',

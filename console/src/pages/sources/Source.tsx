@@ -8,12 +8,13 @@ import { Count, CountLink } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, Facts, PageLink, Status, stateOf } from '../../components/ui.tsx';
-import { countText, durationText, plain, sentence } from '../../format.ts';
+import { Callout, PageLink, Status, stateOf } from '../../components/ui.tsx';
+import { countText, plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
 import { Refusals } from './Refusals.tsx';
+import { Settings } from './SourceForm.tsx';
 import { verifiedBy } from './values.ts';
 
 const AGAIN_MS = 10_000;
@@ -51,7 +52,26 @@ export function SourcePage() {
       tabs={(source) => ({
         Overview: <Shown source={source} />,
         'Refused webhooks': mayEvents && <RefusedTab id={source.id} />,
-        Settings: <Settings source={source} />,
+        Settings: (
+          <Settings
+            key={source.updatedAt}
+            of={source}
+            more={[
+              source.previousSecretUntil !== null && [
+                'Previous secret valid until',
+                <Time key="secret" at={source.previousSecretUntil} exact />,
+              ],
+              source.previousTokenUntil !== null && [
+                'Previous URL valid until',
+                <Time key="token" at={source.previousTokenUntil} exact />,
+              ],
+              source.lastHandshake !== null && [
+                `Last handshake (${source.lastHandshake.kind})`,
+                <Time key="handshake" at={source.lastHandshake.at} />,
+              ],
+            ]}
+          />
+        ),
       })}
     >
       {(source) => (
@@ -92,50 +112,6 @@ function Shown({ source }: { source: Source }) {
       )}
     </>
   );
-}
-
-function Settings({ source }: { source: Source }) {
-  const { verificationConfig: config, handshake, answer, lastHandshake } = source;
-  return (
-    <Card>
-      <Facts
-        isWide
-        of={[
-          ['Signature verification', verifiedBy(source)],
-          config.header !== undefined && ['Signature header', plain(config.header)],
-          source.previousSecretUntil !== null && [
-            'Previous secret valid until',
-            <Time key="secret" at={source.previousSecretUntil} exact />,
-          ],
-          ['Secret token in the URL', sentence(source.ingestToken)],
-          source.previousTokenUntil !== null && [
-            'Previous URL valid until',
-            <Time key="token" at={source.previousTokenUntil} exact />,
-          ],
-          ['Concealed', source.concealed ? 'Yes' : 'No'],
-          ['Subpaths', source.allowPaths ? 'Accepted' : 'Refused'],
-          handshake !== null && ['Handshake', checkText(handshake)],
-          ['Idempotency key', keyText(source.idempotencyKey)],
-          ['Response', answer === null ? 'Event ID' : `${answer.status}, ${plain(answer.contentType)}`],
-          lastHandshake !== null && [
-            `Last handshake (${lastHandshake.kind})`,
-            <Time key="handshake" at={lastHandshake.at} />,
-          ],
-        ]}
-      />
-    </Card>
-  );
-}
-
-function checkText({ type, parameter = '' }: NonNullable<Source['handshake']>): string {
-  if (type === 'ok') return '200 OK';
-  return type === 'echo' ? `Echo of ?${plain(parameter)}=` : `HMAC of ?${plain(parameter)}=`;
-}
-
-function keyText(key: Source['idempotencyKey']): string {
-  if (key === null) return 'None';
-  const by = key.signature ? 'Signature' : (key.header ?? key.jsonPath ?? `?${key.query ?? ''}=`);
-  return `${plain(by)}, for ${durationText(key.windowSeconds * 1000)}`;
 }
 
 function Actions({ source }: { source: Source }) {

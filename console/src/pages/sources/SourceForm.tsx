@@ -9,7 +9,7 @@ import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
 import { type Form, members, type SourceValues } from './values.ts';
 
-const { New, Edit } = recordPages<typeof members, Source>({
+const { New, Edit, Settings } = recordPages<typeof members, Source>({
   what: 'source',
   members,
   useEntries: (form, stored) => {
@@ -29,8 +29,18 @@ const { New, Edit } = recordPages<typeof members, Source>({
       {
         title: 'Signature verification',
         fields: [
-          { node: <Method form={form} />, paths: ['verificationConfig', 'verificationConfig.type'] },
-          { node: <ProviderChoice form={form} answer={providers} of={provider} />, paths: ['provider'] },
+          {
+            node: <Method form={form} />,
+            paths: ['verificationConfig', 'verificationConfig.type'],
+            facts: [
+              ['Signature verification', METHODS.find(({ value }) => value === values.verificationConfig.type)?.label],
+            ],
+          },
+          {
+            node: <ProviderChoice form={form} answer={providers} of={provider} />,
+            paths: ['provider'],
+            facts: [provider && ['Provider', provider.title]],
+          },
           ...secretFields(values, provider, !isNew),
           ...(METHOD_FIELDS[values.verificationConfig.type]?.(values.verificationConfig) ?? []),
         ],
@@ -41,8 +51,7 @@ const { New, Edit } = recordPages<typeof members, Source>({
     ];
   },
 });
-export const NewSource = New;
-export const EditSource = Edit;
+export { Edit as EditSource, New as NewSource, Settings };
 
 type Config = SourceValues['verificationConfig'];
 

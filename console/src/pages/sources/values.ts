@@ -1,7 +1,7 @@
 // A source as its form holds it, and back as the API takes it.
 import type { UseFormReturnType } from '@mantine/form';
 import type { Source, SourceHandshake, VerificationConfig } from '@hookyard/client';
-import { type Member, optional, plain, type ValuesOf } from '../../forms/members.ts';
+import { type Member, optional, asStored, type ValuesOf } from '../../forms/members.ts';
 import { sentence } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 
@@ -46,15 +46,15 @@ const NO_ANSWER: Answer = { isOwn: false, status: 200, body: '', contentType: 't
 
 /** With the defaults of the API. */
 export const members = {
-  name: plain(''),
+  name: asStored(''),
   slug: {
-    ...plain(''),
+    ...asStored(''),
     write: (slug, { name }: { name: string }) => slug || slugOf(name),
   } as Member<string>,
   description: optional,
   /** Empty: none that Hookyard knows. */
   provider: {
-    ...plain(''),
+    ...asStored(''),
     write: (name, { verificationConfig }: { verificationConfig: Config }) =>
       verificationConfig.type === 'provider' ? name : undefined,
   } as Member<string>,
@@ -80,9 +80,9 @@ export const members = {
     write: ({ by, at, windowSeconds }) =>
       by === 'none' ? null : { ...(by === 'signature' ? { signature: true } : { [by]: at }), windowSeconds },
   } as Member<Key>,
-  ingestToken: plain<Source['ingestToken']>('none'),
-  concealed: plain(false),
-  allowPaths: plain(false),
+  ingestToken: asStored<Source['ingestToken']>('none'),
+  concealed: asStored(false),
+  allowPaths: asStored(false),
   handshake: {
     start: NO_HANDSHAKE,
     read: (stored: Source['handshake']) => ({ ...NO_HANDSHAKE, ...stored, verifyToken: '' }),
@@ -93,7 +93,7 @@ export const members = {
     read: (stored: Source['answer']) => (stored ? { isOwn: true, ...stored } : NO_ANSWER),
     write: ({ isOwn, status, body, contentType }) => (isOwn ? { status, body, contentType } : null),
   } as Member<Answer>,
-  enabled: plain(true),
+  enabled: asStored(true),
 };
 
 export type SourceValues = ValuesOf<typeof members>;
