@@ -11,7 +11,6 @@ import { nonce } from './nonce.ts';
 import { queryClient } from './api/queries.ts';
 import { Gate } from './shell/Gate.tsx';
 import { Notifications } from './shell/later.ts';
-import { takeCode } from './shell/link-code.ts';
 import { theme, variables } from './theme.ts';
 import { ZoneProvider } from './zone.tsx';
 
@@ -40,3 +39,12 @@ createRoot(place).render(
     </MantineProvider>
   </StrictMode>,
 );
+
+// The one-time code of a sign-in link, `#code=...`: a fragment is never sent to a server, nor to the next page.
+
+/** Takes the code out of the address, so that it stays in no history. */
+export function takeCode(): string | null {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code');
+  if (code !== null) history.replaceState(null, '', location.pathname + location.search);
+  return code;
+}

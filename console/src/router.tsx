@@ -1,12 +1,22 @@
 // The pages as routes. The table is pages/index.ts; addresses are read and written by search.ts.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
+import { useMay } from './api/caller.tsx';
+import { Callout } from './components/ui.tsx';
+import { type PageRow, pages } from './pages/index.ts';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  Link,
+  useRouter,
+} from '@tanstack/react-router';
+import { Failed } from './components/Failed.tsx';
 import { consolePath } from './api/urls.ts';
 import { Page } from './components/Page.tsx';
-import { pages } from './pages/index.ts';
 import { parseSearch, stringifySearch } from './search.ts';
-import { byScope } from './shell/ByScope.tsx';
 import { Shell } from './shell/Shell.tsx';
-import { PageFailed } from './shell/PageFailed.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
 
@@ -36,4 +46,29 @@ function NotFound() {
       </p>
     </Page>
   );
+}
+
+export function PageFailed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  return <Failed error={error} again={again} />;
+}
+
+/** The page for keys with its scope; another one says why it is not there. */
+export function byScope({ scope, title }: PageRow, Shown: ComponentType): ComponentType {
+  if (scope === undefined) return Shown;
+  return function ByScope() {
+    const may = useMay(scope);
+    if (may) return <Shown />;
+    return (
+      <Page title={title}>
+        <Callout tone="warn" title="Your API key has no access to this page" role="status">
+          It needs the scope <code>{scope}</code>. Sign in with another key, or ask an administrator for one.
+        </Callout>
+      </Page>
+    );
+  };
 }

@@ -1,7 +1,6 @@
 // Whose key it is, and what it may do. What a key may not do has no button.
 import type { Caller } from '@hookyard/client';
 import { createContext, type ReactNode, useContext } from 'react';
-import { mayWith } from '../shell/may.ts';
 
 const Context = createContext<Caller | null>(null);
 
@@ -22,4 +21,10 @@ export type SingleScope = Exclude<Scope, 'read' | 'write'>;
 /** Whether the key may do what needs this scope. */
 export function useMay(scope: SingleScope): boolean {
   return mayWith(useCaller().key.scopes, scope);
+}
+
+/** Whether scopes allow what needs one; `read` and `write` stand for all of theirs (docs/operate/security.md). */
+export function mayWith(scopes: readonly Scope[], needed: SingleScope): boolean {
+  const group: Scope = needed.endsWith(':read') && needed !== 'secrets:read' ? 'read' : 'write';
+  return scopes.includes(needed) || scopes.includes(group);
 }

@@ -83,6 +83,9 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
   const rows = answer.data?.data ?? [];
   const reached = answer.data?.search;
   const found = filtersIn(search);
+  const total = answer.data?.pagination?.total;
+  const chosen =
+    bulk && rows.length > 0 && !answer.error && bulk({ ids: [...ids], clear: () => setIds(new Set()), filters, total });
   const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });
   return (
     <Page
@@ -102,9 +105,9 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
     >
       {(declared.length > 0 || props.views) && <Filters of={declared} views={props.views} />}
       {props.children}
-      {bulk && rows.length > 0 && !answer.error && (
+      {chosen && (
         <section className="row" aria-label="Bulk actions">
-          {bulk({ ids: [...ids], clear: () => setIds(new Set()), filters, total: answer.data?.pagination?.total })}
+          {chosen}
         </section>
       )}
       <DataTable<Row<N>>

@@ -2,9 +2,8 @@
 import { ChevronLeftIcon } from './icons.tsx';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
-import { useCaller } from '../api/caller.tsx';
+import { mayWith, useCaller } from '../api/caller.tsx';
 import { pages } from '../pages/index.ts';
-import { mayWith } from '../shell/may.ts';
 
 interface Props {
   title: string;

@@ -1,7 +1,6 @@
 // A new secret in the place of one, with an overlap in which both are valid.
 import { Button, NumberInput, PasswordInput, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { newSigningSecret } from '../signing-secret.ts';
 import { Confirm } from './actions.tsx';
 import { copy } from './ui.tsx';
 
@@ -58,4 +57,12 @@ export function RotateSecret({ kind, run, onClose, children }: Props) {
       />
     </Confirm>
   );
+}
+
+const BYTES = 32;
+
+/** A new secret of Standard Webhooks signatures: `whsec_` and 32 random bytes in base64. */
+export function newSigningSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(BYTES));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }

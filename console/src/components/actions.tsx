@@ -8,8 +8,8 @@ import { type ReactNode, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { queryClient } from '../api/queries.ts';
-import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { ifUnchanged } from '../api/versions.ts';
+import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
 
 interface ConfirmProps<Result> {

@@ -3,11 +3,10 @@ import { ActionIcon, Button, MultiSelect, NativeSelect, Popover, TextInput } fro
 import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon } from './icons.tsx';
 import { useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import { type SingleScope, useCaller } from '../api/caller.tsx';
+import { mayWith, type SingleScope, useCaller } from '../api/caller.tsx';
 import { sentence } from '../format.ts';
 import { type Listed, RecordField } from '../forms/fields.tsx';
 import { type Search, usePageSearch } from '../search.ts';
-import { mayWith } from '../shell/may.ts';
 import { statusText } from './ui.tsx';
 
 export type Choices = readonly (string | { value: string; label: string })[];

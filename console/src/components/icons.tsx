@@ -3,8 +3,9 @@ import type { SVGProps } from 'react';
 
 const icon = (path: string) => (props: SVGProps<SVGSVGElement>) => (
   <svg
+    aria-hidden="true"
     {...{ width: 15, height: 15, viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', strokeWidth: 2 }}
-    {...{ strokeLinecap: 'round', strokeLinejoin: 'round', 'aria-hidden': true }}
+    {...{ strokeLinecap: 'round', strokeLinejoin: 'round' }}
     {...props}
   >
     <path d={path} />

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from './icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { plain, sentence } from '../format.ts';
+import { plain, sentence, shortened } from '../format.ts';
 
 export type Tone = 'ok' | 'info' | 'warn' | 'bad' | 'none';
 
@@ -244,4 +244,16 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       {children}
     </div>
   );
+}
+
+const MOST_CHARACTERS = 2000;
+
+/** Headers as a table; values are text of strangers. */
+export function Headers({ title, of }: { title: string; of: Record<string, string> | null | undefined }) {
+  const rows = Object.entries(of ?? {}).map(([name, value]) => [
+    plain(name),
+    <bdi key="value">{plain(shortened(value, MOST_CHARACTERS))}</bdi>,
+  ]);
+  if (rows.length === 0) return <p className="quiet">No {title.toLowerCase()}</p>;
+  return <Table title={title} className="table-box table-wrap mono" rows={rows} />;
 }

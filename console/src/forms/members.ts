@@ -24,9 +24,9 @@ export const asStored = <Value>(start: Value): Member<Value> => ({
 /** A text; null is stored for an empty one. */
 export const optional: Member<string> = { ...asStored(''), write: (text) => text || null };
 
-const byName = (members: Members, valueOf: (member: Member<unknown>, name: string) => unknown) =>
+const byName = (members: Members, valueIn: (member: Member<unknown>, name: string) => unknown) =>
   Object.fromEntries(
-    Object.entries(members).map(([name, one]) => [name, valueOf(one as unknown as Member<unknown>, name)]),
+    Object.entries(members).map(([name, one]) => [name, valueIn(one as unknown as Member<unknown>, name)]),
   );
 
 export const startOf = <M>(members: M) => byName(members as Members, ({ start }) => start) as ValuesOf<M>;

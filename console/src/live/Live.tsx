@@ -1,15 +1,16 @@
 // A list of events that moves by itself: the stream says when something has arrived, and the list is asked for again. Where the stream
 // does not do, the list is asked for again and again, and the page says why.
+import type { Event, StreamOptions } from '@hookyard/client';
+import { HookyardError, stream } from '../api/client.ts';
+import { told } from '../api/errors.ts';
 import { Button } from '@mantine/core';
 import { useDocumentVisibility } from '@mantine/hooks';
 import { PauseIcon, PlayIcon } from '../components/icons.tsx';
-import type { Event } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { queryClient } from '../api/queries.ts';
 import { Dot, type Tone } from '../components/ui.tsx';
 import { timeText, zoneName } from '../format.ts';
 import { useZone } from '../zone.tsx';
-import { follow, type LiveFilter, type LiveState } from './follow.ts';
 
 /** Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for retries. */
 const INSTEAD_MS = 5000;
@@ -117,4 +118,73 @@ export function LiveLine({ state }: { state: LiveState }) {
         `Reconnected at ${timeText(state.backAt, zone)} ${zoneName(zone)}. The list includes everything received meanwhile.`}
     </div>
   );
+}
+
+/** What the stream can be filtered by. */
+export interface LiveFilter {
+  sourceId?: string | undefined;
+  routed?: boolean | undefined;
+}
+
+export type LiveState =
+  | { is: 'off' | 'opening' | 'away' }
+  /** `backAt`: since when it is open again, ms, after the API did not answer. */
+  | { is: 'open'; backAt: number | null }
+  /** The list is asked for again and again instead. */
+  | { is: 'asking'; why: string };
+
+interface Following {
+  signal: AbortSignal;
+  tell: (state: LiveState) => void;
+  /** Something has arrived, or was left out. */
+  changed: () => void;
+}
+
+/** The service writes at once; what holds answers back does not pass that on. */
+const FIRST_WORD_MS = 8000;
+const AWAY_AGAIN_MS = 2000;
+const REFUSED_AGAIN_MS = 30_000;
+
+/** Follows until the signal ends it. What is missed while the API is away comes when it is back. */
+export async function follow(filter: LiveFilter, { signal, ...page }: Following): Promise<void> {
+  let last: string | null = null;
+  let wasAway = false;
+  page.tell({ is: 'opening' });
+  while (!signal.aborted) {
+    let isOpen = false;
+    try {
+      const options: StreamOptions = { signal, timeoutMs: FIRST_WORD_MS, ...(last !== null && { lastEventId: last }) };
+      for await (const one of stream(filter, options)) {
+        if (one.type !== 'open' || last === null) page.changed();
+        last = one.type === 'event' ? one.event.id : one.type === 'open' ? one.lastEventId : last;
+        if (!isOpen) page.tell({ is: 'open', backAt: wasAway ? Date.now() : null });
+        isOpen = true;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const state = stateOf(error);
+      wasAway = state.is === 'away';
+      page.tell(state);
+      await pause(wasAway ? AWAY_AGAIN_MS : REFUSED_AGAIN_MS, signal);
+    }
+  }
+}
+
+function stateOf(error: unknown): LiveState {
+  if (!(error instanceof HookyardError)) return { is: 'asking', why: told(error).message };
+  if (error.code === 'UNREACHABLE' || (error.status ?? 0) >= 500) return { is: 'away' };
+  if (error.code === 'TIMEOUT')
+    return { is: 'asking', why: 'A proxy between this browser and the API buffers the live stream.' };
+  return { is: 'asking', why: error.message };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
 }

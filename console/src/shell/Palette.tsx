@@ -5,12 +5,11 @@ import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useCaller } from '../api/caller.tsx';
+import { mayWith, useCaller } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { pathOfId } from '../components/ui.tsx';
 import { plain } from '../format.ts';
 import { pages } from '../pages/index.ts';
-import { mayWith } from './may.ts';
 
 const [store, palette] = createSpotlight();
 export const openPalette = () => palette.open();

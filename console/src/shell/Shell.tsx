@@ -1,4 +1,7 @@
 // What is around every page: sidebar, search, time range and zone, who is signed in, and whether the API answers.
+import { queryClient } from '../api/queries.ts';
+import { CustomRange, KeysDialog, openPalette, Palette } from './later.ts';
+import { isTyping } from './typing.ts';
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { DotsHorizontalIcon, HamburgerMenuIcon, MagnifyingGlassIcon } from '../components/icons.tsx';
@@ -10,8 +13,6 @@ import { session } from '../api/session.ts';
 import { Loading } from '../components/Failed.tsx';
 import { Callout } from '../components/ui.tsx';
 import { plain, plural } from '../format.ts';
-import { Keys } from './Keys.tsx';
-import { CustomRange, openPalette, Palette } from './later.ts';
 import { Sidebar } from './Sidebar.tsx';
 import { TimeMenu } from './TimeMenu.tsx';
 
@@ -119,4 +120,23 @@ function ConnectionLost() {
       )}
     </div>
   );
+}
+
+export function Keys() {
+  const [isOpen, { open, close }] = useDisclosure();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isCommand = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
+      if (isCommand || (event.key === '/' && !isTyping(event))) {
+        event.preventDefault();
+        void openPalette();
+      }
+      if (isTyping(event)) return;
+      if (event.key === '?') open();
+      if (event.key === 'r') void queryClient.invalidateQueries();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [open]);
+  return <Suspense fallback={null}>{isOpen && <KeysDialog onClose={close} />}</Suspense>;
 }

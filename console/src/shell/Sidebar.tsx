@@ -15,13 +15,12 @@ import {
 } from '../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { useCaller, useMay } from '../api/caller.tsx';
+import { mayWith, useCaller, useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import { plain } from '../format.ts';
 import { type PageRow, pages } from '../pages/index.ts';
 import { usePageSearch } from '../search.ts';
-import { mayWith } from './may.ts';
 
 const AGAIN_MS = 30_000;
 const ICONS: Record<string, ComponentType> = {

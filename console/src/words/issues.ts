@@ -1,6 +1,6 @@
 // Kinds and causes of issues in words.
 import type { Issue } from '@hookyard/client';
-import { choicesOf } from './choices.ts';
+import { choicesOf } from '../format.ts';
 
 type Kind = Issue['kind'];
 

@@ -3,7 +3,7 @@ import type { AlertChannel } from '@hookyard/client';
 import { ENABLED, type Entry } from '../../forms/fields.tsx';
 import { type Member, asStored, type ValuesOf } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { choicesOf } from '../../words/choices.ts';
+import { choicesOf } from '../../format.ts';
 import { KIND_CHOICES } from '../../words/issues.ts';
 import { CONFIGS, TYPES } from './types.ts';
 

@@ -7,8 +7,8 @@ import type { Destination } from '@hookyard/client';
 import { copy } from '../../components/ui.tsx';
 import { ENABLED, type Entry, type Field, NAME_FIELDS, RemoveButton } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { newSigningSecret } from '../../signing-secret.ts';
-import { choicesOf } from '../../words/choices.ts';
+import { newSigningSecret } from '../../components/RotateSecret.tsx';
+import { choicesOf } from '../../format.ts';
 import {
   AUTH_TYPES,
   CHOICES,

@@ -8,7 +8,6 @@ import { Page } from '../../components/Page.tsx';
 import { Empty } from '../../components/ui.tsx';
 import { countText, plain, sentence } from '../../format.ts';
 import { rangeOf, usePageSearch } from '../../search.ts';
-import { HOUR_S, stepFor } from './step.ts';
 
 const AGAIN_MS = 15_000;
 
@@ -64,3 +63,11 @@ export function Refused() {
     </Page>
   );
 }
+
+export const HOUR_S = 3600;
+const DAY_S = 86_400;
+const BY_HOURS_MS = 7.5 * DAY_S * 1000;
+
+/** The step of their figures, seconds. */
+export const stepFor = (from: string | undefined): number =>
+  from !== undefined && Date.now() - Date.parse(from) > BY_HOURS_MS ? DAY_S : HOUR_S;

@@ -7,9 +7,8 @@ import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '..
 import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
 import { type Member, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { plain } from '../../format.ts';
+import { choicesOf, plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
-import { choicesOf } from '../../words/choices.ts';
 
 const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
   adaptive: 'Adaptive: workflow while capacity allows',

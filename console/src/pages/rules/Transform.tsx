@@ -9,7 +9,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { Editor, type Mark } from '../../editor/Editor.tsx';
 import { Fields, errorOf } from '../../forms/fields.tsx';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
-import { choicesOf } from '../../words/choices.ts';
+import { choicesOf } from '../../format.ts';
 import { rulePage } from './Frame.tsx';
 
 type Language = Transform['type'];

@@ -7,12 +7,11 @@ import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { FilterField } from '../../components/filters.tsx';
-import { Headers } from '../../components/Headers.tsx';
-import { Card, Empty, Facts } from '../../components/ui.tsx';
+import { Card, Empty, Facts, Headers } from '../../components/ui.tsx';
 import { countText, plain, plural, sentence, sizeText } from '../../format.ts';
 import { pageOf, type RangeName, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
-import { stepFor } from '../refusals/step.ts';
+import { stepFor } from '../refusals/Refused.tsx';
 
 const AGAIN_MS = 10_000;
 const MOST_KEPT = 100;
