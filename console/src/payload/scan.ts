@@ -1,5 +1,5 @@
-// Finds the parts of a JSON text in one pass, without recursion and without making values: numbers stay as they were
-// written, and neither depth nor size can exhaust the stack. The text has been checked when `scan` returns.
+// Finds the parts of a JSON text in one pass, without recursion and without making values: numbers stay as they were written, and
+// neither depth nor size can exhaust the stack.
 
 export const KIND = { object: 0, array: 1, string: 2, number: 3, word: 4 } as const;
 const { object, array, word } = KIND;
@@ -19,41 +19,14 @@ export interface Nodes {
   size: Uint32Array;
 }
 
-type Token = { kind: '{' | '}' | '[' | ']' | ':' | ',' | 'string' | 'number' | 'word'; start: number; end: number };
-const WORDS = ['true', 'false', 'null'];
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const NUMBER_PART = new Set('+-.eE0123456789');
-const MARKS = new Set('{}[]:,');
+/** What a number or a word ends before. */
+const ENDS = new Set([' ', '\n', '\r', '\t', ',', ']', '}', undefined]);
 
-// By hand: regular expressions over a text of 10 MiB exhaust their stack.
-/** @returns null at the end, undefined for what is no token */
-function tokenAt(text: string, from: number): Token | null | undefined {
-  let start = from;
-  while (isSpace(text.charCodeAt(start))) start++;
-  const first = text[start];
-  if (first === undefined) return null;
-  if (MARKS.has(first)) return { kind: first as ',', start, end: start + 1 };
-  if (first === '"') {
-    const end = stringEnd(text, start + 1);
-    return end === undefined ? undefined : { kind: 'string', start, end };
-  }
-  const found = WORDS.find((each) => text.startsWith(each, start));
-  if (found) return { kind: 'word', start, end: start + found.length };
-  let end = start;
-  while (NUMBER_PART.has(text[end] ?? '')) end++;
-  return NUMBER.test(text.slice(start, Math.min(end, start + 1000))) ? { kind: 'number', start, end } : undefined;
-}
-
-const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
-
-function stringEnd(text: string, start: number): number | undefined {
-  for (let at = start; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 34) return at + 1;
-    if (code === 92) at++;
-    else if (code < 32) return undefined;
-  }
-  return undefined;
+/** Behind the quote that ends a string. */
+function stringEnd(text: string, start: number): number {
+  let at = start;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
 }
 
 class Growing {
@@ -95,52 +68,48 @@ function arrays(length: number): Omit<Nodes, 'count'> {
 
 /** @returns undefined for what is no JSON */
 export function scan(text: string): Nodes | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
   const found = new Growing();
   const open: number[] = [];
   let key = 0;
-  /** What may come: a value, a key, a comma or end, or (right after an opening) the end too. */
-  let wanted: 'value' | 'first' | 'key' | 'firstKey' | 'colon' | 'after' = 'value';
-  let at = 0;
-  for (;;) {
-    const token = tokenAt(text, at);
-    if (token === undefined) return undefined;
-    if (token === null) return open.length === 0 && wanted === 'after' ? found.nodes : undefined;
-    const { kind: mark, start, end } = token;
-    at = end;
-    if (mark === 'string' || mark === 'number' || mark === 'word') {
-      if (wanted === 'key' || wanted === 'firstKey') {
-        if (mark !== 'string') return undefined;
-        key = start + 1;
-        wanted = 'colon';
-      } else if (wanted === 'value' || wanted === 'first') {
-        count(found.nodes, open);
-        found.add(KIND[mark], start, end, open.length, key);
-        key = 0;
-        wanted = 'after';
-      } else return undefined;
-    } else if (mark === '{' || mark === '[') {
-      if (wanted !== 'value' && wanted !== 'first') return undefined;
-      count(found.nodes, open);
-      open.push(found.add(mark === '{' ? object : array, end - 1, end, open.length, key));
-      key = 0;
-      wanted = mark === '{' ? 'firstKey' : 'first';
+  /** The next string is a key. */
+  let isKey = false;
+  const add = (kind: number, start: number, end: number) => {
+    count(found.nodes, open);
+    const index = found.add(kind, start, end, open.length, key);
+    key = 0;
+    return index;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const mark = text[at] ?? '';
+    if (mark === '{' || mark === '[') {
+      open.push(add(mark === '{' ? object : array, at, at + 1));
+      isKey = mark === '{';
     } else if (mark === '}' || mark === ']') {
-      const closed = open.pop();
-      const nodes = found.nodes;
-      if (closed === undefined || nodes.kind[closed] !== (mark === '}' ? object : array)) return undefined;
-      if (wanted !== 'after' && wanted !== (mark === '}' ? 'firstKey' : 'first')) return undefined;
-      nodes.end[closed] = end;
-      nodes.next[closed] = nodes.count;
-      wanted = 'after';
+      const closed = open.pop() ?? 0;
+      found.nodes.end[closed] = at + 1;
+      found.nodes.next[closed] = found.nodes.count;
+    } else if (mark === ',') {
+      isKey = found.nodes.kind[open.at(-1) ?? 0] === object;
     } else if (mark === ':') {
-      if (wanted !== 'colon') return undefined;
-      wanted = 'value';
-    } else {
-      const parent = open.at(-1);
-      if (wanted !== 'after' || parent === undefined) return undefined;
-      wanted = found.nodes.kind[parent] === object ? 'key' : 'value';
+      isKey = false;
+    } else if (mark === '"') {
+      const end = stringEnd(text, at + 1);
+      if (isKey) key = at + 1;
+      else add(KIND.string, at, end);
+      at = end - 1;
+    } else if (!ENDS.has(mark)) {
+      let end = at;
+      while (!ENDS.has(text[end])) end++;
+      add(/[-\d]/.test(mark) ? KIND.number : word, at, end);
+      at = end - 1;
     }
   }
+  return found.nodes;
 }
 
 function count(nodes: Nodes, open: number[]): void {
