@@ -66,6 +66,19 @@ export function sizeText(bytes: number): string {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
+const EXACT = {
+  ms: { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1000, ms: 1 },
+  seconds: { d: 86_400, h: 3600, min: 60, s: 1 },
+  bytes: { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, bytes: 1 },
+};
+export type Unit = keyof typeof EXACT;
+/** In the largest unit of which it is a whole number: `30 s`, `1,500 ms`, `5 MiB`; without a unit `12,431`. */
+export function unitText(value: number, unit?: Unit): string {
+  const sizes = Object.entries(unit ? EXACT[unit] : {});
+  const [name, size] = sizes.find(([, each]) => value !== 0 && value % each === 0) ?? sizes.at(-1) ?? ['', 1];
+  return `${countText(value / size)} ${name}`.trimEnd();
+}
+
 /** `340 ms`, `2.5 s`, `3 min`, `2.1 h`, `4.0 d` */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

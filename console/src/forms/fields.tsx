@@ -20,7 +20,7 @@ import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';
 import { Names } from '../components/names.tsx';
 import type { Fact } from '../components/ui.tsx';
-import { countText, plain } from '../format.ts';
+import { plain, type Unit, unitText } from '../format.ts';
 
 export type Choices = readonly { value: string; label: string }[];
 
@@ -178,6 +178,8 @@ export interface Field {
   help?: string | undefined;
   /** Without it a line of text. */
   kind?: 'area' | 'secret' | 'whole' | 'number' | 'flag' | 'pairs' | undefined;
+  /** Of a whole number: the form takes it so; where it is only shown it is `30 s` or `5 MiB`. */
+  unit?: Unit | undefined;
   choices?: Choices | undefined;
   /** Several choices, or several records. */
   isMany?: boolean;
@@ -264,7 +266,8 @@ const pathsIn = (entries: Entry[]): string[] =>
   });
 
 function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field }) {
-  const { path, label, help, kind, choices, isMany, list, placeholder } = of;
+  const { path, help, kind, unit, choices, isMany, list, placeholder } = of;
+  const label = unit ? `${of.label} (${unit})` : of.label;
   const input = form.getInputProps(path) as FieldInput;
   const shared = {
     ...{ label, description: help, error: input.error, placeholder },
@@ -345,12 +348,14 @@ export const factsOf = (entries: Entry[], values: object): Fact[] =>
     return [isShown && [entry.label, shownOf(entry, value)]];
   });
 
-function shownOf({ kind, choices, list, placeholder }: Field, value: unknown): ReactNode {
+function shownOf({ kind, unit, choices, list, placeholder }: Field, value: unknown): ReactNode {
   if (kind === 'flag') return value ? 'Yes' : 'No';
   const texts = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== '');
   if (list && texts.length > 0) return <Names list={list} ids={texts as string[]} />;
   const labelOf = (one: unknown) =>
-    typeof one === 'number' ? countText(one) : (choices?.find((choice) => choice.value === one)?.label ?? String(one));
+    typeof one === 'number'
+      ? unitText(one, unit)
+      : (choices?.find((choice) => choice.value === one)?.label ?? String(one));
   const text = texts.map((one) => (Array.isArray(one) ? one.join(': ') : labelOf(one))).join(', ');
   return text === '' ? (
     <span className="quiet">{choices?.[0]?.value === '' ? choices[0].label : (placeholder ?? '–')}</span>

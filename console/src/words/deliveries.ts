@@ -5,7 +5,7 @@ type Status = Delivery['status'];
 
 export const STATUSES: Record<Status, string> = {
   pending: 'The first attempt is on its way.',
-  retrying: 'An attempt failed. The next one is scheduled; Retry now makes it at once.',
+  retrying: 'An attempt failed. The next attempt is scheduled; Retry now starts it at once.',
   circuit_open:
     'Held by the circuit breaker, or because the route or destination is paused. It is sent when that ends.',
   delivered: 'The destination accepted it.',

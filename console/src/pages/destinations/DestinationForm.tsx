@@ -70,12 +70,12 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
       fields: [
         [
           { path: 'retryPolicy.maxRetries', label: 'Maximum retries', kind: 'whole' },
-          { path: 'timeoutMs', label: 'Timeout (ms)', kind: 'whole' },
+          { path: 'timeoutMs', label: 'Timeout', kind: 'whole', unit: 'ms' },
         ],
         [
-          { path: 'retryPolicy.initialDelay', label: 'Initial delay (ms)', kind: 'whole' },
+          { path: 'retryPolicy.initialDelay', label: 'Initial delay', kind: 'whole', unit: 'ms' },
           { path: 'retryPolicy.backoffMultiplier', label: 'Backoff multiplier', kind: 'number' },
-          { path: 'retryPolicy.maxDelay', label: 'Maximum delay (ms)', kind: 'whole' },
+          { path: 'retryPolicy.maxDelay', label: 'Maximum delay', kind: 'whole', unit: 'ms' },
         ],
         [
           { path: 'rateLimitPerMinute', label: 'Rate limit (per minute)', kind: 'whole', placeholder: 'Unlimited' },
@@ -170,8 +170,8 @@ function storeFields(form: Form, type: StoreType, isNew: boolean): Entry[] {
         })),
         [
           { path: 'config.batchSize', label: 'Events per file', kind: 'whole' },
-          { path: 'config.batchBytes', label: 'Bytes per file', kind: 'whole' },
-          { path: 'config.batchWindowSeconds', label: 'Maximum wait (seconds)', kind: 'whole' },
+          { path: 'config.batchBytes', label: 'File size', kind: 'whole', unit: 'bytes' },
+          { path: 'config.batchWindowSeconds', label: 'Maximum wait', kind: 'whole', unit: 'seconds' },
         ],
         { node: <Columns form={form} />, paths: ['fieldMapping'] },
       ],

@@ -77,7 +77,7 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
     <>
       {!event.routed && (
         <Callout tone="warn" title="No route matched">
-          The source has no route, or the filters of its routes rejected the event.{' '}
+          The source has no route, or the filters of its routes did not match the event.{' '}
           <PageLink to="/routes" search={{ sourceId: event.sourceId }}>
             Routes of the source
           </PageLink>

@@ -164,12 +164,12 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
   };
   return (
     <ConfirmedAction
-      label="Retry failed deliveries"
-      verb="Retry deliveries"
+      label="Replay failed deliveries"
+      verb="Replay deliveries"
       variant="filled"
       run={retry}
       said={({ deliveriesCreated, more }) =>
-        `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: retry again' : ''}`
+        `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: replay again' : ''}`
       }
     >
       <Found id={issue.id} />

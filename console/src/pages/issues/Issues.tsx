@@ -43,7 +43,7 @@ export const Issues = () => (
     path="/issues"
     empty={{
       title: 'No issues',
-      text: 'Failures that last show up here, with their cause and the steps that fix them.',
+      text: 'Ongoing failures appear here, with their cause and the steps that fix them.',
     }}
   />
 );

@@ -80,7 +80,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: 'IP addresses or ranges, comma-separated. Leave empty to use those of your own key.',
+            help: 'IP addresses or ranges, comma-separated. Leave empty for the addresses of your own key.',
           },
           {
             path: 'expiresAt',

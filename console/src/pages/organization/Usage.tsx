@@ -98,7 +98,7 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      note="Requests over a limit are rejected with 429. Limits are set by the operator."
+      note="Requests over a limit get 429. The operator sets limits."
       actions={<ExportMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
     >
       <Loaded answer={answer}>

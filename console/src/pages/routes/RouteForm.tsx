@@ -125,7 +125,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
           { path: 'circuitFailureThreshold', label: 'Failure threshold (consecutive failures)', kind: 'whole' },
         ],
         [
-          { path: 'circuitCooldownSeconds', label: 'Cooldown (seconds)', kind: 'whole' },
+          { path: 'circuitCooldownSeconds', label: 'Cooldown', kind: 'whole', unit: 'seconds' },
           { path: 'circuitProbeSuccessThreshold', label: 'Successful probes to close', kind: 'whole' },
         ],
       ],

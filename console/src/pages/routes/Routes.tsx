@@ -80,7 +80,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
         <p>New events are stored without deliveries by these routes. Deliveries in progress continue.</p>
       </ConfirmedAction>
       <ConfirmedAction {...enable(true)}>
-        <p>The routes take new events from now on.</p>
+        <p>The routes receive new events again.</p>
       </ConfirmedAction>
       <ConfirmedAction
         {...named('Delete')}

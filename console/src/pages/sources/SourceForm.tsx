@@ -174,7 +174,7 @@ const of = (name: keyof Config, label: string, more: Partial<Field> = {}): Field
   label,
   ...more,
 });
-const tolerance = of('toleranceSeconds', 'Timestamp tolerance (seconds)', { kind: 'whole' });
+const tolerance = of('toleranceSeconds', 'Timestamp tolerance', { kind: 'whole', unit: 'seconds' });
 const header = of('header', 'Signature header', { placeholder: 'X-Signature', isRequired: true });
 
 const template = ({ type }: Config): Entry[] => [
@@ -282,7 +282,7 @@ function deduplication({ values }: Form): Entry {
         ],
       },
       place && { path: 'idempotencyKey.at', label: place[0], placeholder: place[1], isRequired: true },
-      by !== 'none' && { path: 'idempotencyKey.windowSeconds', label: 'Window (seconds)', kind: 'whole' },
+      by !== 'none' && { path: 'idempotencyKey.windowSeconds', label: 'Window', kind: 'whole', unit: 'seconds' },
     ],
   };
 }
