@@ -183,7 +183,7 @@ describe('the pages of sources', function () {
     await onPage(`/sources/${source.id}`, async (page) => {
       await page.getByRole('tab', { name: 'Refused webhooks' }).click();
       await seen(page, /1 refused/);
-      await seen(page, /Compare the secret with the sender’s/);
+      await seen(page, /Check that the sender uses the same secret/);
       await page
         .getByRole('region', { name: 'Refused', exact: true })
         .getByRole('cell', { name: 'Signature', exact: true })

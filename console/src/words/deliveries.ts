@@ -5,14 +5,14 @@ type Status = Delivery['status'];
 
 export const STATUSES: Record<Status, string> = {
   pending: 'The first attempt is on its way.',
-  retrying: 'An attempt failed. The next attempt is scheduled; Retry now starts it at once.',
+  retrying: 'An attempt failed. The next attempt is scheduled; Retry now starts it immediately.',
   circuit_open:
-    'Held by the circuit breaker, or because the route or destination is paused. It is sent when that ends.',
-  delivered: 'The destination accepted it.',
+    'Held while the circuit breaker is open, or while the route or destination is paused. Sent automatically afterwards.',
+  delivered: 'The destination accepted the event.',
   failed: 'All attempts failed. Fix the cause, then replay the delivery.',
   failed_over: 'The destination failed, so the event was sent to a failover destination instead.',
   schema_failed:
-    'The payload does not match the schema of the route, so it was not sent. Fix the schema or the sender, then replay.',
+    'The payload does not match the schema of the route, so the event was not sent. Fix the schema or the sender, then replay.',
   filter_failed: 'The filter of the route timed out, so the event was not sent. Simplify the filter, then replay.',
   skipped: 'The destination was disabled. Enable it, then replay the delivery.',
   cancelled: 'Cancelled by a user, or because the destination was deleted.',

@@ -69,8 +69,8 @@ export function Destinations() {
                 said={({ deleted }) => `${countText(deleted)} deleted`}
               >
                 <p>
-                  The destinations are removed from all routes, and their open deliveries are cancelled. The history
-                  stays. This cannot be undone.
+                  The destinations are removed from all routes, and their open deliveries are cancelled. The delivery
+                  history is kept. This cannot be undone.
                 </p>
               </ConfirmedAction>
             )

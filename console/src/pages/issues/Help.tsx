@@ -113,7 +113,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   ],
   quota_reached: () => [
     <>
-      See your <Link to="/usage">Usage</Link>.
+      Check your usage: <Link to="/usage">Usage</Link>.
     </>,
     'Send less, or ask the operator for a higher limit.',
   ],

@@ -115,7 +115,7 @@ const AskAgain = ({ of: { address } }: { of: NotificationRecipient }) => (
     run={() => call('resendConfirmation', { body: { address } })}
     said="Confirmation sent"
   >
-    <p>The email asks the owner to allow notifications. At most one is sent per hour.</p>
+    <p>The email asks the owner to allow notifications. At most one email is sent per hour.</p>
   </ConfirmedAction>
 );
 

@@ -98,7 +98,7 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      note="Requests over a limit get 429. The operator sets limits."
+      note="Requests over a limit receive a 429 response. The operator sets the limits."
       actions={<ExportMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
     >
       <Loaded answer={answer}>

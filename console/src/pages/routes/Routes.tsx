@@ -77,7 +77,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
     <>
       <span className="quiet">{countText(ids.length)} selected</span>
       <ConfirmedAction {...enable(false)}>
-        <p>New events are stored without deliveries by these routes. Deliveries in progress continue.</p>
+        <p>New events are stored, but not delivered by these routes. Deliveries in progress continue.</p>
       </ConfirmedAction>
       <ConfirmedAction {...enable(true)}>
         <p>The routes receive new events again.</p>

@@ -130,8 +130,8 @@ export function rulePage<K extends keyof Records, Values extends Named>(kind: Ki
                   <ConfirmDelete kind={what} of={one} isReady={one.routeCount === 0} onClose={close}>
                     <p>
                       {one.routeCount === 0
-                        ? 'No route uses it. This cannot be undone.'
-                        : `Used by ${plural(one.routeCount, 'route')}. Remove it from there first.`}
+                        ? 'Not used by any route. This cannot be undone.'
+                        : `Used by ${plural(one.routeCount, 'route')}. Remove the ${what} from all routes first.`}
                     </p>
                   </ConfirmDelete>
                 ),

@@ -20,8 +20,8 @@ type Cause = Refusal['cause'];
 
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
-  signature: 'Signature missing, invalid or expired. Compare the secret with the sender’s.',
-  token: 'Secret token missing in the URL. Enter the whole ingest URL at the sender.',
+  signature: 'Signature missing, invalid or expired. Check that the sender uses the same secret.',
+  token: 'Secret token missing in the URL. Enter the full ingest URL at the sender.',
   path: 'Subpath not accepted. Enable subpaths, or enter the ingest URL without a subpath at the sender.',
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',

@@ -310,7 +310,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
     {
       path: 'handshake.type',
       label: 'Handshake',
-      help: 'The response to the GET or HEAD request that some senders use to verify the URL.',
+      help: 'The response to the GET or HEAD request that some senders use to check the URL.',
       choices: [
         { value: 'none', label: 'None' },
         { value: 'ok', label: '200 OK' },
