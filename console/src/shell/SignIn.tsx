@@ -33,7 +33,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
         <h1>Sign in to Hookyard</h1>
         {ended === 'refused' && (
           <Callout tone="warn" title="Your API key is no longer valid" role="alert">
-            It was revoked or has expired. Sign in with another key to continue where you left off.
+            The key was revoked or has expired. Sign in with another key to continue where you left off.
           </Callout>
         )}
         {linkProblem !== null && (
