@@ -68,7 +68,7 @@ export const relayClaim = new Histogram({
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: '1 if workflows are not processed, as far as this worker knows: it does not receive them, and no worker of the current release polls for them.',
+  help: 'Is 1 if workflows are not processed, as far as this worker knows: it does not receive them, and no worker of the current release polls for them.',
   in: ['worker'],
 });
 

@@ -35,7 +35,7 @@ export const ingestAck = new Histogram({
 
 export const ingestGate = new Gauge({
   name: 'hookyard_ingest_gate_state',
-  help: '1 for the current state of ingest: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
+  help: 'Is 1 for the current state of ingest: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
   labels: { state: GATE_STATES },
   in: ['api'],
 });

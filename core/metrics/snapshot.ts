@@ -84,7 +84,7 @@ export const snapshotAge = new Gauge({
 /** Not of the snapshot, which tells nothing of a database that is away. */
 export const databaseUp = new Gauge({
   name: 'hookyard_database_up',
-  help: '1 if this process could read from PostgreSQL a few seconds ago, and write if necessary; otherwise 0.',
+  help: 'Is 1 if this process could read from PostgreSQL a few seconds ago, and write if necessary; otherwise 0.',
 });
 
 export const databaseLimit = new Gauge({

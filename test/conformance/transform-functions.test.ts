@@ -77,7 +77,7 @@ describe('functions of the transform languages', () => {
   for (const [code, name] of refused) {
     it(`JavaScript that needs ${name} is refused when it is stored: ${code.split('\n')[0]}`, async () => {
       const problem = await check('javascript', code);
-      expect(problem?.message).to.match(new RegExp(`^${name} is missing`));
+      expect(problem?.message).to.match(new RegExp(`^${name} is not available`));
       const before = code.slice(0, code.search(new RegExp(`\\b${name}\\b`))).split('\n');
       expect([problem?.line, problem?.column]).to.deep.equal([before.length, (before.at(-1)?.length ?? 0) + 1]);
     });

@@ -82,7 +82,7 @@ describe('the budget of a filter', () => {
     expect(filter.takes(request(times(100_000, 1)), new Budget(1000))).to.equal(true);
     expect(() => filter.takes(request(times(100_001, 1)), new Budget(1000))).to.throw(
       BudgetError,
-      /payload\[\*\] leads/,
+      /payload\[\*\] matches/,
     );
   });
 
@@ -95,7 +95,7 @@ describe('the budget of a filter', () => {
       },
     });
     const filter = compileFilter(times(50, { field: 'payload[*]', operator: 'equals', value: 'b' }), 'AND');
-    expect(() => filter.takes(request(payload), new Budget(1000))).to.throw(BudgetError, /payload\[\*\] leads/);
+    expect(() => filter.takes(request(payload), new Budget(1000))).to.throw(BudgetError, /payload\[\*\] matches/);
     expect(read).to.be.within(100_001, 100_010);
   });
 

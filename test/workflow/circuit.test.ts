@@ -60,7 +60,7 @@ describe('circuit workflow', () => {
       const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
       return metadata.currentDetails === '' ? undefined : metadata.currentDetails;
     });
-    expect(details).to.contain('**Open** after 5 failed attempts').and.to.contain(': 3 deliveries.');
+    expect(details).to.contain('**Open** after 5 consecutive failed attempts').and.to.contain(': 3 deliveries.');
     await handle.signal(circuitChanged);
     await handle.result();
   });

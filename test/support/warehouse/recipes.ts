@@ -118,8 +118,8 @@ export async function expectLoads(
     section('One row per event'),
     { run: `select delivery_id from ${table} order by delivery_id` },
     { run: 'select delivery_id from webhook_events order by delivery_id' },
-    section('Take payloads apart'),
-    ...(name === 'duckdb' && load !== 'Load Parquet' ? [] : [section('Read a part')]),
+    section('Extract fields from payloads'),
+    ...(name === 'duckdb' && load !== 'Load Parquet' ? [] : [section('Read only some files')]),
   ]);
   const [, deliveries, ofEvents, apart, part] = results.slice(before.length);
   expect(deliveries?.toSorted(), 'every delivery once').to.deep.equal(idsOf(all));
