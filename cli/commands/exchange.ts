@@ -6,7 +6,7 @@ import { EXIT, usage } from '../errors.ts';
 import { parseJson, readInput, replaceFile } from '../input.ts';
 import { callOperation } from '../operations.ts';
 import type { Output } from '../output.ts';
-import { type Converted, convert, PRODUCTS } from './import-from.ts';
+import { type Converted, convert, PRODUCTS } from '../import-from.ts';
 
 type Kind = 'destinations' | 'routes';
 type Envelope = Record<string, unknown> & Partial<Record<Kind, unknown[]>>;

@@ -1,6 +1,6 @@
 // hookyard import --from: lists in the shapes that the APIs of other products answer.
 import { expect } from 'chai';
-import { convert } from '../../cli/commands/import-from.ts';
+import { convert } from '../../cli/import-from.ts';
 import { useCommandLine } from '../support/programs/cli.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
