@@ -35,10 +35,11 @@ interface Props {
 
 export function Time({ at, ms = false, exact = false }: Props) {
   const { zone } = useZone();
-  const now = useNow(10_000);
+  // Drawn again every ten seconds.
+  useNow(10_000);
   if (!at) return <span className="quiet">–</span>;
   const time = `${timeText(at, zone, ms)} ${zoneName(zone)}`;
-  const ago = fromNowText(at, now);
+  const ago = fromNowText(at, Date.now());
   return (
     <time dateTime={at} title={exact ? ago : time} className="nowrap">
       {exact ? time : ago}

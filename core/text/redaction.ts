@@ -15,7 +15,11 @@ export function isRedacted(text: string): boolean {
   return REDACTED.test(text);
 }
 
-/** The value to store; `ok: false` is a redacted value with nothing stored behind it, which the caller must refuse. */
+/** Whether a new secret was typed behind the redacted one, which callers refuse: no secret begins with four bullets. */
+export const extendsRedacted = (text: string): boolean => text.startsWith(BULLETS) && !isRedacted(text);
+
+/** The value to store; `ok: false`: the caller must refuse it, a redacted value with nothing stored behind it, or with
+ * more typed behind it. */
 type Kept = { ok: true; value: string } | { ok: false };
 
 /**
@@ -23,6 +27,7 @@ type Kept = { ok: true; value: string } | { ok: false };
  * @param stored the stored value in clear, absent when there is none
  */
 export function keepRedacted(incoming: string, stored: string | null | undefined): Kept {
+  if (extendsRedacted(incoming)) return { ok: false };
   if (!isRedacted(incoming)) return { ok: true, value: incoming };
   return stored === null || stored === undefined ? { ok: false } : { ok: true, value: stored };
 }

@@ -36,6 +36,11 @@ describe('keepRedacted', () => {
     expect(keepRedacted('new', undefined)).to.deep.equal({ ok: true, value: 'new' });
   });
 
+  it('refuses a new value that was typed behind the redacted one', () => {
+    for (const text of ['••••DENGnew', '••••a', '•••••'])
+      expect(keepRedacted(text, 'stored'), text).to.deep.equal({ ok: false });
+  });
+
   it('says so when there is nothing behind a redacted value', () => {
     for (const nothing of [undefined, null]) expect(keepRedacted('••••DENG', nothing)).to.deep.equal({ ok: false });
   });

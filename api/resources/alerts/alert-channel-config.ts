@@ -1,7 +1,7 @@
 // The config of a channel: checked by its type, sealed, and shown without its secret.
 import { z } from 'zod';
 import { CHANNEL_SECRET, type ChannelType, channelConfigSchemas } from '../../../core/messages/channel.ts';
-import { isRedacted, redactMembers } from '../../../core/text/redaction.ts';
+import { extendsRedacted, isRedacted, redactMembers } from '../../../core/text/redaction.ts';
 import { openConfig, type StoredConfig } from '../../../db/messages/channels.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
@@ -33,9 +33,12 @@ function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>
   if (member === null) return sent;
   const value = sent[member];
   const isMasked = typeof value === 'string' && isRedacted(value);
+  if (typeof value === 'string' && extendsRedacted(value))
+    throw invalid(`config.${member}`, 'must be the full secret: a masked value only keeps a stored secret');
   if (value !== undefined && !isMasked) return sent;
   const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
-  if (!kept && isMasked) throw invalid(`config.${member}`, 'must be the full secret, because no secret is stored');
+  if (!kept && isMasked)
+    throw invalid(`config.${member}`, 'must be the full secret: a masked value only keeps a stored secret');
   return kept ? { ...sent, [member]: kept } : sent;
 }
 

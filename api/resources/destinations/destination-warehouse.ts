@@ -193,7 +193,8 @@ export function checkConfig(
   const sent = checkMember('config', z.record(z.string(), z.unknown()), given);
   refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
-  if (!kept.ok) throw invalidMember(`config.${kept.field}`, 'must be the full secret, because no secret is stored');
+  if (!kept.ok)
+    throw invalidMember(`config.${kept.field}`, 'must be the full secret: a masked value only keeps a stored secret');
   const merged = { ...fittingMembers(stored ?? {}, { ...stored, ...kept.config }), ...kept.config };
   const present = Object.entries(merged).filter(([, value]) => value !== null);
   const schema: z.ZodObject = incomplete ? withoutItsSecret(type) : warehouseConfigSchemas[type];

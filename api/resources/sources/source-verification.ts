@@ -1,7 +1,7 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/verification/config.ts)
 // or by its provider (providers/). Public members stand in clear, secrets encrypted.
 import { z } from 'zod';
-import { isRedacted } from '../../../core/text/redaction.ts';
+import { extendsRedacted, isRedacted } from '../../../core/text/redaction.ts';
 import {
   confirmsSubscriptions,
   openCredentials,
@@ -234,4 +234,10 @@ function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials
   return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);
 }
 
-const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
+/** @throws ApiError 400 when a new secret was typed behind the masked one */
+function isKept(secret: unknown): boolean {
+  if (typeof secret !== 'string') return secret === undefined;
+  if (extendsRedacted(secret))
+    throw invalid('verificationConfig.secret', 'must be the full secret: a masked value only keeps a stored secret');
+  return isRedacted(secret);
+}

@@ -1,4 +1,5 @@
 // Draws series with uPlot; a file of its own, so that it is loaded with the first chart.
+import './language.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { countText, durationText, timeText, type Zone } from '../format.ts';

@@ -62,7 +62,7 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
       </div>
       <Group justify="end" mt="md">
         <Button variant="default" onClick={onClose}>
-          Close
+          {verb.startsWith('Cancel') ? 'Close' : 'Cancel'}
         </Button>
         <Button
           color={isDestructive ? 'red.8' : undefined}

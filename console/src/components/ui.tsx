@@ -189,8 +189,10 @@ export async function copy(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     notifications.show({ message: `${what} copied` });
   } catch {
-    // Browsers allow it on HTTPS and loopback only.
-    notifications.show({ color: 'red', message: 'The browser blocked copying: it requires HTTPS' });
+    notifications.show({
+      color: 'red',
+      message: 'The browser did not allow copying. Select the text and copy it with Ctrl+C or Cmd+C',
+    });
   }
 }
 

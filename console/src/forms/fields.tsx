@@ -177,7 +177,7 @@ export interface Field {
   label: string;
   help?: string | undefined;
   /** Without it a line of text. */
-  kind?: 'area' | 'secret' | 'whole' | 'number' | 'flag' | 'pairs' | undefined;
+  kind?: 'area' | 'date' | 'secret' | 'whole' | 'number' | 'flag' | 'pairs' | undefined;
   /** Of a whole number: the form takes it so; where it is only shown it is `30 s` or `5 MiB`. */
   unit?: Unit | undefined;
   choices?: Choices | undefined;
@@ -186,7 +186,10 @@ export interface Field {
   list?: Listed;
   most?: number;
   leaveOut?: readonly string[];
+  /** An example. */
   placeholder?: string | undefined;
+  /** What an empty field means. */
+  empty?: string;
   isRequired?: boolean;
   isFixed?: boolean;
 }
@@ -266,7 +269,7 @@ const pathsIn = (entries: Entry[]): string[] =>
   });
 
 function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field }) {
-  const { path, help, kind, unit, choices, isMany, list, placeholder } = of;
+  const { path, help, kind, unit, choices, isMany, list, placeholder = of.empty } = of;
   const label = unit ? `${of.label} (${unit})` : of.label;
   const input = form.getInputProps(path) as FieldInput;
   const shared = {
@@ -323,9 +326,12 @@ function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field 
     <Text
       {...shared}
       {...(kind === 'area' && { autosize: true, minRows: 2 })}
+      {...(kind === 'date' && { type: 'date' })}
       autoComplete="off"
       value={input.value as string}
       onChange={input.onChange}
+      // What is typed replaces the mask of a stored secret.
+      {...(kind === 'secret' && { onFocus: (event) => event.currentTarget.select() })}
     />
   );
 }
@@ -348,7 +354,7 @@ export const factsOf = (entries: Entry[], values: object): Fact[] =>
     return [isShown && [entry.label, shownOf(entry, value)]];
   });
 
-function shownOf({ kind, unit, choices, list, placeholder }: Field, value: unknown): ReactNode {
+function shownOf({ kind, unit, choices, list, empty = '–' }: Field, value: unknown): ReactNode {
   if (kind === 'flag') return value ? 'Yes' : 'No';
   const texts = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== '');
   if (list && texts.length > 0) return <Names list={list} ids={texts as string[]} />;
@@ -358,7 +364,7 @@ function shownOf({ kind, unit, choices, list, placeholder }: Field, value: unkno
       : (choices?.find((choice) => choice.value === one)?.label ?? String(one));
   const text = texts.map((one) => (Array.isArray(one) ? one.join(': ') : labelOf(one))).join(', ');
   return text === '' ? (
-    <span className="quiet">{choices?.[0]?.value === '' ? choices[0].label : (placeholder ?? '–')}</span>
+    <span className="quiet">{choices?.[0]?.value === '' ? choices[0].label : empty}</span>
   ) : (
     plain(text)
   );

@@ -67,12 +67,12 @@ function fieldsOf(values: ValuesOf<typeof members>, isStored: boolean): Entry[] 
     {
       title: 'Issues',
       fields: [
-        { path: 'kinds', label: 'Kinds', choices: KIND_CHOICES, isMany: true, placeholder: 'All kinds' },
-        { path: 'sourceIds', label: 'Sources', list: 'listSources', isMany: true, placeholder: 'All sources' },
-        { path: 'routeIds', label: 'Routes', list: 'listRoutes', isMany: true, placeholder: 'All routes' },
+        { path: 'kinds', label: 'Kinds', choices: KIND_CHOICES, isMany: true, empty: 'All kinds' },
+        { path: 'sourceIds', label: 'Sources', list: 'listSources', isMany: true, empty: 'All sources' },
+        { path: 'routeIds', label: 'Routes', list: 'listRoutes', isMany: true, empty: 'All routes' },
         {
           ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true },
-          placeholder: 'All destinations',
+          empty: 'All destinations',
         },
         { path: 'afterCount', label: 'Threshold (failures)', kind: 'whole' },
       ],
@@ -84,7 +84,7 @@ function fieldsOf(values: ValuesOf<typeof members>, isStored: boolean): Entry[] 
         { path: 'onAcknowledged', label: 'Notify when an issue is acknowledged', kind: 'flag' },
         [
           { path: 'throttleMinutes', label: 'Throttle interval (minutes)', help: 'Per issue.', kind: 'whole' },
-          { path: 'digestMinutes', label: 'Digest interval (minutes)', placeholder: 'No digest', kind: 'whole' },
+          { path: 'digestMinutes', label: 'Digest interval (minutes)', empty: 'No digest', kind: 'whole' },
         ],
         { path: 'quietHours.isOn', label: 'Quiet hours', kind: 'flag' },
         values.quietHours.isOn && [

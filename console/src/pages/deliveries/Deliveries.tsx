@@ -71,7 +71,9 @@ export function Deliveries() {
             <span className="quiet">
               {ids.length > 0
                 ? `${countText(ids.length)} selected`
-                : `All ${total === undefined ? '' : `${countText(total)} `}matching`}
+                : total === 1
+                  ? '1 matching delivery'
+                  : `All ${total === undefined ? '' : `${countText(total)} `}matching deliveries`}
             </span>
             {actionsOf(filters?.status).map((action) => (
               <Button

@@ -78,8 +78,8 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
           { path: 'retryPolicy.maxDelay', label: 'Maximum delay', kind: 'whole', unit: 'ms' },
         ],
         [
-          { path: 'rateLimitPerMinute', label: 'Rate limit (per minute)', kind: 'whole', placeholder: 'Unlimited' },
-          { path: 'maxConcurrency', label: 'Maximum concurrency', kind: 'whole', placeholder: 'Automatic' },
+          { path: 'rateLimitPerMinute', label: 'Rate limit (per minute)', kind: 'whole', empty: 'Unlimited' },
+          { path: 'maxConcurrency', label: 'Maximum concurrency', kind: 'whole', empty: 'Automatic' },
         ],
       ],
     },

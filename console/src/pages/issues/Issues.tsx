@@ -4,7 +4,7 @@ import type { Issue } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { plain } from '../../format.ts';
+import { plain, sentence } from '../../format.ts';
 import { causeText, KIND_CHOICES, KINDS, placeOf, STATES } from '../../words/issues.ts';
 
 const AGAIN_MS = 5000;
@@ -24,7 +24,7 @@ const columns: Column<Issue>[] = [
     cell: (issue) => <Link to={`/issues/${issue.id}`}>{KINDS[issue.kind]}</Link>,
   },
   { title: 'State', value: (issue) => issue.state, as: 'status' },
-  { title: 'Cause', value: (issue) => issue.cause, cell: (issue) => <bdi>{plain(causeText(issue))}</bdi> },
+  { title: 'Cause', value: (issue) => issue.cause, cell: (issue) => <bdi>{sentence(plain(causeText(issue)))}</bdi> },
   { title: 'Where', value: placeOf },
   { title: 'Failures', value: (issue) => issue.count, as: 'count' },
   { title: 'Last seen', value: (issue) => issue.lastSeenAt, as: 'time' },

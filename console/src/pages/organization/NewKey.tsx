@@ -18,16 +18,23 @@ interface Values {
   access: 'read' | 'all' | 'some';
   scopes: string[];
   allowedAddresses: string;
-  /** Days; empty: that of the key that creates it. */
+  /** Days, or `date`; empty: that of the key that creates it. */
   expiresAt: string;
+  /** The last day, in the time zone of the browser. */
+  lastDay: string;
 }
 
-const START: Values = { name: '', access: 'read', scopes: [], allowedAddresses: '', expiresAt: '90' };
+const START: Values = { name: '', access: 'read', scopes: [], allowedAddresses: '', expiresAt: '90', lastDay: '' };
 const DAY_MS = 86_400_000;
 
 function scopesOf({ access, scopes }: Values): Scope[] {
   if (access === 'some') return scopes as Scope[];
   return access === 'all' ? ['read', 'write'] : ['read'];
+}
+
+function expiryOf({ expiresAt, lastDay }: Values): Date {
+  if (expiresAt !== 'date') return new Date(Date.now() + Number(expiresAt) * DAY_MS);
+  return new Date(`${lastDay}T23:59:59`);
 }
 
 export function NewKey() {
@@ -50,9 +57,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           scopes: scopesOf(values),
           // Left out it is that of the key that creates it.
           ...(addresses.length > 0 && { allowedAddresses: addresses }),
-          ...(values.expiresAt !== '' && {
-            expiresAt: new Date(Date.now() + Number(values.expiresAt) * DAY_MS).toISOString(),
-          }),
+          ...(values.expiresAt !== '' && { expiresAt: expiryOf(values).toISOString() }),
         },
       });
     },
@@ -67,9 +72,9 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           {
             path: 'access',
             label: 'Access',
-            help: 'A key cannot grant more than the key you are signed in with.',
+            help: 'Read only: events, deliveries, payloads and settings, but no secrets. A key cannot grant more than the key you are signed in with.',
             choices: [
-              { value: 'read', label: 'Read only, including payloads' },
+              { value: 'read', label: 'Read only' },
               { value: 'all', label: 'Read and write' },
               { value: 'some', label: 'Custom scopes' },
             ],
@@ -84,14 +89,19 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             path: 'expiresAt',
-            label: 'Expires after',
+            label: 'Expires',
             choices: [
               { value: '1', label: '1 day' },
               { value: '30', label: '30 days' },
               { value: '90', label: '90 days' },
               { value: '365', label: '1 year' },
+              { value: 'date', label: 'On a date' },
               { value: '', label: 'Same as your own key' },
             ],
+          },
+          record.form.values.expiresAt === 'date' && {
+            ...{ path: 'lastDay', label: 'Last day', kind: 'date', isRequired: true },
+            help: 'The key expires at the end of this day.',
           },
         ]}
       />

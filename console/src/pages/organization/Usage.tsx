@@ -71,7 +71,7 @@ const limitColumns: Column<Row>[] = [
       return (
         <div className="share">
           <Progress value={share} color={color} aria-label={`Share of ${LIMITS[row.name]}`} />
-          <span>{Math.floor(share)}%</span>
+          <span>{share > 0 && share < 1 ? '<1' : Math.floor(share)}%</span>
         </div>
       );
     },

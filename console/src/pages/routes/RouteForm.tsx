@@ -135,8 +135,8 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       fields: [
         [
           {
-            ...{ path: 'expectedResponse.statusCodes', label: 'Status codes', placeholder: '200, 202' },
-            help: 'Comma-separated. Leave empty for any 2xx.',
+            ...{ path: 'expectedResponse.statusCodes', label: 'Status codes', empty: 'Any 2xx' },
+            help: 'Comma-separated, such as 200, 202.',
           },
           { path: 'expectedResponse.bodyContains', label: 'Response body contains' },
         ],
@@ -146,8 +146,8 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       title: 'Notifications',
       fields: [
         { path: 'notifyEmails', label: 'Email addresses', help: 'Comma-separated.' },
-        { path: 'notifyOnFailure', label: 'When a delivery has failed', kind: 'flag' },
-        { path: 'notifyOnRecovery', label: 'When deliveries succeed again', kind: 'flag' },
+        { path: 'notifyOnFailure', label: 'Email when a delivery has failed', kind: 'flag' },
+        { path: 'notifyOnRecovery', label: 'Email when deliveries succeed again', kind: 'flag' },
         { path: 'notifyOnSuccess', label: 'On every success, at most once a minute', kind: 'flag' },
       ],
     },

@@ -44,7 +44,7 @@ export function Connect({ source }: { source: Source }) {
               of={[
                 ['Event type', placeText(known.eventType)],
                 ['Event ID', placeText(known.eventId)],
-                ['Deduplication', dedupText(known.dedup)],
+                ['Suggested idempotency key', dedupText(known.dedup)],
                 known.handshakes.length > 0 && ['Handshakes', known.handshakes.join(', ')],
                 source.lastHandshake?.shown != null && ['Complete setup with', plain(source.lastHandshake.shown)],
               ]}
@@ -69,10 +69,10 @@ export function Instructions({ of }: { of: Provider }) {
 }
 
 const placeText = (place: ProviderPlace | null): string =>
-  place === null ? 'none' : place.header ? `header ${place.header}` : `payload ${plain(place.payload ?? '')}`;
+  place === null ? 'none' : place.header ? `header ${place.header}` : `payload.${plain(place.payload ?? '')}`;
 
 function dedupText(dedup: Provider['dedup']): string {
   if (dedup === null) return 'none';
   if (dedup.signature) return 'signature';
-  return dedup.header ? `header ${dedup.header}` : `payload ${dedup.jsonPath}`;
+  return dedup.header ? `header ${dedup.header}` : `payload.${dedup.jsonPath?.replace(/^\$\./, '')}`;
 }
