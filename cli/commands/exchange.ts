@@ -74,7 +74,9 @@ async function exportRecords(what: Kind, { output: file, ...filters }: ExportOpt
   if (file === undefined) return output.line(text);
   replaceFile(file, `${text}\n`);
   const count = records.length;
-  output.result({ file, count }, () => output.line(`exported ${count} ${what} to ${file}`));
+  output.result({ file, count }, () =>
+    output.line(`exported ${count} ${count === 1 ? what.slice(0, -1) : what} to ${file}`),
+  );
 }
 
 interface Summary {

@@ -127,7 +127,7 @@ describe('hookyard on the command line', () => {
     const moved = await cli.json<{ data: { id: string }[] }>('destinations', 'list', '--search', 'Moved');
     const exported = file('destinations.json', '');
     const sensitive = ['--ids', moved.data[0]?.id ?? '', '--include-sensitive', '-o', exported];
-    expect(await cli.ok('export', 'destinations', ...sensitive)).to.match(/^1 destinations/);
+    expect(await cli.ok('export', 'destinations', ...sensitive)).to.match(/^exported 1 destination to /);
     expect(await cli.ok('export', 'destinations'))
       .to.include('***REDACTED***')
       .and.not.to.include('whisper-whisper');
@@ -179,7 +179,7 @@ describe('hookyard on the command line', () => {
     const { rows } = await testPool().query('select plan from organizations where slug = $1', [slug]);
     expect(rows).to.deep.equal([{ plan: 'pro' }]);
     await fails(1, /with this slug already/, 'orgs', 'create', 'Made again', '--slug', slug);
-    await fails(1, /no slug/, 'orgs', 'create', 'Made badly', '--slug', 'Not A Slug');
+    await fails(1, /is not a valid slug/, 'orgs', 'create', 'Made badly', '--slug', 'Not A Slug');
     const folder = dirname(file('empty', ''));
     const env = { DATABASE_URL: undefined, HOOKYARD_DATA_DIR: folder };
     const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });

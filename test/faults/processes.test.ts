@@ -130,7 +130,7 @@ describe('killed and ended processes', function () {
     const slow = slowRequest(`${api.url}${new URL(source.webhookUrl).pathname}`);
     await slow.begun;
     const ended = api.stop();
-    await until('the API to begin its end', () => api.output().includes('stopping'));
+    await until('the API to begin its end', () => api.output().includes('shutting down'));
     await until('new connections to be refused', async () => (await ledger.post()) === null);
     slow.finish();
     expect(await slow.status).to.equal(200);
