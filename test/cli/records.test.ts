@@ -148,7 +148,7 @@ describe('hookyard on the command line', () => {
     const taken = await other.run(['import', 'routes', '-', '--on-conflict', 'rename', '--json'], { input: routes });
     expect(JSON.parse(taken.stdout), taken.stderr).to.include({ imported: 1 });
     expect(await other.ok('routes', 'show', 'Moved', '--json')).to.include('820982911946154509');
-    await fails(2, /holds no routes/, 'import', 'routes', exported, '--on-conflict', 'skip');
+    await fails(2, /contains no routes/, 'import', 'routes', exported, '--on-conflict', 'skip');
   });
 
   it('makes keys that are shown once, and revokes them', async () => {

@@ -37,22 +37,17 @@ interface Service {
 }
 
 describe('Dockerfile', () => {
-  /** Of the last stage, which is the image; continued lines joined. */
-  const instructions = (
-    read('Dockerfile')
-      .split(/^FROM /m)
-      .at(-1) ?? ''
-  )
+  const stages = read('Dockerfile')
     .replaceAll('\\\n', ' ')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'));
-  const argumentsOf = (name: string) =>
-    instructions.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+    .split(/^FROM /m)
+    .map((stage) => stage.split('\n').map((line) => line.trim()))
+    .map((lines) => lines.filter((line) => line !== '' && !line.startsWith('#')));
 
   it('ends as a user that is not root, after which nothing is changed', () => {
-    expect(argumentsOf('USER')).to.deep.equal(['node']);
-    const user = instructions.indexOf('USER node');
+    expect(stages.at(-1), 'what a build without a target makes').to.deep.equal(['service AS hookyard']);
+    const instructions = stages.find(([name]) => name?.endsWith(' AS service')) ?? [];
+    const user = instructions.indexOf('USER 1000');
+    expect(user).to.be.above(0);
     for (const line of instructions.slice(user + 1))
       expect(line).to.match(/^(EXPOSE|HEALTHCHECK|CMD|ENTRYPOINT|STOPSIGNAL) /);
   });
