@@ -182,7 +182,7 @@ describe('rotation of encryption keys', () => {
     expect(twice.code).to.equal(1);
     expect(twice.output).to.match(/^HOOKYARD_ENCRYPTION_KEYS has two keys with the id "first"/);
     expect(wrong.code).to.equal(1);
-    expect(wrong.output).to.match(/encryption key "first" does not open/);
+    expect(wrong.output).to.match(/encryption key "first" cannot decrypt/);
   });
 
   it('with the new key in front everything continues, and what is written uses the new one', async () => {
