@@ -51,6 +51,7 @@ describe('A team with nothing but the command line', () => {
   it('follows the events of a source until Ctrl-C', async () => {
     const command = cli.start(['events', 'follow', '--source', 'orders', '--json']);
     await until('it to follow', () => command.stderr().includes('Stop with Ctrl-C'));
+    await cli.ok('sources', 'create', 'slow');
     await cli.ok('send', '--source', 'slow');
     const id = (await cli.ok('send', '--source', 'orders', '--secret', 'whispered to both')).trim();
     await until('the event', () => command.stdout().endsWith('\n'));
