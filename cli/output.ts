@@ -91,8 +91,7 @@ export function cell(value: unknown): string {
 
 /** Text without terminal control sequences; line ends and tabs stay. */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
-  return stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+  return stripVTControlCharacters(text).replaceAll(/(?![\t\n])\p{Cc}/gu, '');
 }
 
 /** Cuts the widest column by one until the row fits; ids stay whole as long as anything else can give way. */

@@ -58,7 +58,7 @@ const dead = deadLinks();
 if (dead.length > 0) fail(`dead links:\n${dead.join('\n')}`);
 console.log(`dist/site has ${globSync('**/*.html', { cwd: BUILT }).length} pages`);
 
-/** A link to what is no page of the site leads to the repository. */
+/** Links to files outside the site become links to the repository. */
 function relink(from: string, target: string): string {
   const [path = '', anchor] = target.split('#');
   if (path === '' || /^[a-z]+:/.test(path)) return target;

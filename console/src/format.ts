@@ -114,11 +114,9 @@ export const pluralOf = (one: string): string =>
 export const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replaceAll('_', ' ');
 
-// Control characters, marks that turn the direction of text, and characters of no width: text with them can look like
-// other text.
-const DECEIVING =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+// Control characters, half a surrogate pair, marks that turn the direction of text, and characters of no width: text
+// with them can look like other text.
+const DECEIVING = /[\p{Cc}\p{Cs}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/gu;
 
 /** Text of strangers with what cannot be seen, or turns text around, as its code. */
 export function plain(text: string): string {

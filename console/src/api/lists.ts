@@ -35,7 +35,7 @@ interface Answer<Row> {
 interface Options<Row> {
   /** Rows have to be read: the question has a cursor instead of a page. */
   isSearch: boolean;
-  /** Asks for the part again every so many ms. */
+  /** The time between two requests of the part, ms. */
   every: number | false | ((part: Part<Row> | undefined) => number | false);
 }
 

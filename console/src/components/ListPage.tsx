@@ -53,7 +53,7 @@ interface Props<N extends ListName> {
   /** Names of filters for which rows have to be read. */
   searches?: (filters: Search) => boolean;
   columns: Column<Item<N>>[];
-  /** Asks again every so many ms. */
+  /** The time between two requests of the page, ms. */
   every?: number | ((part: Part<Item<N>> | undefined) => number | false);
   /** Each record has its page below it. */
   path?: string;

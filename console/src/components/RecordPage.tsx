@@ -27,7 +27,7 @@ interface Props<N extends Gets> {
   get: N;
   /** What it is asked besides the id. */
   input?: Partial<Input<N>>;
-  /** Asks again every so many ms. */
+  /** The time between two requests of the page, ms. */
   every?: number;
   crumb: Crumb;
   /** While it is not there, and where `titleOf` says nothing. */
