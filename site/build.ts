@@ -14,10 +14,18 @@ interface Group {
   text: string;
   items: Item[];
 }
-export interface Book {
+interface Book {
   title: string;
   about: string;
   groups: Group[];
+}
+/** What .vitepress/config.ts reads. */
+export interface Site {
+  base: string;
+  version: string;
+  isNewest: boolean;
+  versions: { text: string; link: string }[];
+  books: Book[];
 }
 
 const PROJECT = join(import.meta.dirname, '..');
@@ -25,8 +33,9 @@ const DOCS = join(PROJECT, 'docs');
 const PAGES = join(import.meta.dirname, 'pages');
 const BUILT = join(PROJECT, 'dist', 'site');
 const REPOSITORY = 'https://github.com/hookyard/hookyard';
-// Where the pages will be: /, or a folder such as /hookyard/.
-const BASE = process.env.SITE_BASE || '/';
+const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+const VERSIONS = process.env.SITE_VERSIONS?.split(' ') ?? [version];
+const BASE = new URL(urlOf(version)).pathname;
 // The page at / is index.md, so that the index of docs/ has another name.
 const INDEX = 'contents.md';
 const LINK = /(?<=\]\()[^)\s]+(?=\))/g;
@@ -46,7 +55,10 @@ cpSync(join(DOCS, 'openapi.json'), join(PAGES, 'public', 'openapi.json'));
 cpSync(join(PROJECT, 'console', 'src', 'icon.svg'), join(PAGES, 'public', 'icon.svg'));
 cpSync(join(import.meta.dirname, 'index.md'), join(PAGES, 'index.md'));
 const books = [...booksOf(readFileSync(join(DOCS, 'README.md'), 'utf8')), apiBook()];
-write('books.json', JSON.stringify(books));
+// Those of a single version need no address.
+const versions = VERSIONS.length === 1 ? [] : VERSIONS.map((each) => ({ text: each, link: urlOf(each) }));
+const site: Site = { base: BASE, version, isNewest: version === VERSIONS[0], versions, books };
+write('site.json', JSON.stringify(site));
 
 install();
 const printed = run(process.execPath, [join('node_modules', 'vitepress', 'bin', 'vitepress.js'), 'build', '.']);
@@ -57,6 +69,12 @@ writeTextsForModels();
 const dead = deadLinks();
 if (dead.length > 0) fail(`dead links:\n${dead.join('\n')}`);
 console.log(`dist/site has ${globSync('**/*.html', { cwd: BUILT }).length} pages`);
+
+/** Where the pages of a version will be: those of the newest at SITE_URL, of others in a folder there, such as v0.1/. */
+function urlOf(each: string): string {
+  const root = (process.env.SITE_URL || 'http://localhost').replace(/\/*$/, '/');
+  return each === VERSIONS[0] ? root : `${root}v${each.replace(/\.\d+$/, '')}/`;
+}
 
 /** Links to files outside the site become links to the repository. */
 function relink(from: string, target: string): string {
@@ -136,14 +154,14 @@ function write(file: string, text: string): void {
 function install(): void {
   const changed = (path: string) => statSync(join(import.meta.dirname, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (changed('node_modules/.package-lock.json') > changed('package-lock.json')) return;
-  run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']);
+  run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']);
 }
 
 /** @returns what it printed, which is shown too */
 function run(command: string, args: string[]): string {
   // The settings of npm that calls this are those of another project.
   const own = Object.entries(process.env).filter(([name]) => !/^npm_(config_|package_|lifecycle_)/.test(name));
-  const env = { ...Object.fromEntries(own), SITE_BASE: BASE, NODE_ENV: '' };
+  const env = { ...Object.fromEntries(own), NODE_ENV: '' };
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: import.meta.dirname, encoding: 'utf8', env });
   process.stdout.write(stdout + stderr);
   if (status !== 0) fail(`${command} ${args[0] ?? ''} ended with ${status}`);

@@ -1,10 +1,12 @@
-// Started by ../build.ts, which writes the pages and books.json.
+// Started by ../build.ts, which writes the pages and site.json.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DefaultTheme, defineConfig } from 'vitepress';
-import type { Book } from '../build.ts';
+import { type DefaultTheme, defineConfig, type HeadConfig } from 'vitepress';
+import type { Site } from '../build.ts';
 
-const books = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'pages', 'books.json'), 'utf8')) as Book[];
+const file = join(import.meta.dirname, '..', 'pages', 'site.json');
+const { base, version, isNewest, versions, books } = JSON.parse(readFileSync(file, 'utf8')) as Site;
+const REPOSITORY = 'https://github.com/hookyard/hookyard';
 const folderOf = (link: string) => link.replace(/[^/]*$/, '');
 
 /** Each book has a menu of its own, also for its pages outside of its folder. */
@@ -16,7 +18,6 @@ for (const { groups } of books) {
   }
 }
 
-const base = process.env.SITE_BASE ?? '/';
 export default defineConfig({
   title: 'Hookyard',
   description: 'Webhook router: receives, stores and delivers webhooks',
@@ -25,7 +26,11 @@ export default defineConfig({
   outDir: '../dist/site',
   cacheDir: '../dist/.vitepress',
   cleanUrls: true,
-  head: [['link', { rel: 'icon', href: `${base}icon.svg` }]],
+  head: [
+    ['link', { rel: 'icon', href: `${base}icon.svg` }],
+    // Search engines find the newest version.
+    ...(isNewest ? [] : [['meta', { name: 'robots', content: 'noindex' }] satisfies HeadConfig]),
+  ],
   vite: { build: { target: 'es2022', chunkSizeWarningLimit: 4000 } },
   markdown: {
     // As GitHub does it, so that links to headings work in both.
@@ -44,13 +49,22 @@ export default defineConfig({
   },
   themeConfig: {
     logo: '/icon.svg',
-    nav: books.flatMap(({ title, groups }) => {
-      const item = groups.flatMap((group) => group.items).find(({ link }) => link.startsWith('/'));
-      return item === undefined ? [] : [{ text: title, link: item.link, activeMatch: folderOf(item.link) }];
-    }),
+    nav: [
+      ...books.flatMap(({ title, groups }) => {
+        const item = groups.flatMap((group) => group.items).find(({ link }) => link.startsWith('/'));
+        return item === undefined ? [] : [{ text: title, link: item.link, activeMatch: folderOf(item.link) }];
+      }),
+      {
+        text: version,
+        items: [
+          ...versions.map((each) => ({ ...each, target: '_self', noIcon: true })),
+          { text: 'Changelog', link: `${REPOSITORY}/blob/main/CHANGELOG.md` },
+        ],
+      },
+    ],
     sidebar,
     outline: [2, 3],
     search: { provider: 'local' },
-    socialLinks: [{ icon: 'github', link: 'https://github.com/hookyard/hookyard' }],
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
   },
 });
