@@ -1,10 +1,9 @@
-// What the schemes and handshakes of providers do with what is too large, too much, or only looks like it.
+// What the schemes of providers do with what is too large, too much, or only looks like it.
 import { expect } from 'chai';
 import { createHash, createHmac } from 'node:crypto';
 import { Received } from '../../api/ingest/received.ts';
 import { openCredentials } from '../../core/verification/config.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
-import { replyTo } from '../../core/verification/handshakes.ts';
 import {
   type Credentials,
   type RawRequest,
@@ -227,100 +226,4 @@ describe('schemes of providers', () => {
 
 it('the secrets of a provider that cannot be read are in no message', () => {
   for (const text of [SECRET, '{}', 'null']) expect(() => openCredentials(text)).to.throw(/^The stored value is not/);
-});
-
-describe('handshakes', () => {
-  const credentials = { secret: SECRET, verifyToken: SECRET };
-
-  it('send nothing back that is longer than a token', () => {
-    const echo = [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }] as const;
-    const asked = (length: number) =>
-      replyTo(echo, credentials, requestOf({ method: 'GET', text: `challenge=${'x'.repeat(length)}` }), false);
-    expect(asked(4096)?.content?.body).to.have.length(4096);
-    expect([asked(4097), asked(0)]).to.deep.equal([null, null]);
-  });
-
-  it('send nothing into a header that ends it', () => {
-    const origin = (text: string) =>
-      replyTo(
-        [{ kind: 'abuse-protection' }],
-        credentials,
-        requestOf({ method: 'OPTIONS', headers: { 'webhook-request-origin': text } }),
-        true,
-      );
-    expect(origin('eventgrid.azure.net')?.headers).to.include({ 'WebHook-Allowed-Origin': 'eventgrid.azure.net' });
-    for (const text of ['a\r\nX: y', 'a b', 'x'.repeat(257)]) expect(origin(text), text).to.equal(null);
-  });
-
-  it('that are signed are answered after the proof only, the others before it', () => {
-    const slack = [{ kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' }] as const;
-    const body = Buffer.from('{"type":"url_verification","challenge":"abc"}');
-    expect(replyTo(slack, credentials, requestOf({ body }), false)).to.equal(null);
-    expect(replyTo(slack, credentials, requestOf({ body }), true)?.content?.body).to.equal('{"challenge":"abc"}');
-    expect(replyTo([{ kind: 'head' }], credentials, requestOf({ method: 'HEAD' }), true)).to.equal(null);
-  });
-
-  it('of WebSub are answered for the topic or the token of the source, and never end a subscription', () => {
-    const asked = (verifyToken: string | undefined, changes: Record<string, string> = {}) => {
-      const query = {
-        ...{ 'hub.mode': 'subscribe', 'hub.topic': 'https://example.com/feed', 'hub.challenge': 'c1' },
-        ...{ 'hub.lease_seconds': '432000', ...changes },
-      };
-      const request = requestOf({ method: 'GET', text: new URLSearchParams(query).toString() });
-      const given = { secret: SECRET, ...(verifyToken !== undefined && { verifyToken }) };
-      return replyTo([{ kind: 'websub' }], given, request, false)?.content?.body ?? null;
-    };
-    const topic = 'https://example.com/feed';
-    expect([asked(topic), asked(SECRET, { 'hub.verify_token': SECRET })]).to.deep.equal(['c1', 'c1']);
-    expect([asked(undefined), asked(SECRET), asked('https://example.com/other')]).to.deep.equal([null, null, null]);
-    expect(asked(topic, { 'hub.mode': 'unsubscribe' })).to.equal(null);
-    expect(asked(topic, { 'hub.topic': 'https://example.com/other', 'hub.verify_token': topic })).to.equal(null);
-  });
-
-  it('of Braintree sign short hex digits only, so that nobody has a payload signed', () => {
-    // The keys and the answer are those of the tests of Braintree's library.
-    const keys = { secret: 'integration_public_key:integration_private_key' };
-    const asked = (challenge: string) =>
-      replyTo(
-        [{ kind: 'bt-challenge' }],
-        keys,
-        requestOf({ method: 'GET', text: new URLSearchParams({ bt_challenge: challenge }).toString() }),
-        false,
-      )?.content?.body ?? null;
-    expect(asked('20f9f8ed05f77439fe955c977e4c8a53')).to.equal(
-      'integration_public_key|d9b899556c966b3f06945ec21311865d35df3ce4',
-    );
-    for (const text of ['', 'PGE+', 'G'.repeat(20), 'a'.repeat(19), 'a'.repeat(33), `${'a'.repeat(20)}\n`])
-      expect(asked(text), JSON.stringify(text)).to.equal(null);
-  });
-
-  it('of monday.com and Notion are objects with one member, and the first secret is remembered', () => {
-    const asked = (kind: 'echo-body' | 'verification-token', body: unknown, secret = '') =>
-      replyTo([{ kind }], { secret }, requestOf({ body: Buffer.from(JSON.stringify(body)) }), false);
-    expect(asked('echo-body', { challenge: 'abc' })?.content?.body).to.equal('{"challenge":"abc"}');
-    for (const body of [{ challenge: 'abc', event: {} }, { challenge: 1 }, ['challenge'], 'challenge', null])
-      expect(asked('echo-body', body), JSON.stringify(body)).to.equal(null);
-    const given = { verification_token: SECRET.replaceAll(' ', '_') };
-    const token = given.verification_token;
-    expect(asked('verification-token', given)).to.include({ remember: token, shown: token, content: null });
-    const again = asked('verification-token', given, token);
-    expect(again).to.include({ shown: token }).and.not.have.property('remember');
-    expect(asked('verification-token', given, 'another secret of many letters')).to.equal(null);
-    for (const body of [
-      { ...given, type: 'page' },
-      { verification_token: 'short' },
-      { verification_token: 'x'.repeat(513) },
-    ])
-      expect(asked('verification-token', body), JSON.stringify(body).slice(0, 60)).to.equal(null);
-  });
-
-  it('are not taken for webhooks that only mention them', () => {
-    const slack = [{ kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' }] as const;
-    for (const text of [
-      '{"type":"event_callback","text":"url_verification"}',
-      'url_verification',
-      '{"challenge":"abc"}',
-    ])
-      expect(replyTo(slack, credentials, requestOf({ body: Buffer.from(text) }), true), text).to.equal(null);
-  });
 });

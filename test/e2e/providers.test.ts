@@ -1,7 +1,7 @@
 // Sources with a provider over the real ingest: its webhooks are taken and delivered, its handshakes answered,
 // everything else refused.
 import { expect } from 'chai';
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { providerNamed } from '../../providers/index.ts';
 import type { Json } from '../support/api-client.ts';
 import { type Ask, askSource, signedRequest } from '../support/providers/provider-requests.ts';
@@ -118,26 +118,6 @@ describe('sources with a provider', () => {
       await handshaken(source, 'echo-query');
     });
 
-    it('of Meta: the challenge comes back with the verify token, and without it nothing', async () => {
-      const source = await sourceOf('meta', { secret: secretOf('meta').secret, verifyToken: VERIFY_TOKEN });
-      const query = (token: string) => `hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`;
-      expect(await ask(source, 'GET', { query: query('another') })).to.include({ status: 405 });
-      expect(await ask(source, 'GET', { query: query(VERIFY_TOKEN) })).to.include({ status: 200, text: '1158201444' });
-      await handshaken(source, 'hub-challenge');
-    });
-
-    it('of Dropbox, Nylas and Okta: GET with a challenge', async () => {
-      for (const name of ['dropbox', 'nylas']) {
-        const source = await sourceOf(name, { secret: secretOf(name).secret });
-        expect(await ask(source, 'GET', { query: 'challenge=abc123' })).to.include({ status: 200, text: 'abc123' });
-        await handshaken(source, 'echo-query');
-      }
-      const okta = await sourceOf('okta', { secret: secretOf('okta').secret });
-      const reply = await ask(okta, 'GET', { headers: { 'x-okta-verification-challenge': 'xyz' } });
-      expect([reply.status, JSON.parse(reply.text)]).to.deep.equal([200, { verification: 'xyz' }]);
-      await handshaken(okta, 'echo-header');
-    });
-
     it('of Slack, Twitch and Zoom: signed, and refused when they are not', async () => {
       const asked: [name: string, body: Json, headers: Record<string, string>, reply: (text: string) => void][] = [
         [
@@ -172,17 +152,6 @@ describe('sources with a provider', () => {
         );
         await handshaken(source, name === 'zoom' ? 'plain-token' : 'challenge');
       }
-    });
-
-    it('of Zoom with the HMAC of its token', async () => {
-      const source = await sourceOf('zoom', { secret: 'a1b2c3d4e5f6a7b8c9d0' });
-      const body = JSON.stringify({ event: 'endpoint.url_validation', payload: { plainToken: 'abc' } });
-      const reply = await ask(source, 'POST', await signedRequest('zoom', source, 'a1b2c3d4e5f6a7b8c9d0', body));
-      // printf abc | openssl dgst -sha256 -hmac a1b2c3d4e5f6a7b8c9d0
-      expect(JSON.parse(reply.text)).to.deep.equal({
-        plainToken: 'abc',
-        encryptedToken: createHmac('sha256', 'a1b2c3d4e5f6a7b8c9d0').update('abc').digest('hex'),
-      });
     });
 
     it('of Asana: the secret is remembered before it is answered, and no other takes its place', async () => {
@@ -255,19 +224,6 @@ describe('sources with a provider', () => {
       await handshaken(source, 'ping');
     });
 
-    it('of Intercom, Trello and WooCommerce: the address is there', async () => {
-      for (const name of ['intercom', 'trello']) {
-        const source = await sourceOf(name, { secret: secretOf(name).secret });
-        expect(await ask(source, 'HEAD')).to.include({ status: 200, text: '', type: null });
-        await handshaken(source, 'head');
-      }
-      const shop = await sourceOf('woocommerce', { secret: secretOf('woocommerce').secret });
-      const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'webhook_id=7' };
-      expect(await ask(shop, 'POST', form)).to.include({ status: 200 });
-      expect((await ask(shop, 'POST', { ...form, body: 'webhook_id=7&more=1' })).status).to.equal(401);
-      await handshaken(shop, 'form-ping');
-    });
-
     it('tell a stranger nothing of a source that is disabled or concealed', async () => {
       const { secret } = secretOf('microsoft-graph');
       const asked = { query: 'validationToken=abc' };
@@ -295,7 +251,7 @@ describe('sources with a provider', () => {
           expect([method, reply.status, reply.headers.get('allow')]).to.deep.equal([method, 405, 'POST, PUT, PATCH']);
         }
       }
-      expect((await ask(hidden, 'HEAD')).status).to.equal(200);
+      expect(await ask(hidden, 'HEAD')).to.include({ status: 200, text: '', type: null });
     });
   });
 
