@@ -110,7 +110,7 @@ function readShortUrlencoded(body: Buffer, most: number): Form | null {
     if (room < 0) return null;
     at = end + 1;
   }
-  return readUrlencoded(Buffer.concat(parts));
+  return readUrlencoded(Buffer.concat(parts).subarray(0, -1));
 }
 
 const [PLUS, SPACE, AMPERSAND] = [0x2b, 0x20, 0x26];

@@ -149,4 +149,4 @@ export function adaptivePoll(look: () => Promise<void>, idleMs: () => number = (
 }
 
 /** ms. @param tookMs duration of the poll */
-const restAfter = (tookMs: number): number => Math.min(Math.max(EVERY_MS, tookMs * REST), LONGEST_REST_MS);
+export const restAfter = (tookMs: number): number => Math.min(Math.max(EVERY_MS, tookMs * REST), LONGEST_REST_MS);

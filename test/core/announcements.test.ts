@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import {
   announce,
+  announcedAfter,
   type ChannelState,
   chooseOther,
   decideChange,
@@ -68,6 +69,11 @@ const ROWS: Row[] = [
     'exhausted',
   ],
   ['not of one that has ended', { state: 'resolved', announced: 'opened', ...lately, ...exhausted }, {}, null],
+  ['no end of what nobody was notified of', { state: 'resolved' }, {}, null],
+  ['no ignored issue that nobody was notified of', { state: 'ignored' }, {}, null],
+  ['no acknowledgement after the end', { state: 'acknowledged', announced: 'resolved', ...long }, {}, null],
+  ['it when the throttle has just passed', { announced: 'resolved', announcedAt: minutesAgo(15) }, {}, 'opened'],
+  ['not what a clock is a little ahead of', { announced: 'resolved', announcedAt: minutesAgo(-1) }, {}, null],
   ['what a clock of the future would hold up', { announced: 'resolved', announcedAt: minutesAgo(-60) }, {}, 'opened'],
 ];
 
@@ -98,6 +104,7 @@ describe('the messages of a channel', () => {
   const BOUNDS: [string, Partial<ChannelState>, number][] = [
     ['a channel that has taken one', {}, 100],
     ['a channel with some on their way', { underWay: 98 }, 2],
+    ['a channel with too many on their way', { underWay: 101 }, 0],
     ['a new channel', { lastSentAt: null }, 5],
     ['a channel that fails', { failingSince: minutesAgo(60), failedAt: minutesAgo(15) }, 1],
     ['a channel that has just failed', { failingSince: minutesAgo(60), failedAt: minutesAgo(14) }, 0],
@@ -114,9 +121,36 @@ describe('the messages of a channel', () => {
     ['not while one is on its way', { underWay: 1 }, many(1), []],
     ['not soon after the last', { lastDigestAt: minutesAgo(9) }, many(1), []],
     ['after the last', { lastDigestAt: minutesAgo(10) }, many(1), [1]],
+    ['not of nothing', {}, [], []],
   ];
   for (const [name, rules, issues, expected] of DIGESTS)
     it(`are a digest ${name}`, () => expect(sizes({ ...digest, ...rules }, issues)).to.deep.equal(expected));
+
+  it('are whole digests, or such as leave something out', () => {
+    const digestOf = (count: number) => announce({ ...channel, ...digest }, many(count), NOW).messages[0]?.digest;
+    expect([digestOf(MAX_DIGEST_CHANGES), digestOf(MAX_DIGEST_CHANGES + 1)]).to.deep.equal(['whole', 'part']);
+  });
+
+  it('say what the channel knew before, in the order of the issues, and what it forgets', () => {
+    const ended = { state: 'resolved', announced: 'opened', ...long } as const;
+    const issues = [
+      news({ issueId: 'iss_3', ...exhausted }),
+      news({ issueId: 'iss_2', state: 'acknowledged', announced: 'opened', ...long }),
+      news({ issueId: 'iss_1', announced: 'opened', ...lately, ...exhausted, exhaustedAt: minutesAgo(1) }),
+    ];
+    const { messages } = announce(channel, issues, NOW);
+    const changes = messages.flatMap((message) => message.changes);
+    expect(changes).to.deep.equal([
+      { issueId: 'iss_1', change: 'exhausted', before: 'opened', exhausted: true },
+      { issueId: 'iss_2', change: 'acknowledged', before: 'opened', exhausted: false },
+      { issueId: 'iss_3', change: 'opened', before: null, exhausted: true },
+    ]);
+    expect(changes.map(announcedAfter)).to.deep.equal(['opened', 'acknowledged', 'opened']);
+    const forgets = (rules: Partial<ChannelState>, ...more: IssueNews[]) =>
+      announce({ ...channel, onResolved: false, ...rules }, [news(ended), ...more], NOW).forgotten;
+    expect([forgets({}), forgets({}, news({ issueId: 'iss_2' }))]).to.deep.equal([['iss_1'], ['iss_1']]);
+    expect([forgets({ digestMinutes: 10 }), forgets({ onResolved: true })]).to.deep.equal([['iss_1'], []]);
+  });
 
   it('share a round with those of others', () => {
     const of = (id: string, count: number) =>
@@ -152,5 +186,6 @@ it('a channel that fails is reported to one that may be notified now, and makes 
   const other = (id: string, type: string, quiet = false) => ({ id, type, quietHours: quiet ? quietHours : null });
   expect(chooseOther([other('a', 'slack', true), other('b', 'pagerduty'), other('c', 'mail')], NOW)?.id).to.equal('c');
   expect(chooseOther([other('a', 'slack', true), other('b', 'pagerduty')], NOW)?.id).to.equal('b');
+  expect(chooseOther([other('a', 'mail'), other('b', 'slack')], NOW)?.id).to.equal('a');
   expect(chooseOther([], NOW)).to.equal(undefined);
 });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import {
   describeProgress,
+  expectedDeliveries,
   pageDeliveries,
   pageEvents,
   pageSize,
@@ -45,6 +46,18 @@ describe('event replays', () => {
     expect(
       pageEvents({ ...counts, eventsReplayed: 5, deliveriesCreated: 5 }, { events: 7, deliveries: 1000 }),
     ).to.equal(7);
+  });
+
+  it('expect as many deliveries of a page as those before had, of the first one as many as it has events', () => {
+    const rates = { events: 50, deliveries: 1000 };
+    const rows: [pages: number, deliveriesCreated: number, of: typeof rates, expected: number][] = [
+      [0, 0, rates, 50],
+      [0, 0, { ...rates, deliveries: 50 }, 10],
+      [4, 81, rates, 21],
+      [1, 1000, rates, 50],
+    ];
+    for (const [pages, deliveriesCreated, of, expected] of rows)
+      expect(expectedDeliveries({ pages, deliveriesCreated }, of), `${pages} ${deliveriesCreated}`).to.equal(expected);
   });
 
   it('wait after a page for what is left of the time its events take', () => {

@@ -1,7 +1,7 @@
 // What is read of forms: the same as other parsers read, and of what is malformed, too much or no form at all nothing.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readForm, readPayload, readSample, sampleContent } from '../../core/forms/forms.ts';
+import { readForm, readPayload, readSample, readShortFields, sampleContent } from '../../core/forms/forms.ts';
 import type { Form } from '../../core/forms/multipart.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -83,6 +83,31 @@ describe('forms in a line', () => {
   });
 });
 
+it('of a form of a stranger the short fields are read', () => {
+  const short = 'x'.repeat(4096);
+  const shortOf = (text: string, type = FORM) => readShortFields(Buffer.from(text), type);
+  const ofParts = (...parts: string[]) => shortOf(`${parts.join('')}--${BOUNDARY}--\r\n`, PARTS);
+  const rows: [form: Form | null, expected: Form | null][] = [
+    [shortOf('a=1&b=2'), { a: '1', b: '2' }],
+    [shortOf(`a=1&${short}&b=2`), { a: '1', [short]: '', b: '2' }],
+    [shortOf(`a=1&${short}x&b=2`), { a: '1', b: '2' }],
+    [shortOf('a=1&b=2\r\n'), { a: '1', b: '2' }],
+    [shortOf('a=1&b=%zz'), null],
+    [shortOf('{"a":"=1"}'), null],
+    [shortOf('["a=1"]'), null],
+    [shortOf('a=1', 'text/plain'), null],
+    [shortOf(`${'&'.repeat(999)}a=1`), { a: '1' }],
+    [shortOf(`${'&'.repeat(1000)}a=1`), null],
+    [ofParts(field('a', '1'), field('b', short)), { a: '1', b: short }],
+    [ofParts(field('a', '1'), field('b', `${short}x`)), { a: '1' }],
+  ];
+  for (const [at, [form, expected]] of rows.entries()) expect(form, `row ${at}`).to.deep.equal(expected);
+  // All together they are at most 64 times as long.
+  const many = (count: number) => Array.from({ length: count }, (_, n) => `a${n}=`.padEnd(4096, 'x')).join('&');
+  expect(Object.keys(shortOf(many(64)) ?? {})).to.have.length(64);
+  expect(shortOf(many(65))).to.equal(null);
+});
+
 describe('forms in parts', () => {
   it('are read as undici reads them', async () => {
     // It takes a byte order mark off a text, knows no escapes with a backslash, and takes a file without a name for a
@@ -162,6 +187,8 @@ describe('forms in parts', () => {
       [`Content-Disposition: form-data; name="a"; filename="x"; filename*=koi8-r''%c1`, 'a', 'x'],
       ['Content-Disposition: form-data; name="é"; filename="ü"', 'é', 'ü'],
       ['X-A: 1\r\nContent-Disposition: form-data;\r\n name="a"', 'a'],
+      ['Content-Disposition: form-data; name="a%22%0D%0A%41"', 'a"\r\n%41'],
+      ['Content-Disposition: form-data; name=a; name=b; filename=""', 'a', ''],
     ];
     for (const [head, name, filename] of heads) {
       const value = filename === undefined ? 'x' : { filename, contentType: 'text/plain', size: 1, text: 'x' };
@@ -171,6 +198,8 @@ describe('forms in parts', () => {
     const body = Buffer.concat([latin, Buffer.from(`--${BOUNDARY}--`)]);
     const types = [PARTS, `${PARTS}, ${PARTS}`, `multipart/form-data; charset=utf-8; Boundary = "${BOUNDARY}"; a=b`];
     for (const type of types) expect(readForm(body, type), type).to.deep.equal({ é: 'x' });
+    const padded = part('Content-Disposition: form-data; name="a"', 'x').replace(BOUNDARY, `${BOUNDARY} \t`);
+    expect(multipart(padded), 'spaces behind a delimiter').to.deep.equal({ a: 'x' });
   });
 
   it('stay what they are when they are malformed', () => {
@@ -232,11 +261,12 @@ describe('samples that somebody tries', () => {
   const headers = { 'Content-Type': FORM };
 
   it('are forms when they are texts and their headers say so', () => {
-    expect(readSample('From=a', FORM)).to.deep.equal({ From: 'a' });
+    expect([readSample('From=a', FORM), readPayload('From=a', FORM)]).to.deep.equal([{ From: 'a' }, { From: 'a' }]);
     expect(sampleContent('From=a', headers)).to.deep.equal({ body: Buffer.from('From=a'), contentType: FORM });
   });
 
   it('are values otherwise', () => {
+    expect([readPayload('From=a', undefined), readPayload('{"a":1}', FORM)]).to.deep.equal(['From=a', { a: 1 }]);
     expect([readSample('From=a', undefined), readSample({ a: 1 }, FORM)]).to.deep.equal(['From=a', { a: 1 }]);
     const json = (value: unknown) => ({ body: Buffer.from(JSON.stringify(value)), contentType: 'application/json' });
     expect(sampleContent('From=a')).to.deep.equal(json('From=a'));

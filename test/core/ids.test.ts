@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { idFloor, idTime, isId, newId, shardOf } from '../../core/text/ids.ts';
+import { boundTime, idAfter, idFloor, idTime, isId, newId, shardOf } from '../../core/text/ids.ts';
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
@@ -49,6 +49,14 @@ describe('ids', () => {
         return floor <= newId('evt', ms) && floor > newId('evt', ms - 1);
       }),
     );
+  });
+
+  it('bound a range that ends with one of them, which keeps its time', () => {
+    const [before, id] = [newId('evt', 1000), newId('evt', 1000)];
+    expect([before, id, idAfter(before)].toSorted()).to.deep.equal([before, idAfter(before), id]);
+    expect([boundTime(idAfter(id)), boundTime(id), boundTime('evt_'), boundTime('')]).to.deep.equal([
+      ...[1000, 1000, null, null],
+    ]);
   });
 
   it('spread evenly over 64 shards, also when made in one millisecond', () => {

@@ -73,6 +73,20 @@ describe('failures in memory', () => {
     expect(joined(counted('works', 'fails'), counted('fails'))).to.deep.equal({ ...mended, streak: 2 });
   });
 
+  it('that have only worked before stay counted, and what found no place too', () => {
+    const [earlier, later] = [new IssueCounts(), new IssueCounts()];
+    expect([earlier.isEmpty, earlier.window === earlier]).to.deep.equal([true, true]);
+    earlier.worked(subject);
+    expect(earlier.isEmpty).to.equal(false);
+    later.precede(earlier);
+    expect(later.subjects()).to.deep.equal({ failing: [], working: [subject] });
+    for (let n = 0; n < 3000; n += 1) earlier.failed(issueSubjects.delivery(`org_${n}`, routeId, 'dst'), failure('A'));
+    for (let n = 0; n < 3000; n += 1) later.failed(issueSubjects.delivery(`org_x${n}`, routeId, 'dst'), failure('A'));
+    later.precede(earlier);
+    expect(totalOf(later) + later.takeUncounted()).to.equal(6000);
+    expect(later.isEmpty).to.equal(false);
+  });
+
   it('of too many causes are counted together', () => {
     const counts = new IssueCounts();
     for (let n = 0; n < 500; n += 1) counts.failed(subject, failure(`HTTP_${n}`));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { named, ownWords } from '../../core/text/error-summary.ts';
-import { type MailFacts, renderMail } from '../../core/messages/mail.ts';
+import { type MailFacts, renderConfirmation, renderMail, withStopLink } from '../../core/messages/mail.ts';
 import { recipients } from '../../core/messages/recipients.ts';
 
 const facts: MailFacts['facts'] = {
@@ -80,6 +80,38 @@ describe('the mail of a notification', () => {
     expect(renderMail({ ...failure, kind: 'recovery', count: 2, failedBefore }).text).to.contain(
       '2 destinations have recovered',
     );
+  });
+
+  it('has the outcome in its subject', () => {
+    const subjects: [facts: Partial<MailFacts>, subject: string, text: RegExp][] = [
+      [{}, 'delivery to Acme CRM failed', /^A delivery of the route Orders failed\.$/m],
+      [{ kind: 'success' }, 'delivery to Acme CRM succeeded', /^A delivery of the route Orders succeeded\.$/m],
+      [{ count: 2 }, '2 deliveries failed', /^2 deliveries of/m],
+      [{ kind: 'success', count: 2 }, '2 deliveries succeeded', /succeeded since/],
+      [{ destinationName: null }, 'delivery failed', /^Destination: +\(deleted\)$/m],
+      [{ kind: 'recovery' }, 'delivering again to Acme CRM', /^The route Orders is delivering again\.$/m],
+      [{ kind: 'recovery', failedBefore: { count: 1, since: 'x' } }, 'delivering again to Acme CRM', /1 delivery that/],
+    ];
+    for (const [changes, expected, text] of subjects) {
+      const mail = renderMail({ ...failure, ...changes });
+      expect(mail.subject).to.equal(`[Hookyard] Orders: ${expected}`);
+      expect(mail.text).to.match(text);
+    }
+  });
+
+  it('ends with the link that stops such mails, and consent is asked with one', () => {
+    const link = 'https://hooks.example/stop?a=1&b=$&';
+    const { subject, text, html } = withStopLink(renderMail(failure), link);
+    expect(subject).to.equal(renderMail(failure).subject);
+    expect(text.endsWith(`\nStop these emails: ${link}\n`)).to.equal(true);
+    expect(html).to.include('<a href="https://hooks.example/stop?a=1&amp;b=$&amp;">Stop these emails</a></p>\n</body>');
+    const expiresAt = new Date('2026-11-28T10:05:59Z');
+    const asked = renderConfirmation({ organization: 'Shop', link: 'https://hooks.example/c', expiresAt });
+    for (const form of [asked.text, asked.html]) {
+      expect(form).to.include('https://hooks.example/c').and.include('"Shop"');
+      expect(form).to.include('valid until 2026-11-28 10:05 UTC.');
+    }
+    expect(asked.subject).to.match(/from Shop\?$/);
   });
 
   it('leaves out what there is not', () => {

@@ -1,7 +1,8 @@
 // What a process knows of the use of an organization, while PostgreSQL is asked and webhooks are being stored.
 import { expect } from 'chai';
 import { OrganizationUse } from '../../api/ingest/ingest-limits.ts';
-import { limitsOf } from '../../core/fairness/organization-limits.ts';
+import { type Plan, PLANS } from '../../core/config/plans-and-scopes.ts';
+import { LIMIT_NAMES, type LimitName, type LimitOverrides, limitsOf } from '../../core/fairness/organization-limits.ts';
 import type { Use } from '../../db/organizations/usage.ts';
 
 const LIMITS = { eventsPerMonth: 5, storedBytes: 500 };
@@ -10,6 +11,25 @@ function useOf(monthEvents: number, storedBytes = 0, today = '2026-11-21'): Use 
   const organization = { organizationId: 'org_1', plan: 'business' as const, limits: LIMITS, configVersion: 1 };
   return { ...organization, today, monthEvents, monthBytes: 0, storedBytes };
 }
+
+it('the limits of an organization are those that an operator has set, else those of its plan', () => {
+  const limits: [plan: Plan, overrides: LimitOverrides, name: LimitName, limit: number][] = [
+    ['free', {}, 'sources', 20],
+    ['pro', {}, 'sources', 500],
+    ['business', {}, 'eventsPerSecond', Number.POSITIVE_INFINITY],
+    ['free', { sources: 3 }, 'sources', 3],
+    ['free', { sources: 0 }, 'sources', 0],
+    ['free', { sources: null }, 'sources', Number.POSITIVE_INFINITY],
+    ['free', { sources: 3 }, 'filters', 50],
+  ];
+  for (const [plan, overrides, name, limit] of limits)
+    expect(limitsOf(plan, overrides)[name], `${plan} ${JSON.stringify(overrides)}`).to.equal(limit);
+  // No plan has less than a smaller one.
+  for (const name of LIMIT_NAMES) {
+    const [free, pro, business] = PLANS.map((plan) => limitsOf(plan, {})[name]) as [number, number, number];
+    expect(free <= pro && pro <= business, name).to.equal(true);
+  }
+});
 
 describe('the use of an organization', () => {
   let use: OrganizationUse;

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { PollLoop, type PollLoopOptions, type Pause } from '../../core/process/poll-loop.ts';
+import {
+  CachedProbe,
+  PollLoop,
+  type PollLoopOptions,
+  type Pause,
+  restAfter,
+  UNREACHABLE,
+} from '../../core/process/poll-loop.ts';
 import { until } from '../support/until.ts';
 
 const SHORT: Pause = { ms: 1 };
@@ -142,5 +149,32 @@ describe('a poll loop', () => {
     gate.resolve({ ms: 0 });
     await stopped;
     expect([began.length, ended.length]).to.deep.equal([1, 1]);
+  });
+});
+
+it('a poll is followed by a rest of nineteen times its duration, within bounds', () => {
+  const rests = [0, 50, 100, 500, 600, 60_000].map(restAfter);
+  expect(rests).to.deep.equal([1000, 1000, 1900, 9500, 10_000, 10_000]);
+});
+
+describe('a probe', () => {
+  it('asks once for all who want to know, and keeps what it found for a moment', async () => {
+    let asked = 0;
+    const probe = new CachedProbe(() => {
+      asked += 1;
+      return Promise.resolve(`problem ${asked}`);
+    });
+    expect(probe.last).to.equal(undefined);
+    expect(await Promise.all([probe.within(1000), probe.within(1000)])).to.deep.equal(['problem 1', 'problem 1']);
+    expect([await probe.within(1000), probe.last, asked]).to.deep.equal(['problem 1', 'problem 1', 1]);
+  });
+
+  it('says nothing before there is an answer, and that a server cannot be reached', async () => {
+    const answer = Promise.withResolvers<string | null>();
+    const slow = new CachedProbe(() => answer.promise);
+    expect(await slow.within(1)).to.equal(undefined);
+    answer.resolve(null);
+    expect(await slow.within(1000)).to.equal(null);
+    expect(await new CachedProbe(() => Promise.reject(new Error('gone'))).within(1000)).to.equal(UNREACHABLE);
   });
 });

@@ -6,7 +6,9 @@ import {
   isRedacted,
   keepRedacted,
   keepRedactedAuthConfig,
+  keepsAuthSecret,
   maskHeaders,
+  maskTexts,
   redactAuthConfig,
   redactSecret,
 } from '../../core/text/redaction.ts';
@@ -44,6 +46,23 @@ describe('keepRedacted', () => {
   it('says so when there is nothing behind a redacted value', () => {
     for (const nothing of [undefined, null]) expect(keepRedacted('••••DENG', nothing)).to.deep.equal({ ok: false });
   });
+});
+
+it('an update keeps the secret that it leaves out or sends back redacted', () => {
+  const rows: [...Parameters<typeof keepsAuthSecret>, boolean][] = [
+    ['bearer', undefined, true],
+    ['bearer', { token: '••••1234' }, true],
+    ['bearer', { token: 'new' }, false],
+    ['bearer', {}, false],
+    ['basic', { password: '••••' }, true],
+    ['none', undefined, false],
+  ];
+  for (const [type, sent, keeps] of rows)
+    expect(keepsAuthSecret(type, sent), `${type} ${JSON.stringify(sent)}`).to.equal(keeps);
+});
+
+it('texts are shown without secrets', () => {
+  expect(maskTexts('a=secret&b=secret&c=other', ['secret', '', 'other'])).to.equal('a=••••&b=••••&c=••••');
 });
 
 describe('authConfig', () => {

@@ -6,6 +6,7 @@ import {
   InvalidSchemaError,
   type JsonSchema,
   SchemaCache,
+  validationSteps,
 } from '../../core/schemas/schema.ts';
 import { evaluationCost } from '../../core/schemas/validator.ts';
 
@@ -44,7 +45,9 @@ describe('JSON schemas', () => {
     expect(errorsOf({ enum: ['a', 'b'] }, 'c')[0]?.message).to.equal(
       'must be equal to one of the allowed values: ["a","b"]',
     );
-    expect(errorsOf({ additionalProperties: false }, { extra: 1 })[0]?.message).to.include('extra');
+    for (const keyword of ['additionalProperties', 'unevaluatedProperties'])
+      expect(errorsOf({ [keyword]: false }, { extra: 1 })[0]?.message, keyword).to.match(/: extra$/);
+    expect(errorsOf({ const: 'a' }, 'b')[0]?.message).to.equal('must be equal to constant: "a"');
     expect(errorsOf(false, 1)).to.have.length(1);
     expect(errorsOf(true, 1)).to.have.length(0);
   });
@@ -78,6 +81,7 @@ describe('JSON schemas', () => {
     ['a malformed member', { properties: { a: 5 } }, /\/properties\/a/],
     ['another dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /must have no \$schema/],
     ['a remote reference', { $ref: 'https://example.com/order.json' }, /refers to https:\/\/example\.com\/order\.json/],
+    ['a dialect that is no text', { $schema: 7 }, /must have no \$schema/],
     ['a reference to nothing', { $ref: '#/$defs/none' }, /refers to|cannot be compiled/],
     ['a look-ahead', { pattern: '(?=a)b' }, /pattern that cannot be used.*RE2/],
     ['a back-reference in patternProperties', { patternProperties: { '(a)\\1': true } }, /pattern that cannot be used/],
@@ -129,6 +133,23 @@ describe('JSON schemas', () => {
 
   it('have a known cost unless they are recursive', () => {
     expect(evaluationCost(order)).to.be.lessThan(500);
+    const known: [schema: JsonSchema, cost: number][] = [
+      [true, 1],
+      [{ type: 'string' }, 3],
+      [{ format: 'email' }, 22],
+      [{ uniqueItems: true }, 1002],
+      [{ pattern: 'a' }, 101],
+      [{ pattern: 'a'.repeat(100) }, 201],
+      [{ pattern: 'a{2}' }, 4001],
+      [{ pattern: '\\p{L}' }, 4001],
+      [{ patternProperties: { a: true, 'b{2}': true } }, 1 + 100 + 100 + 4000 + 1 + 2 * 2],
+      [{ $ref: '#/$defs/a~1b%20c', $defs: { 'a/b c': { type: 'string' } } }, 1 + 3 + 1 + 1 + 1 + 3],
+    ];
+    for (const [schema, cost] of known) expect(evaluationCost(schema), JSON.stringify(schema)).to.equal(cost);
+    for (const reference of ['#/$defs/none', '#/$defs/a/type', '#/%zz', 'other'])
+      expect(evaluationCost({ $ref: reference, $defs: { a: { type: 'string' } } }), reference).to.equal(Infinity);
+    expect(validationSteps({ cost: 3 }, 200)).to.equal(100 + (3 * 200) / 2);
+    expect(validationSteps({ cost: 3 }, 0)).to.equal(101.5);
     expect(evaluationCost(doubling(5))).to.be.greaterThan(evaluationCost(doubling(4)));
     expect(evaluationCost(doubling(60))).to.be.greaterThan(2 ** 50);
     for (const schema of [

@@ -40,6 +40,20 @@ describe('A token bucket', () => {
     expect(closed.waitMs(1e9)).to.equal(Number.POSITIVE_INFINITY);
   });
 
+  it('keeps what is left when its limit changes, and takes back what was not used', () => {
+    const bucket = new TokenBucket(10, 0);
+    expect([bucket.waitMs(0), taken(bucket, 4, 0)]).to.deep.equal([0, 4]);
+    bucket.limit(10, 0);
+    bucket.limit(20, 0);
+    expect(taken(bucket, 50, 0), 'raised').to.equal(6);
+    expect(taken(bucket, 50, 500)).to.equal(10);
+    bucket.giveBack();
+    expect(taken(bucket, 50, 500)).to.equal(1);
+    const lowered = new TokenBucket(10, 0);
+    lowered.limit(3, 0);
+    expect(taken(lowered, 50, 0)).to.equal(3);
+  });
+
   it('gives what passed elsewhere, and recovers within a second from however much that was', () => {
     const bucket = new TokenBucket(10, 0);
     bucket.drain(4, 0);

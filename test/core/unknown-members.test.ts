@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { memberNames } from '../../core/text/member-names.ts';
 import { unknownMembers } from '../../core/text/unknown-members.ts';
 
 const policy = z.object({ maxRetries: z.int().optional() });
@@ -22,6 +23,20 @@ const schema = z
     transformed: policy.transform(({ maxRetries }) => maxRetries).optional(),
   })
   .superRefine(() => undefined);
+
+it('Members that a schema knows are named two levels deep, and no others', () => {
+  const rows: [value: unknown, names: string[]][] = [
+    [{ name: 'n', secret: 's', policy: { maxRetries: 1, x: 2 } }, ['name', 'policy.maxRetries']],
+    [{ policy: {}, rules: [{ target: 't' }] }, ['policy', 'rules']],
+    [{ config: { type: 'b', header: 'h', secret: 's' } }, ['config.type', 'config.secret', 'config.header']],
+    [{ either: { two: 1 }, anything: { deep: 1 }, constructor: 1 }, ['either.two', 'anything']],
+    ['name', []],
+    [[{ name: 'n' }], []],
+    [null, []],
+  ];
+  for (const [value, names] of rows)
+    expect(memberNames(schema, value), JSON.stringify(value)).to.have.members(names).and.have.length(names.length);
+});
 
 describe('Members that a schema does not know', () => {
   const cases: [what: string, value: unknown, paths: string[]][] = [

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash, createHmac } from 'node:crypto';
 import { Received } from '../../api/ingest/received.ts';
-import { openCredentials } from '../../core/verification/config.ts';
+import { openCredentials, sealedCredentials } from '../../core/verification/config.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import {
   type Credentials,
@@ -224,6 +224,9 @@ describe('schemes of providers', () => {
   });
 });
 
-it('the secrets of a provider that cannot be read are in no message', () => {
+it('the secrets of a provider are read as they were sealed, and are in no message when they cannot be read', () => {
+  for (const sealed of [{ secret: SECRET }, { secret: SECRET, verifyToken: 'token' }])
+    expect(openCredentials(sealedCredentials(sealed))).to.deep.equal(sealed);
+  expect(openCredentials(null)).to.deep.equal({ secret: '' });
   for (const text of [SECRET, '{}', 'null']) expect(() => openCredentials(text)).to.throw(/^The stored value is not/);
 });

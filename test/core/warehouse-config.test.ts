@@ -1,9 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
-import { WAREHOUSE_TYPES, type WarehouseType, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
+import {
+  conflictIn,
+  WAREHOUSE_TYPES,
+  type WarehouseType,
+  warehouseConfigSchemas,
+  withoutItsSecret,
+} from '../../core/warehouse/config.ts';
 import {
   fittingMembers,
   keepRedactedWarehouseConfig,
+  leadsSecretElsewhere,
   readServiceAccountKey,
   redactWarehouseConfig,
   WAREHOUSE_SECRET_FIELD,
@@ -80,6 +87,10 @@ describe('warehouse configuration', () => {
     ['s3', { endpoint: 'ftp://example.com' }, 'endpoint', /^must be an absolute http/],
     ['s3', { endpoint: 'https://user:pass@example.com' }, 'endpoint', /credentials/],
     ['s3', { endpoint: 'https://example.com/path' }, 'endpoint', /path/],
+    ['s3', { endpoint: 'https://example.com/?a=1' }, 'endpoint', /query or a fragment/],
+    ['s3', { endpoint: 'https://example.com/#a' }, 'endpoint', /query or a fragment/],
+    ['s3', { endpoint: 'https://exam ple.com/' }, 'endpoint', /^must be an absolute http/],
+    ['azure_blob', { endpoint: 'https://example.com/account1?a' }, 'endpoint', /query or a fragment/],
     ['s3', { forcePathStyle: 'perhaps' }, 'forcePathStyle', /^must be true or false$/],
     ['s3', { prefix: 'a//b' }, 'prefix', /empty segments/],
     ['s3', { prefix: '../up' }, 'prefix', /end in a dot/],
@@ -122,6 +133,8 @@ describe('warehouse configuration', () => {
     ['gcs', { credentials: 'identity' }, 'serviceAccountKey', /^cannot be combined with credentials identity/],
     ['azure_blob', { accountKey: undefined, credentials: 'sas' }, 'sasToken', /^is required/],
     ['azure_blob', { accountKey: undefined, credentials: 'sas', sasToken: 'sv=1' }, 'sasToken', /^must be a SAS token/],
+    ['azure_blob', { accountKey: undefined, credentials: 'sas', sasToken: 'sv=1&sig=x y' }, 'sasToken', /spaces/],
+    ['azure_blob', { accountKey: undefined, credentials: 'sas', sasToken: 'sv=1&sig=x#' }, 'sasToken', /or #$/],
     ['azure_blob', { sasToken: 'sv=1&sig=x' }, 'sasToken', /^cannot be combined with credentials keys/],
     ['s3', { compression: 'brotli' }, 'compression', /^must be none, snappy, gzip or zstd$/],
     ['s3', { payloadColumn: 'variant' }, 'payloadColumn', /^must be text or json$/],
@@ -178,6 +191,60 @@ describe('warehouse configuration', () => {
     const read = { forcePathStyle: false, batchSize: 1000, batchBytes: 134_217_728, batchWindowSeconds: 60 };
     expect(config).to.deep.include({ prefix: '/a/b/', ...read });
   });
+});
+
+it('a configuration may lack its secret in an import, and nothing else', () => {
+  const missing = (type: WarehouseType, config: object) =>
+    withoutItsSecret(type)
+      .safeParse(config)
+      .error?.issues.map(({ path }) => path.join('.')) ?? [];
+  const { secretAccessKey: _secret, ...s3 } = good.s3;
+  expect(missing('s3', s3)).to.deep.equal([]);
+  expect(missing('s3', { ...s3, accessKeyId: undefined })).to.deep.equal(['accessKeyId']);
+  expect(missing('s3', { ...s3, sasToken: 'x', roleArn: 'arn:aws:iam::123456789012:role/x' })).to.include('roleArn');
+  expect(missing('azure_blob', { ...good.azure_blob, accountKey: undefined })).to.deep.equal([]);
+  expect(missing('azure_blob', { accountName: 'account1', containerName: 'events', credentials: 'sas' })).to.be.empty;
+});
+
+describe('members of a configuration that do not go together', () => {
+  const rows: [Parameters<typeof conflictIn>[0], member: string | null][] = [
+    [{ fileFormat: 'parquet', compression: 'snappy', payloadColumn: 'text' }, null],
+    [{ fileFormat: 'parquet', compression: 'gzip', payloadColumn: 'json' }, 'payloadColumn'],
+    [{ fileFormat: 'jsonl', compression: 'snappy', payloadColumn: 'json' }, 'compression'],
+    [{ fileFormat: 'jsonl', compression: 'gzip', payloadColumn: 'json' }, null],
+  ];
+  for (const [config, member] of rows)
+    it(`${Object.values(config).join(' ')}: ${member ?? 'none'}`, () =>
+      expect(conflictIn(config)?.member ?? null).to.equal(member));
+});
+
+describe('a stored secret of a warehouse', () => {
+  const s3 = { bucket: 'events', accessKeyId: 'a', secretAccessKey: 'stored', endpoint: 'https://s3.example/' };
+  const azure = { accountName: 'one', accountKey: 'stored' };
+  const r2 = { accountId: 'one', secretAccessKey: 'stored' };
+  // The type, what is stored, what is sent, whether the secret would go elsewhere.
+  const rows: [WarehouseType, object, Record<string, unknown>, boolean][] = [
+    ['s3', s3, { bucket: 'other' }, false],
+    ['s3', s3, { endpoint: 'https://s3.example' }, false],
+    ['s3', s3, { endpoint: 'https://evil.example' }, true],
+    ['s3', s3, { endpoint: 'http://s3.example' }, true],
+    ['s3', s3, { endpoint: undefined }, true],
+    ['s3', s3, { endpoint: 'https://evil.example', secretAccessKey: '••••ored' }, true],
+    ['s3', s3, { endpoint: 'https://evil.example', secretAccessKey: 'stored' }, false],
+    ['s3', s3, { endpoint: 'https://evil.example', secretAccessKey: 'new' }, false],
+    ['s3', s3, { endpoint: 'https://evil.example', credentials: 'identity' }, false],
+    ['azure_blob', azure, { accountName: 'two' }, true],
+    ['azure_blob', { ...azure, credentials: 'sas', sasToken: 's' }, { accountName: 'two' }, true],
+    ['gcs', { serviceAccountKey: 'stored' }, { bucket: 'other', accountName: 'two' }, false],
+    ['r2', r2, { accountId: 'two' }, true],
+    ['r2', { accountId: 'one' }, { accountId: 'two' }, false],
+  ];
+  for (const [type, stored, sent, isLed] of rows)
+    it(`of ${type} ${isLed ? 'does not stay' : 'stays'} with ${JSON.stringify(sent)}`, () => {
+      const hidden = sent.secretAccessKey === '••••ored' ? { ...sent, secretAccessKey: 'stored' } : sent;
+      const becomes = { ...stored, ...hidden };
+      expect(leadsSecretElsewhere(type, { ...stored }, sent, becomes)).to.equal(isLed);
+    });
 });
 
 function firstIssue(type: WarehouseType, members: Record<string, unknown>) {

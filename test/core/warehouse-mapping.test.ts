@@ -259,6 +259,17 @@ describe('field mapping', () => {
     expect(found('@.gone == @.other')).to.equal('[9007199254740993,9007199254740992,"x"]');
     expect(found('length(@.id) == 1 || count(@[?@ == 9007199254740993]) == 1')).to.equal('[9007199254740993,"x"]');
     expect(found('!(@.id == 9007199254740992)')).to.equal('[9007199254740993,"x"]');
+    expect(found('@.id < 9007199254740993')).to.equal('[9007199254740992]');
+    expect(found('@.a != @.a || @.id > "w"')).to.equal('["x"]');
+    expect([found('@.a > $.payload.lines[0].a'), found('@.gone == 1')]).to.deep.equal(['null', 'null']);
+  });
+
+  it('matches whole texts, or searches in them, and no other values', () => {
+    const found = (filter: string) =>
+      mapping({ source: `$.payload[?${filter}]`, target: 'found', type: 'json' }).map(event(['ab', 'xabx', 7, null]))
+        .json;
+    expect(found("match(@, 'ab|7')")).to.equal('{"found":["ab"]}');
+    expect(found("search(@, 'ab|7')")).to.equal('{"found":["ab","xabx"]}');
   });
 
   it('matches patterns in time linear in the text', () => {
@@ -319,6 +330,17 @@ describe('field mapping', () => {
     ['".." twice', [{ ...good, source: '$..a..b' }], 0, /^source must not use "\.\." more than once$/],
     ['".." in a filter of ".."', [{ ...good, source: '$..[?count(@..*) > 1]' }], 0, /more than once$/],
     ['repeated wildcards', [{ ...good, source: '$.payload[*,*]' }], 0, /^source must not repeat names/],
+    ['the same name twice', [{ ...good, source: '$.payload["a","a"]' }], 0, /^source must not repeat names/],
+    ['a slice beside an index', [{ ...good, source: '$.payload[0,1:]' }], 0, /^source must not repeat names/],
+    ['names of the root in a filter', [{ ...good, source: '$.payload[?@ == $["id","source"]]' }], 0, /single|JSONPath/],
+    ['".." of the root in a filter', [{ ...good, source: '$.payload[?count($..a) > 1]' }], 0, /only for single values/],
+    ['a member that events lack, beside others', [{ ...good, source: '$["id","body"]' }], 0, /no "body"$/],
+    ['".." in a negated group', [{ ...good, source: '$..a[?!(@.b && count(@..c) > 1)]' }], 0, /more than once$/],
+    ['a precision without decimal', [{ ...good, precision: 2 }], 0, /^precision is allowed only with type decimal$/],
+    ['a scale without decimal', [{ ...good, scale: 2 }], 0, /^scale is allowed only with type decimal$/],
+    ['no precision', [{ ...good, type: 'decimal', scale: 2 }], 0, /^precision must be/],
+    ['no scale', [{ ...good, type: 'decimal', precision: 2 }], 0, /^scale must be/],
+    ['a scale above the precision', [{ ...good, type: 'decimal', precision: 2, scale: 3 }], 0, /^scale must be/],
     ['the root in a filter', [{ ...good, source: '$.payload[?count($.payload[*]) > 1]' }], 0, /only for single values/],
     [
       'a pattern from the payload',
@@ -387,7 +409,17 @@ describe('field mapping', () => {
   it('accepts 50 rules, and single values of the root in a filter', () => {
     const rules = Array.from({ length: 50 }, (_, n) => ({ ...good, target: `c${n}` }));
     expect(fieldMappingSchema.safeParse(rules).success).to.equal(true);
-    const filtered = [{ ...good, source: '$.payload.items[?@.qty > $.payload.limit]' }];
-    expect(fieldMappingSchema.safeParse(filtered).success).to.equal(true);
+    for (const source of [
+      '$.payload.items[?@.qty > $.payload.limit]',
+      '$.payload["a","b"]',
+      '$.payload[0,-1]',
+      '$["id","source"]',
+      '$..id',
+      '$[*]',
+      `$.payload.${'a'.repeat(502)}`,
+    ])
+      expect(fieldMappingSchema.safeParse([{ ...good, source }]).success, source).to.equal(true);
+    const whole = { ...good, type: 'decimal', precision: 2, scale: 2 };
+    expect(fieldMappingSchema.safeParse([whole]).success).to.equal(true);
   });
 });
