@@ -19,11 +19,10 @@ import { expect } from 'chai';
 import { processesOf } from '../support/programs/npm-start.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { project, version } from '../../release/npm-packages.ts';
 import { startRegistry } from './registry.ts';
 
-const project = join(import.meta.dirname, '..', '..');
 const release = join(project, 'dist', 'release');
-const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
 const MINUTE_MS = 60_000;
 const MOST_START_MS = 300;
 const MOST_CLI_BYTES = 3 * 1024 * 1024;

@@ -4,8 +4,8 @@ import { appendFileSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { project } from '../../release/npm-packages.ts';
 
-const project = join(import.meta.dirname, '..', '..');
 const ROOT = 'https://docs.example.com/hookyard/';
 
 describe('the site', function () {

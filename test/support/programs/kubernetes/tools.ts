@@ -35,9 +35,15 @@ async function helm(...args: string[]): Promise<string> {
 
 export const lint = (...args: string[]) => helm('lint', '--strict', CHART, ...args);
 
+/** Makes the archive of the chart, hookyard-<version>.tgz. */
+export const pack = (folder: string) => helm('package', CHART, '--destination', folder);
+
 /** The manifests of a release `hookyard`, one text each. */
-export async function template(...args: string[]): Promise<string[]> {
-  const text = await helm('template', 'hookyard', CHART, '--namespace', 'hooks', ...args);
+export const template = (...args: string[]): Promise<string[]> => templateOf(CHART, ...args);
+
+/** @param chart a folder or an archive */
+export async function templateOf(chart: string, ...args: string[]): Promise<string[]> {
+  const text = await helm('template', 'hookyard', chart, '--namespace', 'hooks', ...args);
   return text.split(/^---\n/m).filter((manifest) => manifest.trim() !== '');
 }
 
