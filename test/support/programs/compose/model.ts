@@ -1,4 +1,4 @@
-// docker-compose.yml as Docker Compose reads it, without a container engine: by the library of its makers, in a program
+// A composition as Docker Compose reads it, without a container engine: by the library of its makers, in a program
 // that is built with Go.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ export interface ComposeModel {
       environment: Record<string, string>;
       image: string;
       ports?: { target: number; published: string }[];
+      volumes?: { target: string }[];
     }
   >;
 }
@@ -25,16 +26,21 @@ export interface ComposeModel {
 /**
  * The composition with these variables in the shell.
  * @param further what is in hookyard.env; undefined: there is no such file
+ * @param path of the composition
  * @throws Error with what is wrong with it
  */
-export async function composeModel(env: Record<string, string>, further?: string): Promise<ComposeModel> {
+export async function composeModel(
+  env: Record<string, string>,
+  further?: string,
+  path = 'docker-compose.yml',
+): Promise<ComposeModel> {
   const program = await goProgram(
     { name: 'compose-model', source: '.', pins: import.meta.dirname },
     'test/deploy/compose.test.ts',
   );
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-compose-'));
   try {
-    copyFileSync(join(project, 'docker-compose.yml'), join(folder, 'docker-compose.yml'));
+    copyFileSync(join(project, path), join(folder, 'docker-compose.yml'));
     if (further !== undefined) writeFileSync(join(folder, 'hookyard.env'), further);
     const { stdout } = await run(program, ['docker-compose.yml'], { cwd: folder, env });
     return JSON.parse(stdout) as ComposeModel;
