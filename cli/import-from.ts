@@ -1,5 +1,7 @@
 // hookyard import --from: the lists that the APIs of other products answer, as sources, destinations and routes of our own
 // import files. The shapes are those of their OpenAPI descriptions in August 2026.
+import { nextFreeSlug, slugify } from '../core/text/slugs.ts';
+
 type Item = Record<string, unknown>;
 type Filter = Record<string, unknown>;
 
@@ -98,10 +100,8 @@ export function convert(product: string, list: unknown, { source, eventType }: F
   function slugOf(kind: string, id: string, name: string): string {
     const known = slugs.get(`${kind} ${id}`);
     if (known !== undefined) return known;
-    const base = (name.toLowerCase().match(/[a-z0-9]+/g) ?? [kind]).join('-').slice(0, 58).replace(/-$/, '');
     const taken = new Set([...slugs].filter(([key]) => key.startsWith(kind)).map(([, slug]) => slug));
-    let slug = base;
-    for (let n = 2; taken.has(slug); n += 1) slug = `${base}-${n}`;
+    const slug = nextFreeSlug(slugify(name, kind), (candidate) => taken.has(candidate));
     slugs.set(`${kind} ${id}`, slug);
     return slug;
   }

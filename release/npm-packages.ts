@@ -47,6 +47,7 @@ export function buildCli(folder: string): void {
     toolOf('esbuild'),
     join(project, 'cli', 'main.ts'),
     ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node22', '--log-level=warning'],
+    ...['--minify-whitespace', '--line-limit=160'],
     ...OF_SERVER.map((path) => `--external:${path}`),
     `--outdir=${join(folder, 'cli')}`,
   ]);

@@ -51,7 +51,13 @@ const LISTS: Record<string, unknown> = {
             },
           },
           endpoint_metadata: {
-            ...{ uid: 'end_1', name: 'CI', url: 'https://ci.example.com/', status: 'active', http_timeout: 10 },
+            ...{
+              uid: 'end_1',
+              name: 'Intégration',
+              url: 'https://ci.example.com/',
+              status: 'active',
+              http_timeout: 10,
+            },
             ...{ rate_limit: 120, rate_limit_duration: 60, secrets: [{ uid: 's_1', value: 'Vuk5LM0uujddIsqO5v' }] },
             authentication: { type: 'api_key', api_key: { header_name: 'X-Key', header_value: 'of the CI' } },
           },
@@ -108,15 +114,15 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
   },
   convoy: {
     destination: {
-      ...{ name: 'CI', slug: 'ci', type: 'http', url: 'https://ci.example.com/', timeoutMs: 10_000 },
+      ...{ name: 'Intégration', slug: 'integration', type: 'http', url: 'https://ci.example.com/', timeoutMs: 10_000 },
       ...{ rateLimitPerMinute: 120, authType: 'api_key', authConfig: { headerName: 'X-Key', key: 'of the CI' } },
       retryPolicy: { maxRetries: 3, initialDelay: 10_000, maxDelay: 10_000, backoffMultiplier: 1 },
     },
-    routes: [{ name: 'Orders', sourceSlug: 'git', destinationSlugs: ['ci'], isActive: false }],
+    routes: [{ name: 'Orders', sourceSlug: 'git', destinationSlugs: ['integration'], isActive: false }],
     left: [
       'route "Orders": its filter on "payload" ($or); it is disabled',
       'source "Git": its verification (hmac); it is disabled',
-      'destination "CI": signatures (X-Convoy-Signature)',
+      'destination "Intégration": signatures (X-Convoy-Signature)',
     ],
   },
   svix: {
