@@ -1,8 +1,5 @@
-// How many attempts a destination gets at a time: by its maximum, by what it copes with, with retries and over several
-// workers.
+// How many attempts a destination gets at a time: by its maximum, with retries and over several workers.
 import { expect } from 'chai';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Receiver } from '../support/receiver.ts';
 import { onceMore, type Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -23,28 +20,6 @@ async function deliverOthers(records: Records, receiver: Receiver): Promise<void
 
 const sendTo = (records: Records, source: SourceView, count: number) =>
   Promise.all(Array.from({ length: count }, () => records.accepted(source, '{}')));
-
-/** A destination that counts its requests. */
-async function startCounting(answer: () => { status: number; afterMs: number }) {
-  const counts = { underWay: 0, most: 0 };
-  const server = createServer((request, response) => {
-    counts.underWay += 1;
-    counts.most = Math.max(counts.most, counts.underWay);
-    const { status, afterMs } = answer();
-    const end = () => {
-      counts.underWay -= 1;
-      response.writeHead(status).end();
-    };
-    request.resume().on('end', () => setTimeout(end, afterMs));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return Object.assign(counts, { url, close });
-}
 
 describe('the attempts under way at a destination', () => {
   const { testInstance, records, receiver } = useHookyard();
@@ -97,32 +72,6 @@ describe('the attempts under way at a destination', () => {
       expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
     }
     expect(endpoint.requests).to.have.length(6);
-  });
-
-  it('become fewer when it says that it is overloaded, and more when it does not', async () => {
-    let copesWith = 3;
-    const server = await startCounting(() => ({ status: server.underWay > copesWith ? 503 : 200, afterMs: 100 }));
-    try {
-      // As workflows, the attempts of one machine are not enough.
-      const { source } = await records.pipe(server.url, {
-        destination: { retryPolicy: onceMore(20, 100) },
-        route: { ...NEVER_OPENS, lane: 'express' },
-      });
-      const sent = await sendTo(records, source, 40);
-      await until('many to be refused', () => server.most > 10);
-      await until('fewer at a time', () => {
-        server.most = 0;
-        return new Promise<boolean>((resolve) => setTimeout(() => resolve(server.most < 10), 500));
-      });
-      copesWith = 1000;
-      await until('more at a time', async () => {
-        sent.push(...(await sendTo(records, source, 20)));
-        return server.most > 10;
-      });
-      for (const eventId of sent) await records.deliveryWith('delivered', eventId);
-    } finally {
-      server.close();
-    }
   });
 });
 
