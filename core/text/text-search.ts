@@ -9,7 +9,7 @@ export function includesText(text: string, part: string): boolean {
   return part.length <= text.length && found(text, part);
 }
 
-/** Knuth, Morris and Pratt: Fast Pattern Matching in Strings, 1977. */
+/** @param part not empty. Knuth, Morris and Pratt: Fast Pattern Matching in Strings, 1977. */
 function found(text: string, part: string): boolean {
   const borders = bordersOf(part);
   let matched = 0;
@@ -19,7 +19,7 @@ function found(text: string, part: string): boolean {
     if (part.charCodeAt(matched) === code) matched += 1;
     if (matched === part.length) return true;
   }
-  return part.length === 0;
+  return false;
 }
 
 /** For each prefix the length of the longest shorter prefix that it ends with. */

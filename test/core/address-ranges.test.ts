@@ -18,6 +18,7 @@ describe('address ranges', () => {
       ['2001:db8::/32', '2001:db8:1::2', true],
       ['2001:db8::1', '2001:db8::2', false],
       ['2001:db8::/32', '10.0.0.1', false],
+      ['0.0.0.0/0', 'host', false],
     ] as const)
       expect(holds(range, address), `${address} in ${range}`).to.equal(isInside);
   });

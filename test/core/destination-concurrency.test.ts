@@ -78,7 +78,11 @@ describe('slots at destinations', () => {
     const refuse = () => concurrency.sending('dst_1')('refused');
     for (let number = 0; number < 3; number += 1) refuse();
     expect(concurrency.limitOf('dst_1')).to.equal(35);
-    expect(concurrency.limits()).to.deep.equal([35]);
+    for (const [other, maximum] of Object.entries({ dst_2: 9, dst_3: 100 })) {
+      concurrency.setMaximum(other, maximum);
+      concurrency.sending(other)('answered');
+    }
+    expect(concurrency.limits(), 'in ascending order').to.deep.equal([9, 35, 50]);
     now += MINUTE_MS + 1;
     expect(concurrency.limits()).to.deep.equal([]);
     expect(fill('dst_1')).to.equal(50);

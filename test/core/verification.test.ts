@@ -196,6 +196,57 @@ describe('schemes of providers', () => {
     expect(isTaken(['bt_signature', `${publicKey}|${macOf(challenge)}`], ['bt_payload', challenge])).to.equal(false);
   });
 
+  it('with a token take one that is signed, meant for them and still good', async () => {
+    const body = Buffer.from('{"a":1}');
+    const [seconds, url] = [NOW / 1000, 'https://example.com/'];
+    const tokenOf = (claims: object, secret = SECRET) => {
+      const parts = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) => Buffer.from(JSON.stringify(part)));
+      const signed = parts.map((part) => part.toString('base64url')).join('.');
+      return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+    };
+    const scheme: Extract<Scheme, { kind: 'jwt' }> = {
+      ...{ kind: 'jwt', header: 'X-Token', algorithm: 'HS256', keys: 'secret', toleranceSeconds: 300 },
+      ...{ issuers: ['them'], audience: 'required', claims: { team: 'a' } },
+    };
+    const hashed = { ...scheme, bodyHash: 'hash' };
+    const hash = createHash('sha256').update(body).digest('hex');
+    const good = { iss: 'them', aud: url, team: 'a', iat: seconds, exp: seconds + 10, hash };
+    // The scheme, what the claims are beside the good ones, and why they are refused.
+    const rows: [Scheme, claims: object, reason: RegExp | null][] = [
+      [scheme, {}, null],
+      [scheme, { iat: seconds - 300 }, null],
+      [scheme, { iat: seconds - 301 }, /./],
+      [scheme, { iat: undefined }, /./],
+      [scheme, { exp: seconds - 61 }, /has expired/],
+      [scheme, { exp: seconds - 59 }, null],
+      [scheme, { exp: undefined }, /does not expire/],
+      [scheme, { iss: 'others' }, /different issuer/],
+      [scheme, { aud: `${url}2` }, /another URL/],
+      [scheme, { aud: undefined }, /another URL/],
+      [{ ...scheme, audience: 'optional' }, { aud: undefined }, null],
+      [{ ...scheme, audience: 'optional' }, { aud: `${url}2` }, /another URL/],
+      [{ ...scheme, audience: { is: 'us' } }, { aud: ['we', 'us'] }, null],
+      [{ ...scheme, audience: { is: 'us' } }, {}, /audience of the token/],
+      [scheme, { team: 'b' }, /claim team/],
+      [scheme, { team: undefined }, /claim team/],
+      [hashed, { exp: undefined }, null],
+      [hashed, { hash: hash.replace(/^./, 'x') }, /body does not match/],
+      [hashed, { hash: undefined }, /body does not match/],
+    ];
+    const outcomeOf = (each: Scheme, token: string) =>
+      verify(each, { secret: SECRET }, requestOf({ headers: { 'x-token': `Bearer ${token}` }, body }), NO_KEYS);
+    for (const [each, claims, reason] of rows) {
+      const outcome = await outcomeOf(each, tokenOf({ ...good, ...claims }));
+      expect(outcome.valid ? '' : outcome.reason, JSON.stringify(claims)).to.match(reason ?? /^$/);
+      // Only a token that names the body tells a repeat, and has the body hashed where it is refused.
+      const names = 'bodyHash' in each;
+      if (outcome.valid) expect(outcome.mac !== null).to.equal(names);
+      else expect(outcome.hashed ?? false).to.equal(names);
+    }
+    const refusals = [tokenOf(good, 'another secret'), 'no token', tokenOf({ ...good, long: 'x'.repeat(8192) })];
+    for (const token of refusals) expect((await outcomeOf(scheme, token)).valid, token.slice(0, 20)).to.equal(false);
+  });
+
   it('of WebSub are signed with a method of the specification', () => {
     const body = Buffer.from('<feed/>');
     const isTaken = (value: string) =>
