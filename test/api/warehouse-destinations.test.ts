@@ -36,24 +36,21 @@ describe('Warehouse destinations', () => {
         expect(made).to.deep.include({ fieldMapping: [], deliveriesCount: 0, successRate: null, lastDeliveryAt: null });
         expect(await get(made.id)).to.deep.equal(made);
       });
-
-      it('keeps a secret that comes back redacted, and takes a new one', async () => {
-        const { id, config } = await makeWarehouse(organization, type);
-        expect((await patch(id, { config })).config).to.deep.equal(shown);
-        const export_ = async () =>
-          (
-            await organization.api.get<{ destinations: { config: Json }[] }>(
-              `/api/destinations/export?includeSensitive=true&ids=${id}`,
-            )
-          ).destinations[0]?.config[field];
-        expect(await export_()).to.equal(secret);
-        // The same key with a space more is another text and as good a key.
-        const rotated = type === 'gcs' ? `${secret} ` : Buffer.from('a new key of the account').toString('base64');
-        expect((await patch(id, { config: { [field]: rotated } })).config[field]).to.equal(`••••${rotated.slice(-4)}`);
-        expect(await export_()).to.equal(rotated);
-      });
     });
   }
+
+  it('keeps a secret that comes back redacted, and takes a new one', async () => {
+    const { id, config } = await makeWarehouse(organization, 's3');
+    const stored = async () => {
+      const path = `/api/destinations/export?includeSensitive=true&ids=${id}`;
+      const { destinations } = await organization.api.get<{ destinations: { config: Json }[] }>(path);
+      return destinations[0]?.config.secretAccessKey;
+    };
+    expect((await patch(id, { config })).config).to.deep.equal(config);
+    expect(await stored()).to.equal(warehouseConfigs.s3.secretAccessKey);
+    expect((await patch(id, { config: { secretAccessKey: 'a-new-key' } })).config.secretAccessKey).to.equal('••••-key');
+    expect(await stored()).to.equal('a-new-key');
+  });
 
   it('takes every optional member, texts for booleans and numbers too', async () => {
     const more = {

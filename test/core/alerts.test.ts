@@ -11,6 +11,8 @@ import {
   ISSUE_EVENT_TYPES,
   type IssueChange,
   linkOf,
+  safeLines,
+  safeTitle,
 } from '../../core/messages/message.ts';
 import { newId } from '../../core/text/ids.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
@@ -138,6 +140,33 @@ describe('messages of alerts', () => {
       'destination.recovered',
       'issue.ignored',
     ]);
+  });
+
+  it('have a title that says what about whom, and at most so many lines', () => {
+    const issue = issueOf('Orders');
+    const change = (of: Change, members: Partial<AlertIssue> = {}, exhausted = false) =>
+      ({ kind: 'change', issueChange: changeOf(of, { ...issue, ...members }, exhausted) }) as const;
+    const deleted = { id: 'rte_1', name: null };
+    const opened = changeOf('opened', issue);
+    const titles: [AlertMessage['content'], title: string][] = [
+      [change('opened'), 'Deliveries failing: Orders to Orders'],
+      [change('opened', {}, true), 'Deliveries failed permanently: Orders to Orders'],
+      [change('resolved', {}, true), 'Resolved: Deliveries failing: Orders to Orders'],
+      [change('exhausted', { kind: 'circuit_open' }), 'Deliveries failed permanently: Orders to Orders'],
+      [change('acknowledged', { route: null }), 'Acknowledged: Deliveries failing: Orders to Orders'],
+      [change('ignored', { destination: null, route: deleted }), 'Ignored: Deliveries failing: (deleted)'],
+      [change('opened', { source: null, route: null, destination: null }), 'Deliveries failing'],
+      [{ kind: 'digest', changes: [opened] }, '1 issue change'],
+      [{ kind: 'digest', changes: [opened, opened] }, '2 issue changes'],
+      [{ kind: 'recovered', channel: { id: 'alc_1', name: null } }, 'The failing alert channel was deleted'],
+      [{ kind: 'recovered', channel: { id: 'alc_1', name: 'Team' } }, 'Alert channel Team has recovered'],
+    ];
+    for (const [content, title] of titles) expect(safeTitle(messageOf(content))).to.equal(title);
+    const long = safeTitle(messageOf(change('opened', { route: { id: 'rte_1', name: 'x'.repeat(500) } })));
+    expect(Array.from(long)).to.have.length(140);
+    const lines = safeLines(messageOf({ kind: 'digest', changes: Array.from({ length: 100 }, () => opened) }), 10);
+    expect([lines.length, lines.at(-1)]).to.deep.equal([10, ['More', '92']]);
+    expect(safeLines(messageOf({ kind: 'digest', changes: [opened, opened] }), 3)).to.have.length(3);
   });
 
   it('lead people to the console, and to the API where there is none', () => {

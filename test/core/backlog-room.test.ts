@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BacklogRoom, type WaitingOf } from '../../core/fairness/backlog-room.ts';
+import { BacklogRoom, sharedFrom, type WaitingOf } from '../../core/fairness/backlog-room.ts';
 
 const LIMIT = 100;
 
@@ -109,6 +109,19 @@ describe('the room in the backlog', () => {
     resolve();
     await counting;
     expect([room.backlog.of('a'), room.backlog.left]).to.deep.equal([6, LIMIT - 6]);
+  });
+
+  it('shrinks in the database by what an event takes, and 1,500 bytes for each of its deliveries', async () => {
+    const room = await roomOf();
+    room.database.limit = 10_000;
+    const undo = room.add('a', event(2), 10);
+    expect([room.database.left, room.database.of('a')]).to.deep.equal([10_000 - 3010, 3010]);
+    undo();
+    expect(room.database.left).to.equal(10_000);
+    // Without a limit there is always room.
+    expect(new BacklogRoom(0).fitting(sender(), [event(1_000_000), event(1)]).noRoom).to.equal(null);
+    // No organization has nine times what is free before nine tenths are taken.
+    expect(sharedFrom(1000)).to.equal(900);
   });
 
   it('stays as it was when it cannot be counted', async () => {

@@ -104,7 +104,7 @@ const EXPECTED: [
     [60, 120],
     { most: [350, 402], refused: 0.01 },
   ],
-  ['falls to one while all is refused', refusesAll, [25, 60], { most: [1, 2] }],
+  ['falls to one while all is refused', refusesAll, [25, 60], { most: [1, 1] }],
   ['returns after that', refusesAll, [65, 120], { most: [500, 500], refused: 0 }],
   ['falls to a few where nothing is answered', hangs, [35, 60], { most: [4, 4] }],
   ['returns when it answers again', hangs, [70, 120], { most: [500, 500], refused: 0 }],

@@ -27,18 +27,11 @@ describe('Keys that manage keys', () => {
 
   it('make none with a scope that they lack', async () => {
     const weak = use(await create({ scopes: ['keys:read', 'keys:write', 'events:read'] }));
-    for (const scopes of [['read'], ['write'], ['events:write'], ['events:read', 'secrets:read'], undefined]) {
+    for (const scopes of [['read'], ['events:read', 'secrets:read'], undefined]) {
       expectError(await ask(weak, { scopes }), 403, 'FORBIDDEN', /which it does not have/);
     }
     const { body } = await ask(weak, { scopes: ['events:read', 'keys:read'] });
     expect(body.scopes).to.deep.equal(['events:read', 'keys:read']);
-  });
-
-  it('make none of a group when they only have its scopes one by one', async () => {
-    const reader = use(await create({ scopes: ['read', 'keys:write'] }));
-    expect((await ask(reader, { scopes: ['sources:read', 'payloads:read'] })).status).to.equal(201);
-    const single = use(await create({ scopes: ['sources:read', 'keys:write'] }));
-    expectError(await ask(single, { scopes: ['read'] }), 403, 'FORBIDDEN');
   });
 
   it('make none that lives longer, and one that ends with them when nothing is said', async () => {
@@ -51,13 +44,8 @@ describe('Keys that manage keys', () => {
 
   it('make none for addresses beyond their own, and one for their own when nothing is said', async () => {
     const mine = await create({ allowedAddresses: ['127.0.0.0/24', '2001:db8::/32'] });
-    for (const allowedAddresses of [
-      null,
-      ['127.0.0.0/8'],
-      ['127.0.1.1'],
-      ['127.0.0.1', '2001:db9::1'],
-      ['0.0.0.0/0'],
-    ]) {
+    // What else is beyond: test/core/access.test.ts.
+    for (const allowedAddresses of [null, ['127.0.0.0/8'], ['127.0.0.1', '2001:db9::1']]) {
       expectError(await ask(use(mine), { allowedAddresses }), 403, 'FORBIDDEN', /allowedAddresses/);
     }
     expect((await ask(use(mine), {})).body.allowedAddresses).to.deep.equal(mine.allowedAddresses);
@@ -154,20 +142,11 @@ describe('Keys that manage keys', () => {
     expect(records[0]?.columns).to.include({ action: 'useKey', outcome: 'refused', address: '127.0.0.1' });
   });
 
-  const wrong: [string, unknown][] = [
-    ['a name', 'example.com'],
-    ['a short form', '10/8'],
-    ['a range too long', '10.0.0.0/33'],
-    ['a number', '0x0a000001'],
-    ['nothing', ''],
-  ];
-  for (const [what, text] of wrong) {
-    it(`refuse ${what} as an address`, async () => {
-      expectInvalid(await ask(organization.api, { allowedAddresses: [text] }), 'allowedAddresses.0');
-    });
-  }
-
-  it('refuse an empty list of addresses, which could mean none or all', async () => {
+  it('refuse what is no address, and an empty list, which could mean none or all', async () => {
+    expectInvalid(
+      await ask(organization.api, { allowedAddresses: ['127.0.0.1', '10.0.0.0/33'] }),
+      'allowedAddresses.1',
+    );
     expectInvalid(await ask(organization.api, { allowedAddresses: [] }), 'allowedAddresses');
   });
 });
