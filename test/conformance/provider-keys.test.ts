@@ -31,10 +31,12 @@ describe('Amazon SNS', () => {
   const key = signer.key();
   const secret = signer.secret();
   beforeEach(() => signer.publish(world.server, key));
-  const verified = (changes: Record<string, string> = {}, nowMs = NOW) =>
+  const verified = (changes: Record<string, string | undefined> = {}, nowMs = NOW) =>
     verifiedAs('aws-sns', secret, { ...snsMessage({ secret, nowMs }, key, changes), nowMs }, world.keys.of(askerOf(1)));
 
-  it('signs in two versions, and no other is taken', async () => {
+  it('signs in two versions, with a subject or without, and no other is taken', async () => {
+    expect(await verified({ Subject: undefined })).to.include({ valid: true });
+    await expectRefused(verified({ Message: undefined }), 'no message');
     for (const SignatureVersion of ['1', '2']) expect(await verified({ SignatureVersion })).to.include({ valid: true });
     for (const SignatureVersion of ['', '0', '3'])
       await expectRefused(verified({ SignatureVersion }), SignatureVersion);
@@ -66,7 +68,7 @@ describe('Amazon SNS', () => {
     signer.publish(world.server, limited, { fromMs, toMs });
     const at = (nowMs: number) =>
       verifiedAs('aws-sns', secret, { ...snsMessage({ secret, nowMs }, limited), nowMs }, world.keys.of(askerOf(1)));
-    expect(await at(NOW)).to.include({ valid: true });
+    for (const nowMs of [fromMs, NOW, toMs]) expect(await at(nowMs)).to.include({ valid: true });
     for (const nowMs of [fromMs - 1000, toMs + 1000])
       expect(await expectRefused(at(nowMs), String(nowMs))).to.match(/no valid certificate/);
   });

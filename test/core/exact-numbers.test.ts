@@ -9,7 +9,11 @@ import {
   decimalKey,
   ExactNumber,
   isJsonNumber,
+  isMultiple,
+  isWhole,
+  magnitudeOf,
   parseExact,
+  unscaled,
 } from '../../core/text/exact-json.ts';
 import { viewPayload } from '../../core/text/payload.ts';
 import { anyJson, numbersIn } from '../support/requests/json-numbers.ts';
@@ -147,6 +151,46 @@ describe('exact numbers', () => {
     expect(compareDecimals('0.00001', '0')).to.equal(1);
     expect(compareDecimals('-1e999', '-1e1000')).to.equal(1);
     expect(decimalKey('-0.00e5')).to.equal(decimalKey('0'));
+  });
+
+  it('tell their size, whether they are whole or multiples, and their units', () => {
+    // The number, its power of ten, whether it is whole, and its units with 5 digits, 2 of them behind the point.
+    const rows: [text: string, magnitude: number, isWhole: boolean, units: bigint | null][] = [
+      ['0', 0, true, 0n],
+      ['0.00', 0, true, 0n],
+      ['1200', 3, true, null],
+      ['0.05', -2, false, 5n],
+      ['12.5', 1, false, 1250n],
+      ['-12.50', 1, false, -1250n],
+      ['10e-1', 0, true, 100n],
+      ['999.99', 2, false, 99_999n],
+      ['1000', 3, true, null],
+      ['0.005', -3, false, null],
+      ['1e2', 2, true, 10_000n],
+      ['1.5e1', 1, true, 1500n],
+      ['nothing', 0, false, null],
+    ];
+    for (const [text, magnitude, whole, units] of rows)
+      expect([magnitudeOf(text), isWhole(text), unscaled(text, { precision: 5, scale: 2 })], text).to.deep.equal([
+        ...[magnitude, whole, units],
+      ]);
+    const multiples: [a: string, b: string, boolean][] = [
+      ['9', '3', true],
+      ['10', '3', false],
+      ['0.3', '0.1', true],
+      ['-1.5', '0.5', true],
+      ['1e3', '0.25', true],
+      ['0.25', '1e3', false],
+      ['0', '7', true],
+      ['7', '0', false],
+      ['1e5000', '1', true],
+      ['1e5001', '1', false],
+      ['nothing', '1', false],
+    ];
+    for (const [a, b, expected] of multiples) expect(isMultiple(a, b), `${a} of ${b}`).to.equal(expected);
+    expect(() => compareDecimals('1', 'nothing')).to.throw(RangeError);
+    expect([decimalKey('nothing'), decimalKey('1200') === decimalKey('1.2e3')]).to.deep.equal([null, true]);
+    expect(decimalKey('12') === decimalKey('-12')).to.equal(false);
   });
 
   describe('in filters', () => {

@@ -217,6 +217,7 @@ describe('forms in parts', () => {
         `${disposition}\r\nX-Padding: ${'x'.repeat(8 * 1024)}`,
       ].map((head) => `${part(head, '1')}--${BOUNDARY}--`),
       `${field('a', '1').replace(BOUNDARY, `${BOUNDARY}2`)}--${BOUNDARY}--`,
+      `${'-'.repeat(20)}\r\n${part(disposition, '1')}`,
     ];
     for (const body of bodies)
       expect(readForm(Buffer.from(body), PARTS), JSON.stringify(body.slice(0, 90))).to.equal(null);

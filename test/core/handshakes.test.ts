@@ -177,6 +177,7 @@ const ROWS: [Handshake, Asked, Partial<Reply> | null][] = [
   ],
   ...[
     sns(url(TOPIC), 'Notification'),
+    post({ Type: 'Notification', Message: 'hello' }),
     sns(url(`${TOPIC}2`)),
     sns(url(TOPIC, 'Unsubscribe')),
     sns(url(TOPIC, undefined, 'sns.us-east-1.amazonaws.com/')),

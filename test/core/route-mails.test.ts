@@ -1,6 +1,12 @@
 // When a route sends a mail, and about which deliveries.
 import { expect } from 'chai';
-import { decideMail, type Draft, type MailKind, type OutcomeFacts } from '../../core/messages/route-mails.ts';
+import {
+  decideMail,
+  type Draft,
+  type MailKind,
+  type OutcomeFacts,
+  quietUntil,
+} from '../../core/messages/route-mails.ts';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const secondsAgo = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
@@ -106,4 +112,8 @@ describe('the mail of a route', () => {
         ...{ count: 2, since: secondsAgo(9).toISOString() },
       });
   });
+});
+
+it('a mail is remembered as long as it keeps the next one waiting', () => {
+  expect(quietUntil('failure', secondsAgo(300))).to.deep.equal(NOW);
 });

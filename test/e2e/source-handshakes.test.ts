@@ -44,8 +44,7 @@ describe('checks of the address of a source', () => {
     expect(answer).to.include({ status: 200, text: script, type: 'text/plain; charset=utf-8' });
     expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
     expect(answer.headers.get('content-security-policy')).to.include('sandbox');
-    for (const query of ['', '?challenge=', '?other=abc', `?challenge=${'x'.repeat(4097)}`])
-      expect((await ask(source, 'GET', query)).status, query.slice(0, 20)).to.equal(405);
+    expect((await ask(source, 'GET', '?other=abc')).status).to.equal(405);
   });
 
   // https://developers.strava.com/docs/webhooks/
@@ -105,20 +104,13 @@ describe('checks of the address of a source', () => {
     const answer = await crc('9b4507b3-9040-4669-9ca3-6b94edb50553');
     expect(answer).to.include({ status: 200, type: 'application/json; charset=utf-8' });
     expect(JSON.parse(answer.text)).to.deep.equal({ response_token: sign('9b4507b3-9040-4669-9ca3-6b94edb50553') });
-    for (const token of ['{"for_user_id":"1"}', '[1]', '"a"', 'a=b', 'a.b', '', 'x'.repeat(513)])
-      expect((await crc(token)).status, token).to.equal(405);
+    // What else is not signed: test/core/handshakes.test.ts.
+    expect((await crc('{"for_user_id":"1"}')).status).to.equal(405);
     const post = async (body: string) =>
       (await ask(source, 'POST', '', { body, headers: { 'x-twitter-webhooks-signature': sign(body) } })).status;
     expect(await post('{"for_user_id":"1"}')).to.equal(200);
-    for (const body of ['12345', 'abc==', '']) expect(await post(body), body).to.equal(401);
+    for (const body of ['12345', '']) expect(await post(body), body).to.equal(401);
     expect(await eventsOf(source)).to.equal(1);
-    // LinkedIn wants the challenge back, too.
-    const both = { type: 'hmac', parameter: 'challengeCode', member: 'challengeResponse', echoMember: 'challengeCode' };
-    await patch(source, { handshake: { ...both, encoding: 'hex' } });
-    expect(JSON.parse((await ask(source, 'GET', '?challengeCode=890e4665')).text)).to.deep.equal({
-      challengeCode: '890e4665',
-      challengeResponse: createHmac('sha256', SECRET).update('890e4665').digest('hex'),
-    });
     await lastHandshake(source, 'query-hmac');
   });
 
@@ -172,11 +164,9 @@ describe('checks of the address of a source', () => {
       };
       const post = (body: string, headers: Record<string, string> = {}) =>
         ask(source, 'POST', '', { body, headers: { ...FORM, ...headers } });
-      for (const body of ['ssl_check=1', 'token=gIkuvaNzQIHg97ATvDxqgjtO&ssl_check=1', 'ssl_check=1&token=x'])
-        expect(await post(body), body).to.include({ status: 200, text: '' });
+      expect(await post('token=gIkuvaNzQIHg97ATvDxqgjtO&ssl_check=1')).to.include({ status: 200, text: '' });
       expect((await ask(source, 'GET', '?ssl_check=1&token=x')).status).to.equal(200);
-      for (const body of ['ssl_check=0', 'text=ssl_check=1', 'a_ssl_check=1', 'command=%2Fweather'])
-        expect((await post(body)).status, body).to.equal(401);
+      for (const body of ['ssl_check=0', 'command=%2Fweather']) expect((await post(body)).status, body).to.equal(401);
       await lastHandshake(source, 'ssl-check');
       const command = 'command=%2Fweather&text=ssl_check%3D1';
       expect((await post(command, signed(command))).status).to.equal(200);

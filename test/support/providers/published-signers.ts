@@ -90,17 +90,18 @@ export const snsCertificateUrl = ({ id }: SigningKey) => `https://${SNS_HOST}/Si
 
 const SNS_SIGNED = ['Message', 'MessageId', 'SubscribeURL', 'Subject', 'Timestamp', 'Token', 'TopicArn', 'Type'];
 
-/** A message of SNS. @param changes members that it is given before it is signed */
+/** A message of SNS. @param changes members that it is given, or loses, before it is signed */
 export function snsMessage(
   { secret: topic, nowMs }: Pick<Message, 'nowMs'> & { secret: string },
   key: SigningKey,
-  changes: Record<string, string> = {},
+  changes: Record<string, string | undefined> = {},
 ): Sent {
-  const members: Record<string, string> = {
+  const all: Record<string, string | undefined> = {
     ...{ Type: 'Notification', MessageId: randomUUID(), TopicArn: topic, Subject: 'Order', Message: '{"order":1}\n' },
     ...{ Timestamp: new Date(nowMs).toISOString(), SignatureVersion: '2', SigningCertURL: snsCertificateUrl(key) },
     ...changes,
   };
+  const members = JSON.parse(JSON.stringify(all)) as Record<string, string>;
   const signed = SNS_SIGNED.filter(
     (name) => name in members && (members.Type === 'Notification' || name !== 'Subject'),
   );
