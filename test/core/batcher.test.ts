@@ -193,6 +193,23 @@ describe('the batcher', () => {
     await Promise.all(accepted);
   });
 
+  it('refuses more weight than may wait, but takes a heavy item alone, and leaves room to others', async () => {
+    const { batcher, groups } = controlled({ maxQueuedWeight: 10 });
+    const isTaken = (of: typeof batcher, item: number) =>
+      Promise.race([of.submit(item).catch((error: unknown) => error), turn()]).then((outcome) => outcome === undefined);
+    expect([await isTaken(batcher, 50), groups.length]).to.deep.equal([true, 1]);
+    expect([await isTaken(batcher, 50), await isTaken(batcher, 1)]).to.deep.equal([true, false]);
+    const second = controlled({ maxQueuedWeight: 10, concurrency: 0 }).batcher;
+    expect([await isTaken(second, 4), await isTaken(second, 6), await isTaken(second, 1)]).to.deep.equal([
+      ...[true, true, false],
+    ]);
+    const ownerOf = (item: number) => (item < 10 ? 'a' : 'b');
+    const shared = controlled({ maxQueuedWeight: 50, concurrency: 0, ownerOf }).batcher;
+    const taken = [];
+    for (const item of [9, 9, 9, 9, 9, 10]) taken.push(await isTaken(shared, item));
+    expect(taken).to.deep.equal([true, true, true, true, false, true]);
+  });
+
   it('is idle when everything submitted has been handled', async () => {
     const { batcher, groups } = controlled();
     await batcher.idle();

@@ -198,6 +198,15 @@ describe('filter conditions', () => {
     ['a long pattern', { field: 'a', operator: 'matches', value: 'a'.repeat(1001) }, 'value', /1000 characters/],
     ['an order without a scale', { field: 'a', operator: 'gt', value: true }, 'value', /number or a string/],
     ['a list that is none', { field: 'a', operator: 'in', value: 5 }, 'value', /array/],
+    ['no list', { field: 'a', operator: 'in' }, 'value', /required/],
+    ['a long list as text', { field: 'a', operator: 'not_in', value: ','.repeat(1000) }, 'value', /1000 items/],
+    ['a long element', { field: 'a', operator: 'in', value: [1, 'x'.repeat(10_001)] }, 'value', /10000 characters/],
+    [
+      'a large object',
+      { field: 'a', operator: 'equals', value: { a: 'x'.repeat(9_993) } },
+      'value',
+      /10000 characters/,
+    ],
     ['a long list', { field: 'a', operator: 'in', value: Array(1001).fill(1) }, 'value', /1000 items/],
     ['a long text', { field: 'a', operator: 'equals', value: 'x'.repeat(10_001) }, 'value', /10000 characters/],
   ];
@@ -209,6 +218,21 @@ describe('filter conditions', () => {
       expect(problem?.error.message).to.match(message);
     });
   }
+
+  it('take values that are as long as they may be, and accept everything where there is none', () => {
+    const values: [operator: string, value: unknown][] = [
+      ['equals', 'x'.repeat(10_000)],
+      ['equals', { a: 'x'.repeat(9_992) }],
+      ['in', Array(1000).fill(1)],
+      ['in', ','.repeat(999)],
+      ['matches', 'a'.repeat(1000)],
+    ];
+    expect(filterProblems(values.map(([operator, value]) => ({ field: 'a', operator, value })))).to.deep.equal([]);
+    for (const logic of ['AND', 'OR'] as const) expect(compileFilter([], logic).takes(request())).to.equal(true);
+    const onPath: FilterCondition = { field: 'request.path', operator: 'exists' };
+    expect(meets(onPath)).to.equal(true);
+    expect(compileFilter([onPath], 'AND').takes({ ...request(), path: '' })).to.equal(false);
+  });
 
   it('may search with a regular expression at most ten times', () => {
     const pattern = { field: 'a', operator: 'matches', value: 'x' };

@@ -98,6 +98,8 @@ it('of a form of a stranger the short fields are read', () => {
     [shortOf('a=1', 'text/plain'), null],
     [shortOf(`${'&'.repeat(999)}a=1`), { a: '1' }],
     [shortOf(`${'&'.repeat(1000)}a=1`), null],
+    [shortOf(`a=1${'&'.repeat(999)}`), { a: '1' }],
+    [shortOf(`a=1${'&'.repeat(1000)}`), null],
     [ofParts(field('a', '1'), field('b', short)), { a: '1', b: short }],
     [ofParts(field('a', '1'), field('b', `${short}x`)), { a: '1' }],
   ];
