@@ -114,12 +114,18 @@ export function asksForProof({ tokens, sender }: SourceRouting): boolean {
 
 type Named = Pick<Received, 'organizationSlug' | 'sourceSlug' | 'below'>;
 
+/** Of a path that is told back; what is longer may be a token. */
+const LONGEST_SEGMENT = 15;
+const LONGEST_PATH = 100;
+
 /** 404: no source by this name, or one that must look so. */
 export function unknownSource({ organizationSlug, sourceSlug, below }: Named) {
   const at = `/ingest/${organizationSlug}/${sourceSlug}`;
-  const message = below.includes('/', 1)
-    ? `No source receives webhooks at this path below ${at}; send to the webhookUrl of a source, or set its allowPaths`
-    : `No source receives webhooks at ${at}; send to the webhookUrl of a source`;
+  const path = below.replaceAll(new RegExp(`[^/]{${LONGEST_SEGMENT + 1},}`, 'g'), '…').slice(0, LONGEST_PATH);
+  const message =
+    path === ''
+      ? `No source receives webhooks at ${at}; send to the webhookUrl of a source`
+      : `The path ${path} below ${at} is not accepted; send to the webhookUrl of a source, or set its allowPaths`;
   return new ApiError(404, 'RESOURCE_NOT_FOUND', message);
 }
 

@@ -30,7 +30,7 @@ export const routes: Resource = {
       about: 'create a route from a source to one or more destinations',
       args: ['name'],
       flags: FLAGS,
-      done: '{source.name} is delivered to {destinations.name} ({id})',
+      done: 'Created route {name}: {source.name} → {destinations.name} ({id})',
     },
     { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {
