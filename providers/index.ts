@@ -3,7 +3,7 @@ import { describedScheme } from '../core/verification/config.ts';
 import * as all from './all.ts';
 import type { Provider, Sender } from './provider.ts';
 
-export type { Place, Provider, Sender } from './provider.ts';
+export type { Place, Provider, Sample, Sender } from './provider.ts';
 
 /** In the order of their names. */
 export const providers: readonly Provider[] = Object.values<Provider>(all).toSorted((one, other) =>

@@ -7,7 +7,7 @@ const JSON_TYPE = 'application/json';
 
 /** The sample of an event, with its own ids and times; undefined when there is none of this name. */
 export function sampleOf(
-  { samples }: Provider,
+  { samples }: Pick<Provider, 'verification' | 'samples'>,
   event: string | undefined,
   now: Date,
 ): { event: string; headers: Record<string, string>; body: Buffer } | undefined {
@@ -58,7 +58,7 @@ interface Wanted {
 
 /** @returns `no-sample` for an event that there is none of, `private-key` when nobody but the provider can sign */
 export function signedWebhook(
-  provider: Provider,
+  provider: Pick<Provider, 'verification' | 'samples'>,
   { event, secret, body, url }: Wanted,
 ): SignedWebhook | 'no-sample' | 'private-key' {
   const now = new Date();

@@ -14,6 +14,7 @@ import type { OperatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../../db/records/orm.ts';
+import type { AllowList } from '../../outbound/http/address-guard.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import type { SendAlert } from '../../outbound/messages.ts';
 import type { OrganizationRequests } from '../auth/organization-requests.ts';
@@ -89,6 +90,8 @@ export interface ApiDeps {
   sendAlert: SendAlert;
   recipientRule: () => RecipientRule;
   operatorAccess: OperatorAccess;
+  /** What the operator has opened to deliveries. */
+  allowList: () => AllowList;
   threads: Threads;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;

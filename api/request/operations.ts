@@ -23,7 +23,7 @@ import { issueOperations } from '../resources/alerts/issues.ts';
 import { metricOperation } from '../resources/organization/metrics.ts';
 import { notificationRecipientOperations } from '../resources/alerts/notification-recipients.ts';
 import { pauseOperations } from '../resources/routes/pauses.ts';
-import { providerOperation, signSampleOperation } from '../resources/sources/providers.ts';
+import { providerOperation, signSampleOperation, signSourceSampleOperation } from '../resources/sources/providers.ts';
 import { refusalOperation } from '../resources/sources/refusals.ts';
 import { replayOperations } from '../resources/events/replays.ts';
 import { routeCircuitOperations } from '../resources/routes/route-circuit.ts';
@@ -40,6 +40,7 @@ export const managementOperations: Operation[] = [
   refusalOperation,
   providerOperation,
   signSampleOperation,
+  signSourceSampleOperation,
   ...destinationOperations,
   testDestinationOperation,
   batchOperation,

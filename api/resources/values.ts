@@ -88,3 +88,9 @@ export function partOfList(item: z.ZodType) {
 export const headers = withExample(z.record(z.string(), z.string()), { 'content-type': 'application/json' });
 
 export const exampleSample = { payload: { kind: 'order.paid', order: { id: 42 } }, headers: { 'x-shop': 'main' } };
+
+export const warnings = withExample(
+  z.array(z.string()),
+  [],
+  'Settings that should be changed, such as a secret that is too short, or a URL that deliveries may not connect to.',
+);

@@ -7,6 +7,7 @@ import type { EncryptionKey, SecretBox } from '../../db/encryption/secret-box.ts
 import { CountedIssues } from '../../db/issues/counted.ts';
 import { createStandings, transformBudgets } from '../../db/hot-path/routing.ts';
 import { createThreads } from '../../outbound/threads/index.ts';
+import { currentAllowList } from '../../outbound/http/address-guard.ts';
 import { createLookUps, systemResolve } from '../../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../../outbound/http/protected-services.ts';
 import { createSender } from '../../outbound/http/sender.ts';
@@ -63,6 +64,7 @@ export function openOutbound(
   return {
     own,
     access,
+    allowList: currentAllowList(settings.HOOKYARD_DELIVERY_ALLOW, areSeveral),
     sender: createSender({ ...reach, publicUrl: baseUrl }),
     warehouses: createWarehouses({ ...reach, access }),
     smtp: smtpOf(settings),

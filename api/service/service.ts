@@ -125,7 +125,7 @@ function createServiceApp(
 ) {
   const { settings, tuning, secretBox, baseUrl, log } = context;
   const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
-  const { sender, warehouses, threads, access, smtp } = outbound;
+  const { sender, warehouses, threads, access, smtp, allowList } = outbound;
   const { backlog, ingest } = receiving;
   const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const stopLink = createStopLink({ secretBox, recipientRule: rule }, baseUrl);
@@ -143,6 +143,7 @@ function createServiceApp(
     sendAlert: createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version }),
     testUploader: createTestUploader(warehouses, threads),
     operatorAccess: access,
+    allowList,
     recipientRule: rule,
     threads,
     workflowLink: workflowLinks(settings, temporal.options),

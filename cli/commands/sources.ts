@@ -65,7 +65,7 @@ export const sources: Resource = {
       },
     },
   ],
-  leftOut: ['listProviders', 'signSample'],
+  leftOut: ['listProviders', 'signSample', 'signSourceSample'],
 };
 
 function withVerification(command: Command): Command {

@@ -113,6 +113,16 @@ export function refusalOf(
   return tier === 'private' && opensByRange(allow, parsed, host) ? null : name;
 }
 
+/**
+ * What a URL leads to by its address, if it may not be connected to; else null. Names are looked up by each attempt
+ * only, except localhost.
+ */
+export function refusedUrl(url: string, allow: AllowList): string | null {
+  const host = normalHost(new URL(url).hostname);
+  const address = host === 'localhost' ? '127.0.0.1' : host;
+  return isIP(address) === 0 ? null : refusalOf(address, host, allow);
+}
+
 // Addresses that are one, whatever their form is.
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');

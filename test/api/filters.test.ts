@@ -65,7 +65,7 @@ describe('Filters', () => {
       { field: 'items[*].sku', operator: 'in', value: 'A,B' },
     ];
     const each = [true, false, true, true, true];
-    const shown = conditions.map(({ field, operator }, n) => ({ field, operator, matches: each[n] }));
+    const shown = conditions.map((condition, n) => ({ ...condition, matches: each[n] }));
 
     it('tell which condition is met, stored or not', async () => {
       const { id } = await make({ conditions });

@@ -267,6 +267,27 @@ describe('Sources', () => {
     await organization.api.patch(`${base}/${id}`, { slug, name: 'Same slug' });
   });
 
+  it('signs a sample with its stored secret, which no sample shows', async () => {
+    const { slug } = organization;
+    const signing = [
+      { provider: 'stripe', verificationConfig: { secret: 'whsec_of_the_test_0123456789' } },
+      { verificationConfig: { type: 'hmac', secret: 'of the test 0123456789', header: 'X-Signature' } },
+    ];
+    for (const members of signing) {
+      const source = await makeSource(organization, members);
+      const { payload, headers } = await organization.api.post(`${base}/${source.id}/sample`, {});
+      const sent = { method: 'POST', headers: headers as Record<string, string>, body: String(payload) };
+      const answer = await fetch(`${organization.api.url}/ingest/${slug}/${source.slug}`, sent);
+      expect(answer.status, JSON.stringify(members)).to.equal(200);
+    }
+    const verifying = [{ type: 'none' }, { type: 'header_token', secret: 'of the test 0123456789', header: 'X-Token' }];
+    for (const verificationConfig of verifying) {
+      const { id } = await makeSource(organization, { verificationConfig });
+      const answer = await organization.api.request('POST', `${base}/${id}/sample`, {});
+      expectError(answer, 409, 'INVALID_STATE');
+    }
+  });
+
   it('counts its events', async () => {
     const source = await makeSource(organization);
     await ingest(organization, source, '{}');

@@ -33,7 +33,7 @@ import {
   updateShape,
   withoutDefault,
 } from '../table.ts';
-import { component, idOf, recentTotals, REDACTED, text, timestamp, withExample } from '../values.ts';
+import { component, idOf, recentTotals, REDACTED, text, timestamp, warnings, withExample } from '../values.ts';
 
 const MAX_RATE_PER_MINUTE = 1_000_000;
 const MAX_CONCURRENCY = 1000;
@@ -117,6 +117,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   ),
   retryPolicy: converted(field.retryPolicy, { answer: field.shownRetryPolicy }),
   lastDeliveryAt: computed(timestamp.nullable()),
+  warnings: computed(warnings),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 });

@@ -16,6 +16,7 @@ import {
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
 import { Destination } from '../../../db/records/entities.ts';
 import { destinationTotals, type DestinationTotals } from '../../../db/ledger/statistics.ts';
+import { refusedUrl } from '../../../outbound/http/address-guard.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { maySeeSecrets, secretOfAnotherHost } from '../../auth/scopes.ts';
@@ -221,7 +222,15 @@ export async function showDestination(ctx: Context, deps: ApiDeps, destination: 
   };
   return isWarehouse(destination)
     ? toAnswer(warehouseMembers, destination, { ...others, ...showWarehouse(deps, destination) })
-    : toAnswer(destinationMembers, destination, others);
+    : toAnswer(destinationMembers, destination, { ...others, warnings: urlWarnings(deps, destination.url) });
+}
+
+function urlWarnings({ allowList }: ApiDeps, url: string): string[] {
+  const refused = refusedUrl(url, allowList());
+  if (refused === null) return [];
+  return [
+    `url leads to ${refused}, so deliveries are refused; use a public URL, or ask the operator to allow the address in HOOKYARD_DELIVERY_ALLOW`,
+  ];
 }
 
 export function summarizeDestination(

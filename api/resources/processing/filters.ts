@@ -102,7 +102,10 @@ const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
 const filterResult = component('FilterResult', {
   matches: flag(true, 'Whether the sample matches.'),
   conditions: z.array(
-    z.object({ field: text('payload.kind'), operator: conditionMembers.operator, matches: flag(true) }),
+    z.object({
+      ...{ field: text('payload.kind'), operator: conditionMembers.operator, value: conditionMembers.value },
+      matches: flag(true),
+    }),
   ),
 });
 
@@ -154,9 +157,8 @@ async function tryOut(
   if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
   return {
     matches: result.matches,
-    conditions: given.map(({ field: path, operator }, index) => ({
-      field: path,
-      operator,
+    conditions: given.map(({ field, operator, value }, index) => ({
+      ...{ field, operator, value },
       matches: result.met[index],
     })),
   };

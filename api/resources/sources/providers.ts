@@ -1,12 +1,17 @@
 import { z } from 'zod';
-import { secretProblem } from '../../../core/verification/index.ts';
-import { providerNamed, providers, type Provider } from '../../../providers/index.ts';
+import { providerOf } from '../../../core/verification/config.ts';
+import { isSigned, secretProblem } from '../../../core/verification/index.ts';
+import { providerNamed, providers, type Provider, type Sample, senderOf } from '../../../providers/index.ts';
 import { signedWebhook } from '../../../providers/sample.ts';
-import { invalid } from '../../request/errors.ts';
+import { entityManager, param } from '../../request/context.ts';
+import { conflict, invalid } from '../../request/errors.ts';
 import { shownAnswer } from './source-members.ts';
 import { component, headers, listOf, text, withExample } from '../values.ts';
 import { operation } from '../../request/operation.ts';
 import { listAnswer, pageParams } from '../../request/query.ts';
+import { findSource } from '../records.ts';
+import { webhookUrl } from './source-address.ts';
+import { openSecret } from './source-verification.ts';
 
 const listSchema = z.object(pageParams);
 
@@ -57,6 +62,11 @@ const MAX_ADDRESS = 2048;
 /** Signing takes time on the event loop, some of it for every field of a form. */
 const MAX_PAYLOAD = 64 * 1024;
 
+const sampleMembers = {
+  event: z.string().max(200).optional().describe('One of the `samples`. Defaults to the first sample.'),
+  payload: z.string().max(MAX_PAYLOAD).optional().describe('Replaces the payload of the sample.'),
+};
+
 const signSchema = z.object({
   provider: withExample(z.string().max(100), 'github', 'The `name` of the provider.'),
   secret: withExample(
@@ -69,8 +79,7 @@ const signSchema = z.object({
     .max(MAX_ADDRESS)
     .refine((url) => URL.canParse(url), 'must be a URL')
     .describe('The `webhookUrl` of the source, which some providers sign.'),
-  event: z.string().max(200).optional().describe('One of the `samples`. Defaults to the first sample.'),
-  payload: z.string().max(MAX_PAYLOAD).optional().describe('Replaces the payload of the sample.'),
+  ...sampleMembers,
 });
 
 const signedSample = component('SignedSample', {
@@ -93,26 +102,77 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
     },
   },
   answer: { description: 'The request to send.', schema: signedSample },
-  run(_ctx, _deps, { body: { provider: name, payload, ...wanted } }) {
+  run(_ctx, _deps, { body: { provider: name, ...wanted } }) {
     const found = providerNamed(name);
     if (found === undefined) throw invalid('provider', 'must be a provider in GET /api/providers');
     const problem = secretProblem(found.verification, wanted.secret);
     if (problem !== null) throw invalid('secret', problem);
-    const signed = signedWebhook(found, { ...wanted, ...(payload !== undefined && { body: Buffer.from(payload) }) });
-    if (signed === 'no-sample')
-      throw invalid('event', `must be one of ${found.samples.map(({ event }) => event).join(', ')}`);
-    if (signed === 'private-key')
-      throw invalid(
+    return signedAs(found, wanted, () =>
+      invalid(
         'provider',
         `must be a provider whose signatures can be generated: ${found.title} signs with a private key; send a test webhook from ${found.title} instead`,
-      );
-    const { event, headers: made, body, unsigned, query } = signed;
-    return {
-      ...{ event, headers: made, payload: body.toString('utf8'), sample: unsigned.toString('utf8') },
-      query: new URLSearchParams(query).toString(),
-    };
+      ),
+    );
   },
 });
+
+/** What a source without a provider receives. */
+const ORDER: Sample = {
+  event: 'order.paid',
+  body: { id: '{uuid}', type: 'order.paid', order: { id: 42, total: '19.90', currency: 'EUR' } },
+};
+
+export const signSourceSampleOperation = operation(
+  'signSourceSample',
+  'post',
+  '/api/organizations/{orgId}/sources/{id}/sample',
+  {
+    tag: 'Sources',
+    idOf: ['src'],
+    changesNothing: true,
+    summary: 'Create a signed sample webhook of a source',
+    description:
+      'Signed with the stored secret: send it to the `webhookUrl` with `POST`. Sources without a signature, such as those that verify a token, have no sample, because it would contain the secret.',
+    body: { schema: z.object(sampleMembers), examples: { push: { event: 'push' } }, optional: true },
+    answer: { description: 'The request to send.', schema: signedSample },
+    errors: { 409: ['INVALID_STATE'] },
+    async run(ctx, deps, { body }) {
+      const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
+      const sender = senderOf(source);
+      const secret = openSecret(deps, source);
+      const unsigned = () => conflict('The source has no secret that webhooks can be signed with');
+      if (sender === null || secret === null || !isSigned(sender.verification)) throw unsigned();
+      const known = providerNamed(providerOf(source) ?? source.verification.type);
+      const { verification } = sender;
+      const wanted = { ...body, secret, url: webhookUrl(ctx, deps, source) };
+      return signedAs({ verification, samples: known?.samples ?? [ORDER] }, wanted, unsigned);
+    },
+  },
+);
+
+interface Wanted {
+  event?: string | undefined;
+  payload?: string | undefined;
+  secret: string;
+  url: string;
+}
+
+/** @param privately the error where only the sender can sign */
+function signedAs(
+  sender: Pick<Provider, 'verification' | 'samples'>,
+  { payload, ...wanted }: Wanted,
+  privately: () => Error,
+) {
+  const signed = signedWebhook(sender, { ...wanted, ...(payload !== undefined && { body: Buffer.from(payload) }) });
+  if (signed === 'no-sample')
+    throw invalid('event', `must be one of ${sender.samples.map(({ event }) => event).join(', ')}`);
+  if (signed === 'private-key') throw privately();
+  const { event, headers: made, body, unsigned, query } = signed;
+  return {
+    ...{ event, headers: made, payload: body.toString('utf8'), sample: unsigned.toString('utf8') },
+    query: new URLSearchParams(query).toString(),
+  };
+}
 
 export const providerOperation = operation('listProviders', 'get', '/api/providers', {
   tag: 'Sources',

@@ -27,7 +27,7 @@ import {
   updateShape,
   withoutDefault,
 } from '../table.ts';
-import { component, count, idOf, text, timestamp, withExample } from '../values.ts';
+import { component, count, idOf, text, timestamp, warnings, withExample } from '../values.ts';
 
 const MAX_WINDOW_SECONDS = 604_800;
 
@@ -164,12 +164,6 @@ const lastHandshake = z
   })
   .nullable()
   .describe('The last handshake of the provider.');
-
-const warnings = withExample(
-  z.array(z.string()),
-  [],
-  'Settings that work but should be changed, such as a secret that is too short.',
-);
 
 /**
  * Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are
