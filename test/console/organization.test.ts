@@ -61,7 +61,7 @@ describe('the pages of the organization', function () {
       expect(await copied(page, 'Copy as curl'))
         .to.include(`/api/audit?`)
         .and.include(source.id);
-      await page.getByRole('cell', { name: 'createSource' }).click();
+      await page.getByRole('cell', { name: 'Create source' }).click();
       await page.getByRole('dialog').getByRole('link', { name: source.id }).waitFor();
       await expectUsable(page);
     });

@@ -102,18 +102,22 @@ describe('the pages of routes and of what they refer to', function () {
     const { records, receiver } = await consoleWorld();
     let isWell = false;
     const endpoint = receiver.endpoint(() => (isWell ? { status: 200 } : { status: 500, body: 'not now' }));
-    const { source, route } = await records.pipe(endpoint.url, {
+    const { source } = await records.pipe(endpoint.url, {
       route: { name: 'Held route', ...breaker({ circuitFailureThreshold: 1 }) },
     });
     await records.deliveryWith('failed', await records.accepted(source, '{}'));
     const held = await records.accepted(source, '{"held":true}');
-    await records.deliveryWith('circuit_open', held);
-    await onPage(`/routes/${route.id}`, async (page) => {
+    const { id } = await records.deliveryWith('circuit_open', held);
+    await onPage(`/deliveries/${id}`, async (page) => {
+      await seen(page, 'Delivery held');
+      await page.getByRole('button', { name: 'Resume now' }).waitFor();
+      await page.getByRole('link', { name: 'Held route' }).first().click();
       await seen(page, 'Circuit breaker open');
       await seen(page, '1 held delivery');
       isWell = true;
       await page.getByRole('button', { name: 'Resume now' }).click();
       await inDialog(page).getByRole('button', { name: 'Resume deliveries' }).click();
+      await seen(page, 'Circuit breaker closed. Sending 1 held delivery');
       await seen(page, /0 of 1 consecutive failures/);
     });
     await records.deliveryWith('delivered', held);
@@ -145,7 +149,7 @@ describe('the pages of routes and of what they refer to', function () {
       await page.getByRole('link', { name: 'Dear orders' }).click();
       await choose(page, 'Delete');
       await inDialog(page).getByRole('button', { name: 'Delete filter' }).click();
-      await page.getByRole('heading', { name: 'Filters', level: 1, exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Rules', level: 1, exact: true }).waitFor();
     });
   });
 

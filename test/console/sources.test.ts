@@ -48,6 +48,10 @@ describe('the pages of sources', function () {
       await seen(page, '/ingest/default/console-github');
       await seen(page, 'Github');
       await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
+      await page.getByRole('button', { name: 'Send test webhook' }).click();
+      await page.getByRole('textbox', { name: 'Sample payload' }).getByText('refs/heads/main').waitFor();
+      await page.getByRole('button', { name: 'Send sample' }).click();
+      await seen(page, 'Test webhook accepted: signature verified');
     };
     await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
     const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-github`);

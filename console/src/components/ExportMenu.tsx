@@ -1,8 +1,8 @@
 // Takes what is shown along: the rows as CSV, all that match as a CSV file, or the API call behind them as a curl
 // command.
-import { ActionIcon, Menu } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { DownloadIcon } from './icons.tsx';
+import { CodeIcon, DownloadIcon } from './icons.tsx';
 import type { ListName } from '@hookyard/client';
 import { useCaller } from '../api/caller.tsx';
 import type { Input, Item } from '../api/client.ts';
@@ -12,7 +12,7 @@ import { gather } from '../api/lists.ts';
 import { csvOf, save } from '../csv.ts';
 import { countText, plural } from '../format.ts';
 import type { Column } from './DataTable.tsx';
-import { copy } from './ui.tsx';
+import { copy, IconButton } from './ui.tsx';
 
 const MOST = 10_000;
 
@@ -22,19 +22,34 @@ interface Props<Row> {
   rows?: Row[];
   /** Of a list by cursor: saves all that match. */
   onSaveAll?: (() => Promise<void>) | undefined;
+  /** Its name is shown: at the head of a page. */
+  isLabelled?: boolean;
 }
 
-export function ExportMenu<Row>({ call, columns, rows, onSaveAll }: Props<Row>) {
+export function ExportMenu<Row>({ call, columns, rows, onSaveAll, isLabelled = false }: Props<Row>) {
   const { organization } = useCaller();
+  const copyCall = () => void copy(curlOf(call, organization.id), 'Command');
+  if (!columns)
+    return (
+      <IconButton label="Copy as curl" onClick={copyCall}>
+        <CodeIcon />
+      </IconButton>
+    );
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label="Export">
-          <DownloadIcon />
-        </ActionIcon>
+        {isLabelled ? (
+          <Button variant="default" leftSection={<DownloadIcon />}>
+            Export
+          </Button>
+        ) : (
+          <IconButton label="Export">
+            <DownloadIcon />
+          </IconButton>
+        )}
       </Menu.Target>
       <Menu.Dropdown>
-        {columns && rows && (
+        {rows && (
           <Menu.Item onClick={() => void copy(csvOf(columns, rows), plural(rows.length, 'row'))}>
             Copy rows as CSV
           </Menu.Item>
@@ -42,7 +57,7 @@ export function ExportMenu<Row>({ call, columns, rows, onSaveAll }: Props<Row>) 
         {onSaveAll && (
           <Menu.Item onClick={() => void onSaveAll()}>Download all as CSV (up to {countText(MOST)})</Menu.Item>
         )}
-        <Menu.Item onClick={() => void copy(curlOf(call, organization.id), 'Command')}>Copy as curl</Menu.Item>
+        <Menu.Item onClick={copyCall}>Copy as curl</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

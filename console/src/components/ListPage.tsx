@@ -44,7 +44,10 @@ interface Selected<N extends ListName> {
 }
 
 interface Props<N extends ListName> {
+  /** What the list holds. */
   title: string;
+  /** The title of the page, where lists share one. */
+  heading?: string;
   list: N;
   filters?: readonly Filter<Name<N>>[];
   /** It shows a time range, this one at first. */
@@ -89,7 +92,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
   const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });
   return (
     <Page
-      title={title}
+      title={props.heading ?? title}
       actions={
         <>
           {props.actions}
@@ -97,6 +100,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
             call={{ name: list, input } as ApiCall}
             columns={columns}
             rows={rows}
+            isLabelled
             onSaveAll={BY_CURSOR.includes(list) ? () => saveAll(list, filters, columns) : undefined}
           />
           {make && <MakeButton {...make} />}

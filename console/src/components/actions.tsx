@@ -1,5 +1,5 @@
 // Actions of records: a menu, and dialogs that say what will happen before it does.
-import { ActionIcon, Button, type ButtonProps, Group, Menu, Modal } from '@mantine/core';
+import { Button, type ButtonProps, Group, Menu, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { DotsVerticalIcon } from './icons.tsx';
@@ -11,6 +11,7 @@ import { queryClient } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
+import { IconButton } from './ui.tsx';
 
 interface ConfirmProps<Result> {
   title: string;
@@ -112,9 +113,9 @@ export function ActionMenu({ of }: { of: Dialogs }) {
     <>
       <Menu>
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="More actions">
+          <IconButton label="More actions">
             <DotsVerticalIcon />
-          </ActionIcon>
+          </IconButton>
         </Menu.Target>
         <Menu.Dropdown>
           {Object.keys(of)

@@ -1,13 +1,13 @@
 // Filters of lists. Each is a member of the address (search.ts), so that what is seen can be sent to somebody.
-import { ActionIcon, Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
-import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon } from './icons.tsx';
+import { Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
+import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon, MixerHorizontalIcon } from './icons.tsx';
 import { useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { mayWith, type SingleScope, useCaller } from '../api/caller.tsx';
 import { sentence } from '../format.ts';
 import { type Listed, RecordField } from '../forms/fields.tsx';
 import { type Search, usePageSearch } from '../search.ts';
-import { statusText } from './ui.tsx';
+import { IconButton, statusText } from './ui.tsx';
 
 export type Choices = readonly (string | { value: string; label: string })[];
 
@@ -139,13 +139,15 @@ export function Filters({ of, views = {} }: BarProps) {
     () => JSON.parse(localStorage.getItem(place) ?? '{}') as Record<string, Search>,
   );
   const [isMore, setMore] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const keep = (next: Record<string, Search>) => {
     localStorage.setItem(place, JSON.stringify(next));
     setSaved(next);
   };
   const now = filtersIn(search);
   const nothing = Object.fromEntries(Object.keys(now).map((name) => [name, undefined]));
-  const hasFilter = Object.keys(now).length > 0;
+  const count = Object.keys(now).length;
+  const hasFilter = count > 0;
   const isNow = (view: Search) => JSON.stringify(sorted(view)) === JSON.stringify(sorted(now));
   return (
     <>
@@ -163,21 +165,31 @@ export function Filters({ of, views = {} }: BarProps) {
                 {label}
               </button>
               {label in saved && (
-                <ActionIcon
-                  size="xs"
+                <IconButton
+                  size={24}
                   variant="subtle"
                   color="gray"
-                  aria-label={`Remove the filter ${label}`}
+                  label={`Remove the filter ${label}`}
                   onClick={() => keep(Object.fromEntries(Object.entries(saved).filter(([name]) => name !== label)))}
                 >
                   <Cross2Icon />
-                </ActionIcon>
+                </IconButton>
               )}
             </span>
           ))}
         </section>
       )}
-      <search className="filters" aria-label="Filters">
+      <div className="narrow-only">
+        <Button
+          variant="default"
+          leftSection={<MixerHorizontalIcon />}
+          onClick={() => setOpen(!isOpen)}
+          aria-expanded={isOpen}
+        >
+          Filters{hasFilter && ` (${count})`}
+        </Button>
+      </div>
+      <search className="filters" aria-label="Filters" data-open={isOpen ? '' : undefined}>
         {shown
           .filter((filter) => isMore || !filter.isMore)
           .map((filter) => (

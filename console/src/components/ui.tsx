@@ -1,8 +1,9 @@
 // The small parts that pages are made of (DESIGN.md, "Components").
+import { ActionIcon, type ActionIconProps } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from './icons.tsx';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { plain, sentence, shortened } from '../format.ts';
 
 export type Tone = 'ok' | 'info' | 'warn' | 'bad' | 'none';
@@ -176,12 +177,19 @@ export function Id({ of, isLink = true }: { of: string; isLink?: boolean }) {
   return (
     <span className="id" title={of}>
       {path ? <Link to={path}>{text}</Link> : <span>{text}</span>}
-      <button type="button" aria-label={`Copy ${of}`} onClick={() => void copy(of, 'ID')}>
+      <button type="button" aria-label={`Copy ${of}`} title="Copy" onClick={() => void copy(of, 'ID')}>
         <CopyIcon width={12} height={12} />
       </button>
     </span>
   );
 }
+
+type IconButtonProps = ActionIconProps & Omit<ComponentProps<'button'>, 'color' | 'style'> & { label: string };
+
+/** A button without a word: its name is in its tooltip. */
+export const IconButton = ({ label, ...props }: IconButtonProps) => (
+  <ActionIcon variant="default" size={30} aria-label={label} title={label} {...props} />
+);
 
 /** Puts text on the clipboard and says so. */
 export async function copy(text: string, what: string): Promise<void> {

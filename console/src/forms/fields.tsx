@@ -1,6 +1,5 @@
 // Forms as data: a field is a line that says its path, its label and what it holds.
 import {
-  ActionIcon,
   Button,
   Checkbox,
   Input,
@@ -19,7 +18,7 @@ import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';
 import { Names } from '../components/names.tsx';
-import type { Fact } from '../components/ui.tsx';
+import { type Fact, IconButton } from '../components/ui.tsx';
 import { plain, type Unit, unitText } from '../format.ts';
 
 export type Choices = readonly { value: string; label: string }[];
@@ -162,9 +161,9 @@ function PairsField({ label, description, value, onChange, error }: PairsProps) 
 }
 
 export const RemoveButton = ({ label, onClick }: { label: string; onClick: () => void }) => (
-  <ActionIcon variant="default" size={30} aria-label={label} onClick={onClick}>
+  <IconButton label={label} onClick={onClick}>
     <Cross2Icon />
-  </ActionIcon>
+  </IconButton>
 );
 
 /** Pairs as the API takes them; a row without a name is left out. */

@@ -5,6 +5,9 @@ import { type ReactNode, useRef } from 'react';
 /** Browsers cannot scroll through more pixels than about 16 million. */
 export const MOST_LINES = 800_000;
 const LINE_PX = 20;
+const LEAST_LINES = 3;
+/** Above the first and below the last line, as in console.css. */
+const PADDING_PX = 6;
 
 export function Lines({ label, count, line }: { label: string; count: number; line: (index: number) => ReactNode }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -15,7 +18,7 @@ export function Lines({ label, count, line }: { label: string; count: number; li
     estimateSize: () => LINE_PX,
     overscan: 12,
   });
-  const height = Math.min(600, shown * LINE_PX + 4);
+  const height = Math.min(600, Math.max(LEAST_LINES, shown) * LINE_PX + 2 * PADDING_PX);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too */}

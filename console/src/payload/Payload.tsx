@@ -1,8 +1,9 @@
 // A payload as a tree, as text or as bytes. Nothing of it becomes a part of the page: it is always text, in lines.
-import { ActionIcon, SegmentedControl } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { CopyIcon, DownloadIcon } from '../components/icons.tsx';
+import { useElementSize } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { copy } from '../components/ui.tsx';
+import { copy, IconButton } from '../components/ui.tsx';
 import { plain, sentence, sizeText } from '../format.ts';
 import { save } from '../csv.ts';
 import { JsonTree } from './JsonTree.tsx';
@@ -10,7 +11,11 @@ import { Lines } from './Lines.tsx';
 import { scan } from './scan.ts';
 
 type View = 'tree' | 'raw' | 'hex';
-const CHARACTERS_A_LINE = 160;
+/** Where the width of the box is not known yet. */
+const CHARACTERS_A_LINE = 80;
+/** Of the mono font at 12 px, a little more than it takes. */
+const CHARACTER_PX = 7.3;
+const LEAST_CHARACTERS = 20;
 const BYTES_A_LINE = 16;
 
 interface Props {
@@ -42,23 +47,13 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
             {text === null ? ', binary' : nodes ? ', JSON' : ', text'}
           </span>
           {text !== null && (
-            <ActionIcon
-              variant="default"
-              size={28}
-              aria-label="Copy payload"
-              onClick={() => void copy(text, 'Payload')}
-            >
+            <IconButton label="Copy payload" onClick={() => void copy(text, 'Payload')}>
               <CopyIcon />
-            </ActionIcon>
+            </IconButton>
           )}
-          <ActionIcon
-            variant="default"
-            size={28}
-            aria-label="Download payload"
-            onClick={() => save(bytes as BlobPart, name)}
-          >
+          <IconButton label="Download payload" onClick={() => save(bytes as BlobPart, name)}>
             <DownloadIcon />
-          </ActionIcon>
+          </IconButton>
         </div>
       </div>
       {view === 'tree' && nodes && text !== null && <JsonTree title={title} text={text} nodes={nodes} />}
@@ -69,24 +64,29 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
 }
 
 function Raw({ title, text }: { title: string; text: string }) {
-  const starts = useMemo(() => lineStarts(text), [text]);
+  const { ref, width } = useElementSize();
+  // Less the padding and a scroll bar.
+  const most = width === 0 ? CHARACTERS_A_LINE : Math.max(LEAST_CHARACTERS, Math.floor((width - 36) / CHARACTER_PX));
+  const starts = useMemo(() => lineStarts(text, most), [text, most]);
   return (
-    <Lines
-      label={`${title} as text`}
-      count={starts.length}
-      line={(index) => <bdi>{plain(text.slice(starts[index], starts[index + 1]).replace(/\r?\n$/, ''))}</bdi>}
-    />
+    <div ref={ref}>
+      <Lines
+        label={`${title} as text`}
+        count={starts.length}
+        line={(index) => <bdi>{plain(text.slice(starts[index], starts[index + 1]).replace(/\r?\n$/, ''))}</bdi>}
+      />
+    </div>
   );
 }
 
-/** Where lines begin; a long one is cut into several. */
-function lineStarts(text: string): number[] {
+/** Where lines begin; one of more than `most` characters is cut into several. */
+function lineStarts(text: string, most: number): number[] {
   const starts: number[] = [];
   for (let start = 0; start < text.length; ) {
     starts.push(start);
     const end = text.indexOf('\n', start);
     const next = end === -1 ? text.length : end + 1;
-    start = Math.min(next, start + CHARACTERS_A_LINE);
+    start = Math.min(next, start + most);
   }
   return starts;
 }

@@ -26,15 +26,18 @@ export function SchemaOutcome({ result }: { result: SchemaResult }) {
   );
 }
 
+const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : Array.isArray(value) ? value.map(valueText).join(', ') : JSON.stringify(value);
+
 export function FilterOutcome({ result }: { result: FilterResult }) {
   return (
     <>
       <Verdict isGood={result.matches}>{result.matches ? 'Event matches' : 'Event is filtered out'}</Verdict>
-      {result.conditions.map(({ field, operator, matches }, index) => (
+      {result.conditions.map(({ field, operator, value, matches }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: conditions are told by their place
         <p key={index} className="anywhere">
           <span className={matches ? 'ok' : 'bad'}>{matches ? 'Met' : 'Not met'}</span> <code>{plain(field)}</code>{' '}
-          {operator.replaceAll('_', ' ')}
+          {operator.replaceAll('_', ' ')} {value !== undefined && <code>{plain(valueText(value))}</code>}
         </p>
       ))}
     </>

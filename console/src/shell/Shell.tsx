@@ -11,7 +11,7 @@ import { useCaller } from '../api/caller.tsx';
 import { connection } from '../api/connection.ts';
 import { session } from '../api/session.ts';
 import { Loading } from '../components/Failed.tsx';
-import { Callout } from '../components/ui.tsx';
+import { Callout, IconButton } from '../components/ui.tsx';
 import { plain, plural } from '../format.ts';
 import { Sidebar } from './Sidebar.tsx';
 import { TimeMenu } from './TimeMenu.tsx';
@@ -85,9 +85,9 @@ function Account() {
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label="Account and theme">
+        <IconButton label="Account and theme">
           <DotsHorizontalIcon />
-        </ActionIcon>
+        </IconButton>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>

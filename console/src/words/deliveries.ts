@@ -7,7 +7,7 @@ export const STATUSES: Record<Status, string> = {
   pending: 'The first attempt is on its way.',
   retrying: 'An attempt failed. The next attempt is scheduled; Retry now starts it immediately.',
   circuit_open:
-    'Held while the circuit breaker is open, or while the route or destination is paused. Sent automatically afterwards.',
+    'Held by the circuit breaker, or because the route or destination is paused. Sent automatically afterwards.',
   delivered: 'The destination accepted the event.',
   failed: 'All attempts failed. Fix the cause, then replay the delivery.',
   failed_over: 'The destination failed, so the event was sent to a failover destination instead.',

@@ -66,33 +66,39 @@ export function Deliveries() {
       path="/deliveries"
       bulk={
         mayWrite &&
-        (({ ids, clear, filters, total }) => (
-          <>
-            <span className="quiet">
-              {ids.length > 0
-                ? `${countText(ids.length)} selected`
-                : total === 1
-                  ? '1 matching delivery'
-                  : `All ${total === undefined ? '' : `${countText(total)} `}matching deliveries`}
-            </span>
-            {actionsOf(filters?.status).map((action) => (
-              <Button
-                key={action}
-                variant="default"
-                onClick={() =>
-                  setBulk({ action, ids: ids.length > 0 ? ids : null, filter: filters as DeliveryFilter, onEnd: clear })
-                }
-              >
-                {VERBS[action]}
-              </Button>
-            ))}
-            {ids.length > 0 && (
-              <Button variant="subtle" onClick={clear}>
-                Clear selection
-              </Button>
-            )}
-          </>
-        ))
+        (({ ids, clear, filters, total }) =>
+          (ids.length > 0 || isNarrow(filters)) && (
+            <>
+              <span className="quiet">
+                {ids.length > 0
+                  ? `${countText(ids.length)} selected`
+                  : total === 1
+                    ? '1 matching delivery'
+                    : `All ${total === undefined ? '' : `${countText(total)} `}matching deliveries`}
+              </span>
+              {actionsOf(filters?.status).map((action) => (
+                <Button
+                  key={action}
+                  variant="default"
+                  onClick={() =>
+                    setBulk({
+                      action,
+                      ids: ids.length > 0 ? ids : null,
+                      filter: filters as DeliveryFilter,
+                      onEnd: clear,
+                    })
+                  }
+                >
+                  {VERBS[action]}
+                </Button>
+              ))}
+              {ids.length > 0 && (
+                <Button variant="subtle" onClick={clear}>
+                  Clear selection
+                </Button>
+              )}
+            </>
+          ))
       }
       empty={{ title: 'No deliveries', text: 'Choose a longer time range or remove a filter.' }}
     >
@@ -108,6 +114,10 @@ export function Deliveries() {
     </ListPage>
   );
 }
+
+/** Whether it says how deliveries ended or wait: nothing is offered for all deliveries, whatever became of them. */
+const isNarrow = (filters: Partial<DeliveryFilter> = {}): boolean =>
+  [filters.status, filters.statusCode, filters.codeClass, filters.error].some((value) => value !== undefined);
 
 type Status = (typeof STATUS_NAMES)[number];
 

@@ -10,6 +10,7 @@ import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient, useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
+import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Headers, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
 import { durationText, plain, plural } from '../../format.ts';
@@ -68,12 +69,13 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
     delivery.attempts.find(({ attemptNumber }) => String(attemptNumber) === search.attempt) ?? delivery.attempts.at(-1);
   return (
     <>
-      {delivery.status === 'delivered' ? null : (
+      {delivery.status === 'circuit_open' && <Held delivery={delivery} />}
+      {delivery.status !== 'delivered' && delivery.status !== 'circuit_open' && (
         <Callout
           tone={isOpen(delivery.status) ? 'warn' : toneOf(delivery.status) === 'bad' ? 'bad' : 'info'}
-          title={plain(delivery.error ?? delivery.holdReason ?? STATUSES[delivery.status])}
+          title={plain(delivery.error ?? STATUSES[delivery.status])}
         >
-          {(delivery.error ?? delivery.holdReason) !== null && STATUSES[delivery.status]}
+          {delivery.error !== null && STATUSES[delivery.status]}
         </Callout>
       )}
       <Chain of={delivery} />
@@ -88,7 +90,7 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
           </ol>
         )}
       </Card>
-      <div className="grid-2">
+      <div className="grid-2 grid-narrow">
         <Request id={delivery.id} attempt={attempt} />
         {attempt && <Response attempt={attempt} />}
       </div>
@@ -96,6 +98,25 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
         <Changes delivery={delivery} attempt={attempt?.attemptNumber} />
       </Suspense>
     </>
+  );
+}
+
+/** Why it is held, and what releases it. */
+function Held({ delivery: { routeId, destinationId, failoverOf, holdReason } }: { delivery: DeliveryWithAttempts }) {
+  const mayRoute = useMay('routes:read');
+  const mayDestination = useMay('destinations:read');
+  const askRoute = { enabled: mayRoute && routeId !== null, every: OPEN_MS };
+  const { data: route } = useAsk('getRoute', { id: routeId ?? '' }, askRoute);
+  const askDestination = { enabled: mayDestination, every: OPEN_MS };
+  const { data: destination } = useAsk('getDestination', { id: destinationId }, askDestination);
+  // The circuit breaker holds neither a failover nor what goes to a warehouse.
+  const inCircuit = failoverOf === null && destination?.type === 'http';
+  const holding = route && !inCircuit ? { ...route, circuitState: 'closed' as const } : route;
+  const isHeld = holding?.paused || destination?.paused || (holding && holding.circuitState !== 'closed');
+  return (
+    <Callout tone="warn" title={isHeld ? 'Delivery held' : plain(holdReason ?? STATUSES.circuit_open)}>
+      <Holds route={holding} destination={destination} />
+    </Callout>
   );
 }
 
@@ -235,7 +256,9 @@ function Actions({ delivery: { id, status } }: { delivery: DeliveryWithAttempts 
   };
   return (
     <>
-      {isOpen(status) ? button('Cancel', cancel, 'default') : button('Replay', replay)}
+      {isOpen(status)
+        ? button('Cancel', cancel, 'default')
+        : button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}
       {status === 'retrying' && button('Retry now', retry)}
     </>
   );

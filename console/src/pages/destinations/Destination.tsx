@@ -8,10 +8,10 @@ import { RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
+import { Holds, Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Mono, Name, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
+import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
@@ -67,6 +67,12 @@ export function DestinationPage() {
               Deliveries are skipped. They can be replayed.
             </Callout>
           )}
+          {destination.type === 'http' &&
+            destination.warnings.map((text) => (
+              <Callout key={text} tone="warn" title="Address not allowed">
+                {plain(text)}
+              </Callout>
+            ))}
           <PausedCallout kind="destination" of={destination} />
           <IssuesOf of={{ destinationId: destination.id }} />
           {mayRoutes && <HeldBack id={destination.id} />}
@@ -121,15 +127,9 @@ function HeldBack({ id }: { id: string }) {
   if (routes.length === 0) return null;
   return (
     <Callout tone="warn" title={`Deliveries held by ${plural(routes.length, 'route')}`}>
-      {routes.map(({ id: routeId, name, circuitState, paused }) => (
-        <div key={routeId}>
-          <Name id={routeId} name={name} />:{' '}
-          {[circuitState !== 'closed' && `circuit breaker ${circuitState.replace('_', ' ')}`, paused && 'paused']
-            .filter(Boolean)
-            .join(', ')}
-        </div>
+      {routes.map((route) => (
+        <Holds key={route.id} route={route} />
       ))}
-      Open the route to see when it resumes, or to resume it now.
     </Callout>
   );
 }

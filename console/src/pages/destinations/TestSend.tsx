@@ -3,13 +3,12 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { useAct } from '../../api/queries.ts';
-import { CountLink } from '../../components/Count.tsx';
+import { useAct, useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { Callout, Card } from '../../components/ui.tsx';
+import { Callout, Card, PageLink } from '../../components/ui.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
-import { durationText, plain, plural, shortened, sizeText } from '../../format.ts';
+import { durationText, plain, plural, shortened, sizeText, totalText } from '../../format.ts';
 
 const SAMPLE = JSON.stringify({ type: 'test', message: 'Hello from Hookyard' }, null, 2);
 const MOST = 2000;
@@ -48,14 +47,24 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
         {isOwn && !isObject && <p className="small bad">The payload must be a JSON object</p>}
         {test.error && <Failed error={test.error} />}
         {test.data && <Outcome of={test.data} />}
-        {test.data?.success && maySee && (
-          <p className="prose">
-            Earlier failures are not retried automatically. Replay them:{' '}
-            <CountLink list="listDeliveries" input={{ destinationId: id, status: 'failed' }} one="failed delivery" />
-          </p>
-        )}
+        {test.data?.success && maySee && <Earlier id={id} />}
       </div>
     </Card>
+  );
+}
+
+/** What failed before the test succeeded is not sent by itself. */
+function Earlier({ id }: { id: string }) {
+  const failed = { destinationId: id, status: 'failed' as const };
+  const { data } = useAsk('listDeliveries', { ...failed, pageSize: 1 });
+  if (!data || data.pagination.total === 0) return null;
+  return (
+    <p className="prose">
+      Earlier failures are not retried automatically.{' '}
+      <PageLink to="/deliveries" search={{ ...failed, range: 'all' }}>
+        Replay {plural(data.pagination.total, 'failed delivery', totalText(data.pagination))}
+      </PageLink>
+    </p>
   );
 }
 

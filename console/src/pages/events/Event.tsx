@@ -43,7 +43,7 @@ export function EventPage() {
       actions={(event) => (
         <>
           {mayReadPayload && mayReadSource && <CopyAsCurl event={event} />}
-          {mayReplay && <Replay id={event.id} />}
+          {mayReplay && <Replay of={event} />}
         </>
       )}
       facts={(event) => [
@@ -164,14 +164,14 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
   );
 }
 
-function Replay({ id }: { id: string }) {
+function Replay({ of: { id, status } }: { of: EventInFull }) {
   const [chosen, setChosen] = useState<string[]>([]);
   return (
     <ConfirmedAction
       label="Replay"
       title="Replay event"
       verb={chosen.length === 0 ? 'Replay' : `Replay to ${plural(chosen.length, 'destination')}`}
-      variant="filled"
+      variant={status === 'failed' || status === 'partial' ? 'filled' : 'default'}
       run={() => replayEvent(id, chosen)}
       said={createdText}
     >

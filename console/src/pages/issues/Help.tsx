@@ -2,18 +2,49 @@
 import { Link } from '@tanstack/react-router';
 import type { Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
-import { Name } from '../../components/ui.tsx';
+import { useMay } from '../../api/caller.tsx';
+import { useAsk } from '../../api/queries.ts';
+import { Name, PageLink } from '../../components/ui.tsx';
+import { countText, plural } from '../../format.ts';
 import { canRetry } from '../../words/issues.ts';
 
+const AGAIN_MS = 15_000;
+
+/** The deliveries that failed with its cause: `3 failed deliveries`, with a `+` where one look does not find all; null: none. */
+export function useFailed(issue: Issue): string | null {
+  const mayIssues = useMay('issues:write');
+  const mayDeliver = useMay('deliveries:write');
+  const input = { id: issue.id, body: { dryRun: true } };
+  const isAsked = mayIssues && mayDeliver && canRetry(issue);
+  const { data } = useAsk('retryIssue', input, { enabled: isAsked, every: AGAIN_MS });
+  if (!data || data.deliveriesFound === 0) return null;
+  return plural(data.deliveriesFound, 'failed delivery', `${countText(data.deliveriesFound)}${data.more ? '+' : ''}`);
+}
+
 export function Help({ issue }: { issue: Issue }) {
+  const failed = useFailed(issue);
   const steps = [
     ...STEPS[issue.kind](issue),
-    ...(canRetry(issue) ? ['Replay the failed deliveries with “Replay failed deliveries”.'] : []),
+    failed !== null && (
+      <>
+        Replay the{' '}
+        <PageLink
+          to="/deliveries"
+          search={{
+            ...{ routeId: issue.routeId, destinationId: issue.destinationId, range: 'all' },
+            status: issue.kind === 'schema_refusing' ? 'schema_failed' : 'failed',
+          }}
+        >
+          {failed}
+        </PageLink>
+        .
+      </>
+    ),
   ];
   return (
     <div className="stack">
       <ol className="steps">
-        {steps.map((step, index) => (
+        {steps.filter(Boolean).map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a kind stay the same
           <li key={index}>
             <div className="step">

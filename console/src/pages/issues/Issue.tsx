@@ -4,17 +4,16 @@ import type { Issue } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAct, useAsk } from '../../api/queries.ts';
+import { useAct } from '../../api/queries.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
-import { CountLink } from '../../components/Count.tsx';
-import { Failed, Loading } from '../../components/Failed.tsx';
+import { Failed } from '../../components/Failed.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Id, Mono, Name, Status } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
-import { canRetry, placeOf, titleOf } from '../../words/issues.ts';
+import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
-import { Help } from './Help.tsx';
+import { Help, useFailed } from './Help.tsx';
 
 const AGAIN_MS = 5000;
 
@@ -59,7 +58,6 @@ export function IssuePage() {
               <Help issue={issue} />
             </Card>
           )}
-          {mayDeliveries && canRetry(issue) && <FailedThere issue={issue} />}
           <details>
             <summary>What the states mean</summary>
             <ul>
@@ -88,16 +86,6 @@ const placeIn = ({ routeId, destinationId }: Issue) => ({
   ...(routeId !== null && { routeId }),
   ...(destinationId !== null && { destinationId }),
 });
-
-function FailedThere({ issue }: { issue: Issue }) {
-  const status = issue.kind === 'schema_refusing' ? ('schema_failed' as const) : ('failed' as const);
-  const input = { ...placeIn(issue), status };
-  return (
-    <p>
-      <CountLink list="listDeliveries" input={input} one="failed delivery" />
-    </p>
-  );
-}
 
 const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
   open: [
@@ -136,26 +124,14 @@ function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) =>
           {verb}
         </Button>
       ))}
-      {mayDeliver && canRetry(issue) && <Retry issue={issue} onRetry={onRetry} />}
+      {mayDeliver && <Retry issue={issue} onRetry={onRetry} />}
     </>
   );
 }
 
-/** How many deliveries a retry would make: of those that one look finds. */
-function Found({ id }: { id: string }) {
-  const { data, error } = useAsk('retryIssue', { id, body: { dryRun: true } });
-  if (error) return <Failed error={error} />;
-  if (!data) return <Loading lines={1} />;
-  return (
-    <p>
-      <strong>{plural(data.deliveriesFound, 'failed delivery')}</strong>
-      {data.more && ' or more'}
-      {data.deliveriesFound === 0 && !data.more && '. Waiting deliveries are sent automatically.'}
-    </p>
-  );
-}
-
 function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
+  const failed = useFailed(issue);
+  if (failed === null) return null;
   const retry = async () => {
     const since = await sinceNow(placeIn(issue));
     const result = await call('retryIssue', { id: issue.id });
@@ -164,7 +140,8 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
   };
   return (
     <ConfirmedAction
-      label="Replay failed deliveries"
+      label={`Replay ${failed}`}
+      title="Replay failed deliveries"
       verb="Replay deliveries"
       variant="filled"
       run={retry}
@@ -172,7 +149,6 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
         `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: replay again' : ''}`
       }
     >
-      <Found id={issue.id} />
       <p>
         Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are replayed, newest first,
         up to 1,000 at a time. Fix the cause first, or they will fail again.

@@ -4,8 +4,8 @@ import type { AuditRecord } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { Facts, Name } from '../../components/ui.tsx';
-import { countText, plain, plural } from '../../format.ts';
+import { Facts, Id, Name } from '../../components/ui.tsx';
+import { countText, plain, plural, sentence } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { useState } from 'react';
 
@@ -18,25 +18,33 @@ const FILTERS = [
   { name: 'outcome', label: 'Outcome', kind: 'one', choices: ['done', 'refused', 'failed'] },
   { name: 'resource', label: 'Resource', kind: 'one', choices: RESOURCES },
   { name: 'recordId', label: 'Record ID', kind: 'text' },
-  { name: 'action', label: 'Operation', kind: 'text' },
+  { name: 'action', label: 'Operation ID', kind: 'text' },
 ] as const satisfies Filter[];
 
 const actorText = ({ actor, keyName }: AuditRecord): string =>
   actor === 'key' ? (keyName ?? 'API key') : actor === 'operator' ? 'Operator' : 'Provider';
-const recordsText = ({ recordIds, recordCount }: AuditRecord): string =>
-  recordCount > 1 ? plural(recordCount, 'record') : (recordIds[0] ?? '');
+/** `createApiKey` as `Create API key`. */
+const actionText = (action: string): string =>
+  sentence(action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+    .replace(/^Get\b/, 'Read')
+    .replace(/\bapi\b/, 'API');
 
 const columns: Column<AuditRecord>[] = [
   { title: 'Time', value: (record) => record.at, as: 'time' },
   { title: 'Actor', value: actorText },
-  { title: 'Operation', value: (record) => record.action },
+  {
+    title: 'Operation',
+    value: (record) => record.action,
+    cell: ({ action }) => <span title={action}>{actionText(action)}</span>,
+  },
   { title: 'Outcome', value: (record) => record.outcome, as: 'status' },
   {
     title: 'Record',
     value: (record) => record.recordIds.join(' '),
-    cell: (record) => <span className="mono">{recordsText(record)}</span>,
+    cell: ({ recordIds: [id], recordCount }) =>
+      recordCount > 1 ? plural(recordCount, 'record') : id ? <Id of={id} /> : <span className="quiet">–</span>,
   },
-  { title: 'Fields', value: (record) => record.members.join(' '), wideOnly: true },
+  { title: 'Fields', value: (record) => record.members.join(', '), wideOnly: true },
   { title: 'Client address', value: (record) => record.address, wideOnly: true },
 ];
 
@@ -68,7 +76,7 @@ function One({ record }: { record: AuditRecord }) {
         ['Time', <Time key="at" at={record.at} ms exact />],
         ['Actor', plain(actorText(record))],
         record.keyId !== null && ['API key', record.keyId],
-        ['Operation', record.action],
+        ['Operation', `${actionText(record.action)} (${record.action})`],
         ['Outcome', `${record.outcome}${record.code === null ? '' : `, ${record.code}`}`],
         record.status !== null && ['Status code', record.status],
         ['Resource', record.resource],

@@ -1,18 +1,19 @@
-// What needs somebody, one line each with one action: open issues, circuit breakers that are not closed, failing
-// destinations.
+// What needs somebody, one line each with one action: open issues, what holds deliveries, failing destinations.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { DestinationSummary, HttpDestinationSummary, Issue } from '@hookyard/client';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useAll } from '../../api/lists.ts';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
-import { Card, Dot, Name, type Tone } from '../../components/ui.tsx';
-import { countText, plain, plural } from '../../format.ts';
+import { Card, Dot, Name, Status, type Tone } from '../../components/ui.tsx';
+import { countText, plain, plural, totalText } from '../../format.ts';
 import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 
+// With their dialogs: most overviews have none.
+const Holds = lazy(async () => ({ default: (await import('../../components/Pausing.tsx')).Holds }));
 const AGAIN_MS = 15_000;
 const RATES_AGAIN_MS = 60_000;
 /** Of each kind. */
@@ -25,6 +26,30 @@ type Rated = HttpDestinationSummary & { successRate: number };
 const isFailing = (one: DestinationSummary): one is Rated =>
   one.type === 'http' && one.successRate !== null && one.successRate <= HEALTHY_ABOVE;
 
+const HELD = { status: 'circuit_open', pageSize: 1 } as const;
+
+/** How many deliveries are held now, on which the figures of those that ended say nothing. */
+export function useHeld() {
+  const maySee = useMay('deliveries:read');
+  return useAsk('listDeliveries', HELD, { enabled: maySee, every: AGAIN_MS }).data?.pagination;
+}
+
+/** Is everything fine? Beside the title of the page. */
+export function State() {
+  const mayIssues = useMay('issues:read');
+  const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, { enabled: mayIssues, every: AGAIN_MS });
+  const open = issues.data?.pagination.total ?? 0;
+  const held = useHeld();
+  if (!issues.data || !held) return null;
+  return (
+    <>
+      {open > 0 && <Status of="open" label={plural(open, 'open issue')} />}
+      {held.total > 0 && <Status of="circuit_open" label={`${plural(held.total, 'delivery', totalText(held))} held`} />}
+      {open === 0 && held.total === 0 && <Status of="ok" label="All clear" />}
+    </>
+  );
+}
+
 export function Attention() {
   const mayIssues = useMay('issues:read');
   const mayRoutes = useMay('routes:read');
@@ -33,11 +58,15 @@ export function Attention() {
   const options = { enabled: mayRoutes, every: AGAIN_MS };
   const open = useAsk('listRoutes', { circuitState: 'open', pageSize: MOST }, options);
   const halfOpen = useAsk('listRoutes', { circuitState: 'half_open', pageSize: MOST }, options);
+  const routes = useAll('listRoutes', mayRoutes, RATES_AGAIN_MS);
   const destinations = useAll('listDestinations', mayDestinations, RATES_AGAIN_MS);
-  const answers = [issues, open, halfOpen, destinations].filter(
+  const answers = [issues, open, halfOpen, routes, destinations].filter(
     ({ fetchStatus, data }) => data || fetchStatus !== 'idle',
   );
   const circuits = [...(open.data?.data ?? []), ...(halfOpen.data?.data ?? [])];
+  const isKnown = ({ id }: { id: string }) => circuits.some((one) => one.id === id);
+  const pausedRoutes = (routes.data?.records ?? []).filter((route) => route.paused && !isKnown(route));
+  const paused = (destinations.data?.records ?? []).filter((destination) => destination.paused);
   // What an issue or a circuit breaker says already is not said again.
   const known = new Set((issues.data?.data ?? []).map(({ destinationId }) => destinationId));
   const isNew = ({ kind, routeId }: Issue) => kind !== 'circuit_open' || !circuits.some(({ id }) => id === routeId);
@@ -48,9 +77,10 @@ export function Attention() {
   const totals = {
     issues: (issues.data?.pagination.total ?? 0) - (issues.data?.data.length ?? 0) + shownIssues.length,
     circuits: (open.data?.pagination.total ?? 0) + (halfOpen.data?.pagination.total ?? 0),
+    paused: pausedRoutes.length + paused.length,
     failing: failing.length,
   };
-  const total = totals.issues + totals.circuits + totals.failing;
+  const total = totals.issues + totals.circuits + totals.paused + totals.failing;
   const failed = answers.filter(({ error }) => error !== null);
   const isLoading = failed.length === 0 && answers.some(({ data }) => data === undefined);
   return (
@@ -65,7 +95,7 @@ export function Attention() {
         </div>
       )}
       {!isLoading && failed.length === 0 && total === 0 && (
-        <Line tone="ok">All clear: no open issues, circuit breakers or failing destinations.</Line>
+        <Line tone="ok">All clear: no open issues, held deliveries or failing destinations.</Line>
       )}
       {shownIssues.map((issue) => (
         <Line key={issue.id} tone="bad" action={['Investigate', `/issues/${issue.id}`]}>
@@ -76,12 +106,14 @@ export function Attention() {
           </span>
         </Line>
       ))}
-      {circuits.map(({ id, name, circuitState }) => (
-        <Line key={id} tone="warn" action={['View route', `/routes/${id}`]}>
-          Circuit breaker {circuitState.replace('_', ' ')} on <Name id={id} name={name} />{' '}
-          <Link to="/deliveries" search={{ routeId: id, status: 'circuit_open', range: 'all' } as never}>
-            Held deliveries
-          </Link>
+      {[...circuits, ...pausedRoutes.slice(0, MOST)].map((route) => (
+        <Line key={route.id} tone="warn">
+          <Holds route={route} isCounted />
+        </Line>
+      ))}
+      {paused.slice(0, MOST).map((destination) => (
+        <Line key={destination.id} tone="warn">
+          <Holds destination={destination} isCounted />
         </Line>
       ))}
       {failing.slice(0, MOST).map(({ id, name, successRate }) => (
@@ -101,6 +133,13 @@ export function Attention() {
         what="open issue"
       />
       <More shown={circuits.length} total={totals.circuits} to="/routes" search={{}} what="open circuit breaker" />
+      <More
+        shown={Math.min(MOST, pausedRoutes.length) + Math.min(MOST, paused.length)}
+        total={totals.paused}
+        to="/routes"
+        search={{}}
+        what="pause"
+      />
       <More shown={MOST} total={totals.failing} to="/destinations" search={{}} what="failing destination" />
     </Card>
   );
@@ -117,7 +156,9 @@ function Line({ tone, action, children }: LineProps) {
   return (
     <div className="line-row prose">
       <Dot tone={tone} />
-      <span className="grow">{children}</span>
+      <div className="grow">
+        <Suspense fallback={<Loading lines={1} />}>{children}</Suspense>
+      </div>
       {action && (
         <Button variant="default" onClick={() => void navigate({ to: action[1] })}>
           {action[0]}

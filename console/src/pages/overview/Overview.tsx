@@ -7,7 +7,7 @@ import { Loading } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Callout } from '../../components/ui.tsx';
 import { useRangeName } from '../../search.ts';
-import { Attention } from './Attention.tsx';
+import { Attention, State } from './Attention.tsx';
 import { Stats } from './Stats.tsx';
 
 const Start = lazy(async () => ({ default: (await import('../start/Start.tsx')).Start }));
@@ -25,7 +25,7 @@ export function Overview() {
       </Suspense>
     );
   return (
-    <Page title="Overview">
+    <Page title="Overview" status={<State />}>
       {maySee ? (
         <Stats range={range} />
       ) : (

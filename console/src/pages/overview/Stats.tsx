@@ -8,6 +8,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { countText, durationText, fromNowText, plain, totalText } from '../../format.ts';
 import type { RangeName } from '../../search.ts';
 import { useNow } from '../../zone.tsx';
+import { useHeld } from './Attention.tsx';
 
 const AGAIN_MS = 15_000;
 const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
@@ -46,6 +47,7 @@ function usePeriods(metric: Metrics['metric'], range: RangeName) {
 export function Stats({ range }: { range: RangeName }) {
   const events = usePeriods('events', range);
   const deliveries = usePeriods('deliveries', range);
+  const held = useHeld();
   const error = events.error ?? deliveries.error;
   if (error) return <Failed error={error} />;
   const received = sumOf(events.now, 'events');
@@ -57,14 +59,20 @@ export function Stats({ range }: { range: RangeName }) {
         title="Webhooks received"
         to="/events"
         value={events.isLoaded ? countText(received) : '…'}
-        note={events.before && <Change now={received} before={sumOf(events.before, 'events')} />}
+        note={events.isLoaded && events.before && <Change now={received} before={sumOf(events.before, 'events')} />}
         course={events.course.map((point) => point?.events ?? 0)}
       />
       <Stat
         title="Success rate"
         to="/deliveries"
         value={rate === null ? '–' : `${rate === 100 ? '100' : rate.toFixed(1)}%`}
-        note={rate !== null && rateBefore != null && <Change now={rate} before={rateBefore} isPoints isGoodUp />}
+        note={
+          held && held.total > 0 ? (
+            <span className="warn">{totalText(held)} held, not counted</span>
+          ) : (
+            rate !== null && rateBefore != null && <Change now={rate} before={rateBefore} isPoints isGoodUp />
+          )
+        }
         course={deliveries.course.map((point) => (point ? rateOf([point]) : null))}
       />
       <Latency range={range} />
@@ -123,6 +131,7 @@ function Waiting() {
     { status: [...WAITING], page: total, pageSize: 1 },
     { enabled: totalIsExact && total > 0, keep: true },
   );
+  const held = useHeld();
   const now = useNow(10_000);
   const oldest = total > 0 ? last.data?.data[0] : undefined;
   return (
@@ -131,7 +140,12 @@ function Waiting() {
       to="/deliveries"
       search={{ status: WAITING.join(','), range: 'all' }}
       value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
-      note={oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none waiting'}
+      note={
+        <>
+          {held && held.total > 0 && <span className="warn">{totalText(held)} held, </span>}
+          {oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none waiting'}
+        </>
+      }
     />
   );
 }

@@ -2,11 +2,10 @@
 import { Progress } from '@mantine/core';
 import type { CircuitStatus, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { ConfirmedAction } from '../../components/actions.tsx';
 import { CountLink } from '../../components/Count.tsx';
 import { Loaded } from '../../components/Failed.tsx';
+import { CloseCircuit } from '../../components/Pausing.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
 import { durationText, plural } from '../../format.ts';
 import { Time, useNow } from '../../zone.tsx';
@@ -22,7 +21,7 @@ export function Circuit({ route }: { route: Route }) {
       actions={
         <>
           {state && <Status of={state} />}
-          {answer.data && <Close route={route} status={answer.data} />}
+          <CloseCircuit of={route} />
         </>
       }
     >
@@ -74,26 +73,6 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
         {(!isClosed || paused) && mayCount && <CountLink list="listDeliveries" input={held} one="held delivery" />}
       </div>
     </div>
-  );
-}
-
-function Close({ route, status: { circuitState, failureThreshold } }: { route: Route; status: CircuitStatus }) {
-  const mayWrite = useMay('routes:write');
-  if (!mayWrite || circuitState === 'closed') return null;
-  return (
-    <ConfirmedAction
-      label="Resume now"
-      title="Close the circuit breaker"
-      verb="Resume deliveries"
-      variant="filled"
-      run={() => call('resetCircuit', { id: route.id })}
-      said="Circuit breaker closed"
-    >
-      <p>
-        Held deliveries are sent in the order they were received, at a steady rate.{' '}
-        {`The circuit breaker opens again after ${plural(failureThreshold, 'consecutive failure')}.`}
-      </p>
-    </ConfirmedAction>
   );
 }
 

@@ -44,6 +44,7 @@ const listOf = (kind: Kind) => {
   return () => (
     <ListPage<(typeof KINDS)[Kind]['list']>
       title={sentence(kind)}
+      heading="Rules"
       list={list}
       filters={FILTERS}
       columns={columns}

@@ -15,6 +15,7 @@ import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
 import { Refusals } from './Refusals.tsx';
 import { Settings } from './SourceForm.tsx';
+import { TestWebhook } from './TestWebhook.tsx';
 import { verifiedBy } from './values.ts';
 
 const AGAIN_MS = 10_000;
@@ -104,6 +105,7 @@ function Shown({ source }: { source: Source }) {
   return (
     <>
       <Connect source={source} />
+      <TestWebhook source={source} />
       {maySeeFigures && (
         <div className="grid-2">
           <Figures title="Webhooks received" metric="events" members={['events']} range={range} of={of} />

@@ -1,4 +1,4 @@
-// A sample for a source that was just created: as its sender would send it, signed as its provider signs.
+// A sample for a source: as its sender would send it, signed with the stored secret.
 import { Button, NativeSelect } from '@mantine/core';
 import type { Provider, SignedSample, Source } from '@hookyard/client';
 import { useEffect, useState } from 'react';
@@ -18,45 +18,41 @@ interface Props {
   source: Source;
   /** Null: a custom sender. */
   provider: Provider | null;
-  /** Of the source; empty: the provider brings it. */
-  secret: string;
-  onSent: () => void;
+  onSent: (eventId: string | undefined) => void;
 }
 
-export function Send({ provider, secret, ...props }: Props) {
-  if (provider === null) return <OwnSample {...props} />;
-  if (secret === '')
-    return <p>{plain(provider.title)} provides the secret when you connect it. Its webhooks appear below.</p>;
-  return <ProviderSample {...props} provider={provider} secret={secret} />;
+export function Send(props: Props) {
+  return props.source.verificationConfig.type === 'none' ? <UnsignedSample {...props} /> : <Signed {...props} />;
 }
 
-function OwnSample(props: Pick<Props, 'source' | 'onSent'>) {
+function UnsignedSample(props: Props) {
   const [payload, setPayload] = useState(OWN);
   const make = () => Promise.resolve({ payload, headers: JSON_HEADERS, query: '' });
   return <Form {...props} payload={payload} setPayload={setPayload} make={make} />;
 }
 
-function ProviderSample({ source, provider, secret, onSent }: Props & { provider: Provider }) {
-  const [event, setEvent] = useState(provider.samples[0] ?? '');
+function Signed({ source, provider, onSent }: Props) {
+  const samples = provider?.samples ?? [];
+  const [event, setEvent] = useState(samples[0]);
   const [payload, setPayload] = useState('');
-  const body = { provider: provider.name, secret, url: source.webhookUrl, event };
-  const { data, error } = useAsk('signSample', { body });
+  const { data, error } = useAsk('signSourceSample', { id: source.id, body: { event } });
   const sample = data && readable(data);
   const isThere = sample !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: that of an event is shown once; what was typed over it stays
   useEffect(() => setPayload(sample ?? ''), [event, isThere]);
-  // It signs with a key that nobody else has, for example.
+  // Its provider signs with a key that nobody else has, or has not sent its secret yet, for example.
   if (error) return <p role="alert">{plain(told(error).message)}</p>;
   // What is as it was made is sent as the provider sends it, byte by byte.
-  const make = () => call('signSample', { body: { ...body, ...(payload !== sample && { payload }) } });
+  const body = { event, ...(payload !== sample && { payload }) };
+  const make = () => call('signSourceSample', { id: source.id, body });
   return (
     <>
-      {provider.samples.length > 1 && (
+      {samples.length > 1 && (
         <NativeSelect
           label="Event type"
-          value={event}
+          value={event ?? ''}
           onChange={({ currentTarget }) => setEvent(currentTarget.value)}
-          data={provider.samples}
+          data={samples}
         />
       )}
       <Form source={source} payload={payload} setPayload={setPayload} make={make} onSent={onSent} />
@@ -77,20 +73,25 @@ interface FormProps extends Pick<Props, 'source' | 'onSent'> {
 
 function Form({ source, payload, setPayload, make, onSent }: FormProps) {
   const [error, setError] = useState<unknown>(null);
+  const [isSending, setSending] = useState(false);
   const send = async () => {
     setError(null);
+    setSending(true);
     try {
-      await sendTo(source.webhookUrl, await make());
-      onSent();
+      onSent(await sendTo(source.webhookUrl, await make()));
     } catch (problem) {
       setError(problem);
+    } finally {
+      setSending(false);
     }
   };
   return (
     <>
       <Editor label="Sample payload" language="json" value={payload} onChange={setPayload} />
       <div>
-        <Button onClick={() => void send()}>Send sample</Button>
+        <Button loading={isSending} onClick={() => void send()}>
+          Send sample
+        </Button>
       </div>
       {error !== null && <Failed error={error} />}
     </>

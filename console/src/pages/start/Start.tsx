@@ -21,7 +21,6 @@ interface Ready {
   source: Source;
   route: Route;
   provider: Provider | null;
-  secret: string;
 }
 
 export function Start() {
@@ -73,7 +72,7 @@ function Step({ number, title, state, children }: StepProps) {
   );
 }
 
-function Guided({ source, route, provider, secret }: Ready) {
+function Guided({ source, route, provider }: Ready) {
   const [isSent, setSent] = useState(false);
   const [phase, setPhase] = useState<'whole' | 'broken' | 'repaired'>('whole');
   const [error, setError] = useState<unknown>(null);
@@ -93,7 +92,7 @@ function Guided({ source, route, provider, secret }: Ready) {
             Copy URL
           </Button>
         </div>
-        <Send source={source} provider={provider} secret={secret} onSent={() => setSent(true)} />
+        <Send source={source} provider={provider} onSent={() => setSent(true)} />
       </Step>
       <Step number={3} title="Watch the event arrive" state={hasArrived ? 'done' : 'now'}>
         <Card>
@@ -157,7 +156,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
     setRunning(true);
     setError(null);
     try {
-      onReady({ ...(await createAll(values, made.current)), provider, secret: values.secret });
+      onReady({ ...(await createAll(values, made.current)), provider });
     } catch (problem) {
       setError(problem);
     } finally {

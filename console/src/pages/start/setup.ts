@@ -77,15 +77,16 @@ export interface ToSend {
 /**
  * Sends a sample as its sender would: to the ingest URL, without a key. It is the one request that @hookyard/client
  * does not make, because no API key belongs to it.
+ * @returns the id of the event; undefined where the source has a response of its own
  * @throws Error with what the service said
  */
-export async function sendTo(webhookUrl: string, { payload, headers, query }: ToSend): Promise<void> {
+export async function sendTo(webhookUrl: string, { payload, headers, query }: ToSend): Promise<string | undefined> {
   // By the address of this page, which the browser may reach; the public one may lead elsewhere.
   const { pathname } = new URL(webhookUrl);
   const path = pathname.slice(pathname.indexOf('/ingest/'));
   const address = `${apiUrl}${path}${query === '' ? '' : `?${query}`}`;
   const response = await fetch(address, { method: 'POST', headers, body: payload });
-  if (response.ok) return;
-  const answer = (await response.json().catch(() => ({}))) as { message?: string };
+  const answer = (await response.json().catch(() => ({}))) as { message?: string; eventId?: string };
+  if (response.ok) return answer.eventId;
   throw new Error(answer.message ?? `HTTP ${response.status}`);
 }
