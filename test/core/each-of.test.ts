@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setImmediate as turn } from 'node:timers/promises';
-import { eachOf } from '../../core/fairness/concurrency.ts';
+import { eachOf, limitConcurrency, QueueFullError, settleAll } from '../../core/fairness/concurrency.ts';
 
 describe('each of many', () => {
   const items = Array.from({ length: 20 }, (_, n) => n);
@@ -38,4 +38,28 @@ describe('each of many', () => {
     });
     expect(most).to.equal(4);
   });
+});
+
+it('works that run together all end before the first error is thrown', async () => {
+  let hasEnded = false;
+  const slow = turn().then(() => {
+    hasEnded = true;
+  });
+  const works = [Promise.resolve(), Promise.reject(new Error('first')), Promise.reject(new Error('second')), slow];
+  const error: unknown = await settleAll(works).catch((failure: unknown) => failure);
+  expect([error, hasEnded]).to.deep.include(true).and.have.nested.property('[0].message', 'first');
+  await settleAll([Promise.resolve(1)]);
+});
+
+it('work that is limited runs in order, and no more of it waits than may', async () => {
+  const limited = limitConcurrency(1, 1);
+  const gate = Promise.withResolvers<void>();
+  const ended: number[] = [];
+  const run = (number: number) => limited(() => gate.promise.then(() => ended.push(number)));
+  const running = [run(1), run(2)];
+  expect(await run(3).catch((error: unknown) => error)).to.be.instanceOf(QueueFullError);
+  gate.resolve();
+  await Promise.all(running);
+  await run(4);
+  expect(ended).to.deep.equal([1, 2, 4]);
 });

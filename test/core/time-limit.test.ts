@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { threadCpuMs } from '../../core/process/threads.ts';
-import { TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
+import { BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
+import { TimedBudget, TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
 
 /** Uses processor time. @param cpuMs of this thread */
 function burn(cpuMs: number): void {
@@ -45,5 +46,38 @@ describe('a time limit', () => {
     ).to.throw(TimeLimitError, 'not done within 50 ms');
     expect(() => withinTime(50, () => /^(a+)+$/.test(`${'a'.repeat(100)}!`))).to.throw(TimeLimitError);
     expect(withinTime(10_000, () => 'done')).to.equal('done');
+  });
+});
+
+describe('a budget that is measured', () => {
+  const LARGE = 1e9 * STEPS_PER_MS;
+
+  it('takes off the bound of small work, and of large work the time that it took', () => {
+    const budget = new TimedBudget(1000);
+    expect(budget.attempt(STEPS_PER_MS, () => 'small')).to.equal('small');
+    expect(budget.leftMs).to.equal(999);
+    const work = () => {
+      burn(20);
+      return 'large';
+    };
+    expect(budget.attempt(LARGE, work)).to.equal('large');
+    expect(budget.leftMs).to.be.within(700, 980);
+    const before = threadCpuMs();
+    burn(20);
+    budget.took(before);
+    expect(budget.leftMs).to.be.within(400, 960);
+  });
+
+  it('interrupts large work when it ends, and has nothing left for what follows', () => {
+    const budget = new TimedBudget(30);
+    const endless = () => {
+      for (;;);
+    };
+    expect(() => budget.attempt(LARGE, endless)).to.throw(BudgetError);
+    expect(budget.leftMs).to.equal(0);
+    expect(() => budget.spend(1)).to.throw(BudgetError);
+    const failing = new TimedBudget(1000);
+    expect(() => failing.attempt(LARGE, () => expect.fail('own'))).to.throw('own');
+    expect(failing.leftMs).to.be.above(0);
   });
 });
