@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { addressesUnder } from '../../core/http/installation-addresses.ts';
+import { apiService, onThisMachine } from '../../core/http/service-addresses.ts';
 
 describe('an address', () => {
   const rows: [base: string, own: string[], others: string[]][] = [
@@ -64,4 +65,11 @@ describe('an address', () => {
         expect(addressesUnder(base)(address)).to.equal(false));
     }
   }
+});
+
+it('a port that is bound is an address of this machine, and the port 0 is none', () => {
+  const here = { host: 'localhost', port: 8080 };
+  expect([onThisMachine(0), onThisMachine(8080)]).to.deep.equal([[], [here]]);
+  const host = { HOOKYARD_HOST: '10.0.0.1' };
+  expect([apiService(host, 0), apiService(host, 8080)]).to.deep.equal([[], [here, { host: '10.0.0.1', port: 8080 }]]);
 });
