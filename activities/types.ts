@@ -64,6 +64,8 @@ export interface UnrecordedAttempt {
   completedAt: string;
   /** With `retrying`: until the next attempt, ms. */
   waitMs: number | null;
+  /** With `failed`: how long the delivery blocks its ordering key; absent: not at all. */
+  holdSeconds?: number;
 }
 
 export type RecordedOutcome = Exclude<AttemptOutcome, { status: 'deferred' | 'held' | 'unrecorded' }>;

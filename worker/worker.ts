@@ -177,7 +177,8 @@ function relayOf(
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     suspended: () => [...parts.due.now.suspended],
     hears,
-    attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
+    attempt: (request, inOrder) =>
+      orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express', inOrder)),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
   });

@@ -5,23 +5,30 @@ import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';
 import { Permit } from './rate-and-concurrency.ts';
 import type { AttemptDeps } from './deps.ts';
-import { awaitEarlier, record } from './record.ts';
+import { awaitEarlier, type OrderedAttempt, record } from './record.ts';
 import { renderContent, renderRequest } from './render.ts';
 import { ResultsFullError } from './results.ts';
 import { now, send, startSpan } from './send.ts';
 
 export type { AttemptDeps } from './deps.ts';
+export type { OrderedAttempt } from './record.ts';
 
 /**
  * Makes one attempt and records it.
  * @param lane who makes it: the delivery's workflow, or the relay (the delivery has no workflow yet)
+ * @param inOrder of a delivery with an ordering key, by the relay
  * @returns its outcome; an attempt that was made before is not sent again, recorded or not
  * @throws when our own infrastructure (mostly the database) is unavailable: the attempt was not made
  */
-export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
+export async function attemptDelivery(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  lane: Lane,
+  inOrder?: OrderedAttempt,
+): Promise<AttemptOutcome> {
   const held: Holdings = { permit: new Permit(deps, request, lane), releaseBody: null };
   try {
-    return await attempt(deps, request, lane, held);
+    return await attempt(deps, request, lane, held, inOrder);
   } finally {
     held.permit.leave();
     held.releaseBody?.();
@@ -33,6 +40,7 @@ async function attempt(
   request: AttemptRequest,
   lane: Lane,
   held: Holdings,
+  inOrder: OrderedAttempt | undefined,
 ): Promise<AttemptOutcome> {
   // Each iteration loads the delivery. If it changed while the attempt was prepared, another iteration follows.
   for (;;) {
@@ -63,6 +71,6 @@ async function attempt(
     const lookFor = route?.expectedResponse?.bodyContains;
     const sent = await send(deps, destination, { ...outbound, organizationId, lookFor }, startedAt);
     held.permit.leave();
-    return record(deps, request, lane, { context, destination, route, outbound, span, ...sent });
+    return record(deps, request, lane, { context, destination, route, outbound, span, ...sent }, inOrder);
   }
 }

@@ -5,7 +5,7 @@ import { type DescribedError, type ErrorSummary, openError, ownWords } from '../
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptDeps } from './deps.ts';
-import { offerFailover, routeOf } from './route.ts';
+import { offerFailover, orderKeyFor, routeOf } from './route.ts';
 import type { AttemptResult } from '../../db/hot-path/record-results.ts';
 import type { AttemptOutcome, AttemptRequest, RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
@@ -54,6 +54,8 @@ export async function recordAttempt(
     // The workflow has the delivery now, so it leaves the outbox with this.
     lane: 'workflow',
     failover,
+    orderKey: orderKeyFor(context),
+    holdSeconds: made.holdSeconds ?? null,
     statusCode,
     error,
     latency,
@@ -83,6 +85,7 @@ export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
     startedAt: result.startedAt.toISOString(),
     completedAt: result.completedAt.toISOString(),
     waitMs: result.retryInMs,
+    ...(result.holdSeconds != null && { holdSeconds: result.holdSeconds }),
   };
 }
 

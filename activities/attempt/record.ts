@@ -12,7 +12,7 @@ import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import { countAttempt } from './counts.ts';
-import { offerFailover } from './route.ts';
+import { holdOf, offerFailover, orderKeyFor } from './route.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
 import { RELOAD } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';
@@ -35,6 +35,16 @@ interface Judged extends MadeAttempt {
   failover: FailoverOffer | null;
 }
 
+/**
+ * An attempt of a delivery whose successor in its ordering key may be attempted before this one is recorded. Their results
+ * are recorded in their order.
+ */
+export interface OrderedAttempt {
+  /** Called when the destination has accepted the event. */
+  accepted: () => void;
+  turnToRecord: (isAccepted: boolean) => Promise<void>;
+}
+
 /** Waits for the recording of this attempt, or of a later one, that was made before; undefined: there is none. */
 export async function awaitEarlier(
   deps: AttemptDeps,
@@ -53,11 +63,20 @@ export async function record(
   request: AttemptRequest,
   lane: Lane,
   made: MadeAttempt,
+  inOrder: OrderedAttempt | undefined,
 ): Promise<AttemptOutcome> {
   const judged = judgeAttempt(made, request);
   const { context, sent, verdict } = judged;
   judged.span?.end(endedAttempt(sent, verdict, judged.tookMs));
   countAttempt(sent, verdict.status, request.attempt);
+  if (inOrder) {
+    const isAccepted = verdict.status === 'delivered';
+    if (isAccepted) {
+      deps.onAnswered(context.deliveryId);
+      inOrder.accepted();
+    }
+    await inOrder.turnToRecord(isAccepted);
+  }
   const recording = submit(deps, request, lane, judged);
   // Only now, when this process knows whether the circuit opens: it lets the next delivery to this destination start.
   deps.onAnswered(context.deliveryId);
@@ -87,6 +106,8 @@ function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judg
     deliveryStatus: verdict.status,
     lane,
     failover,
+    orderKey: orderKeyFor(context),
+    holdSeconds: holdOf(route, context, verdict),
     error: verdict.error,
     startedAt,
     completedAt,

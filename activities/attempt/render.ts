@@ -77,6 +77,7 @@ export async function renderRequest(
       eventTraceparent: context.traceparent,
       nowMs: startedAt.getTime(),
       failover: failoverFacts(context),
+      order: orderFacts(context),
     });
   } catch (error) {
     const { organizationId, routeId, eventId, deliveryId } = context;
@@ -89,6 +90,10 @@ export async function renderRequest(
 function failoverFacts({ originalDestinationId, failoverReason }: AttemptContext) {
   if (originalDestinationId === null) return undefined;
   return { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' };
+}
+
+function orderFacts({ orderKey, orderNumber }: AttemptContext) {
+  return orderKey === null || orderNumber === null ? undefined : { key: orderKey, number: orderNumber };
 }
 
 function describe(error: unknown): DescribedError {

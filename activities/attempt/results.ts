@@ -130,12 +130,16 @@ export function createResultRecorder(
     run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,
     ...common,
-    // A failure decides what happens to its delivery and its route next, and a workflow waits for its results.
+    // A failure decides what happens to its delivery and its route next, a workflow waits for its results, and so may the
+    // next delivery of an ordering key.
     linger: {
       ms: LINGER_MS,
       maxItems: MAX_LINGERING,
       isUrgent: ({ result }) =>
-        result.deliveryStatus !== 'delivered' || result.lane !== 'express' || isAwaited(result.deliveryId),
+        result.deliveryStatus !== 'delivered' ||
+        result.lane !== 'express' ||
+        result.orderKey != null ||
+        isAwaited(result.deliveryId),
     },
     ownerOf: ({ organizationId }) => organizationId,
   });

@@ -3,7 +3,12 @@
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import type { ConfigCache, RouteConfig } from '../config-cache.ts';
-import { type FailedAttempt, failoverCandidates, type FailoverRule } from '../../core/delivery/verdict.ts';
+import {
+  type FailedAttempt,
+  failoverCandidates,
+  type FailoverRule,
+  type Verdict,
+} from '../../core/delivery/verdict.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
 
@@ -30,6 +35,25 @@ export async function routeOf(
   const current = await configs.route(organizationId, routeId, currentRouteVersion);
   if (current === null) return asked;
   return { ...current, transformId: asked.transformId, expectedResponse: asked.expectedResponse };
+}
+
+/** The ordering key of a delivery, which recording locks. */
+export function orderKeyFor({ destinationId, orderHash }: Pick<AttemptContext, 'destinationId' | 'orderHash'>) {
+  return orderHash === null ? null : { destinationId, hash: orderHash };
+}
+
+/**
+ * How long a delivery blocks its ordering key when it fails: only if no retry was left, and its route says so. One that
+ * no retry can help never blocks others.
+ */
+export function holdOf(
+  route: Pick<RouteConfig, 'ordering'> | null,
+  { orderHash }: Pick<AttemptContext, 'orderHash'>,
+  verdict: Verdict,
+): number | null {
+  if (orderHash === null || verdict.status !== 'failed' || !verdict.exhausted) return null;
+  const ordering = route?.ordering;
+  return ordering?.onExhausted === 'hold' ? ordering.holdSeconds : null;
 }
 
 /**

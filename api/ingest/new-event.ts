@@ -1,8 +1,9 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { type OrderKey, orderKeyOfRoute } from '../../core/delivery/ordering.ts';
 import type { Passage } from '../../core/filters/schema-and-filter.ts';
-import { newId, shardOf } from '../../core/text/ids.ts';
+import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { hashPayload } from '../../core/text/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
@@ -74,8 +75,21 @@ function newDelivery(route: RoutedRoute, destination: RoutedDestination, passage
     destinationId: destination.id,
     priority: route.priority,
     shard: shardOf(id),
+    order: orderOf(route, destination, passage),
     ...stateOf(destination, passage),
   };
+}
+
+/** Files of a warehouse are written in the order of receipt anyway. */
+function orderOf(
+  { id, ordering }: RoutedRoute,
+  destination: RoutedDestination,
+  passage: Passage | null,
+): OrderKey | null {
+  if (ordering === null || isId('dst_wh', destination.id)) return null;
+  if (ordering.key === null) return orderKeyOfRoute(id);
+  const key = passage?.kind === 'taken' ? (passage.order ?? null) : null;
+  return key === null && ordering.missingKey === 'together' ? orderKeyOfRoute(id) : key;
 }
 
 function stateOf(destination: RoutedDestination, passage: Passage | null): Pick<NewDelivery, 'status' | 'error'> {

@@ -5,6 +5,7 @@ import {
   Gate,
   type GatedRequest,
   keyInPayload,
+  notDone,
   type Passage,
   type SchemaCheck,
 } from '../../core/filters/schema-and-filter.ts';
@@ -41,8 +42,10 @@ export interface RouteMatcher {
 }
 
 /** Compiled at its first use. */
-export const gateOf: SourceReader['gateOf'] = ({ schema, filter }) =>
-  schema === null && filter === null ? null : new Gate({ schema, filter });
+export const gateOf: SourceReader['gateOf'] = ({ schema, filter, ordering }) => {
+  const orderKey = ordering?.key ?? null;
+  return schema === null && filter === null && orderKey === null ? null : new Gate({ schema, filter, orderKey });
+};
 
 export function createRouteMatcher(threads: Pick<Threads, 'gates'>): RouteMatcher {
   const schemas = new SchemaCache();
@@ -147,16 +150,8 @@ async function inThread(threads: Pick<Threads, 'gates'>, source: SourceRouting, 
 function overrun({ routes }: SourceRouting): Decision {
   const passages = routes.map(({ gate }): Passage | null => {
     if (gate === null) return null;
-    const { schema } = gate.definition;
-    return schema === null
-      ? {
-          kind: 'filter_failed',
-          error: 'The filter was not applied: it takes too much time or memory for this webhook',
-        }
-      : {
-          kind: 'schema_failed',
-          error: 'The schema was not checked: it takes too much time or memory for this webhook',
-        };
+    const kind = gate.definition.schema === null ? 'filter_failed' : 'schema_failed';
+    return { kind, error: `${notDone(kind, gate.definition)}: it takes too much time or memory for this webhook` };
   });
   return { passages, keyHash: null };
 }
@@ -171,10 +166,10 @@ function gatesOf(source: SourceRouting): string {
   const gates: GateSet['gates'] = [];
   for (const { gate } of source.routes) {
     if (gate === null) continue;
-    const { schema, filter } = gate.definition;
+    const { schema, filter, orderKey } = gate.definition;
     if (schema !== null) schemas.set(schema.id, schema.whole);
     if (filter !== null) filters.set(filter.id, filter.whole);
-    gates.push({ schemaId: schema?.id ?? null, filterId: filter?.id ?? null });
+    gates.push({ schemaId: schema?.id ?? null, filterId: filter?.id ?? null, orderKey });
   }
   // They are JSON already, megabytes of it at times.
   const text = `{"schemas":${objectOf(schemas)},"filters":${objectOf(filters)},"gates":${JSON.stringify(gates)}}`;

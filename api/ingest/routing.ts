@@ -28,8 +28,10 @@ import { unavailable } from './answer.ts';
 export type RoutedDestination = RouteRow['destinations'][number];
 
 export interface RoutedRoute
-  extends Pick<RouteRow, 'id' | 'version' | 'transformVersion' | 'priority' | 'destinations'> {
-  /** Its schema and filter; null when it has neither and accepts every event, so that the check is free. */
+  extends Pick<RouteRow, 'id' | 'version' | 'transformVersion' | 'priority' | 'ordering' | 'destinations'> {
+  /**
+   * Its schema, filter and ordering key; null when it has none and accepts every event, so that the check is free.
+   */
   gate: Gate<SchemaText, FilterText> | null;
 }
 
@@ -91,8 +93,8 @@ export interface SourceReader {
   secretBox: SecretBox;
   /** Null: this release does not know its provider. */
   senderOf: (source: Pick<RoutingRow, 'provider' | 'verification'>) => Sender | null;
-  /** @returns null for a route with neither */
-  gateOf: (route: Pick<RouteRow, 'schema' | 'filter'>) => RoutedRoute['gate'];
+  /** @returns null for a route without a schema, a filter and an ordering key */
+  gateOf: (route: Pick<RouteRow, 'schema' | 'filter' | 'ordering'>) => RoutedRoute['gate'];
 }
 
 /**
@@ -177,7 +179,10 @@ export function createRoutingCache(
 export const tooManyLookups = () => unavailable('Too many requests are looking up sources');
 
 function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReader): SourceRouting {
-  const routes = row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: gateOf({ schema, filter }) }));
+  const routes = row.routes.map(({ schema, filter, ...route }) => {
+    const { ordering } = route;
+    return { ...route, gate: gateOf({ schema, filter, ordering }) };
+  });
   const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
   const credentials = (sealed: string | null) => openCredentials(open(sealed));
   const { previousSecret, previousSecretUntil: untilMs } = row;

@@ -16,7 +16,8 @@ export type Answer =
 /** Delivered, failed for good, or to be retried after `waitMs`. */
 export type Verdict =
   | { status: 'delivered'; error: null }
-  | { status: 'failed'; error: DescribedError }
+  /** `exhausted`: no retry is left; else a retry would change nothing. */
+  | { status: 'failed'; error: DescribedError; exhausted: boolean }
   | { status: 'retrying'; error: DescribedError; waitMs: number };
 
 // The resource is gone for good (RFC 9110, section 15.5.11), or the request goes round in a loop (RFC 5842, section
@@ -38,7 +39,9 @@ export function verdictOf(
 ): Verdict {
   const failure = failureOf(answer, expected);
   if (failure === null) return { status: 'delivered', error: null };
-  if (!failure.retryable || retryDelay === null) return { status: 'failed', error: failure.error };
+  if (!failure.retryable || retryDelay === null) {
+    return { status: 'failed', error: failure.error, exhausted: failure.retryable };
+  }
   return {
     status: 'retrying',
     error: failure.error,

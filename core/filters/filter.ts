@@ -211,7 +211,7 @@ export type FieldReader = (request: FilteredRequest, budget: Budget) => readonly
  * Finds out how to read a field.
  * @returns null when the text is no path
  */
-function fieldReader(field: string): FieldReader | null {
+export function fieldReader(field: string): FieldReader | null {
   const steps = parsePath(field);
   if (steps === null) return null;
   const [first, ...rest] = steps;

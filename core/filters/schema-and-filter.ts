@@ -1,12 +1,15 @@
 // What an event must pass to be delivered by a route: its schema, then its filter. And the idempotency key in its payload,
 // which is parsed once for all three.
 import { type Budget, BudgetError } from '../fairness/budget.ts';
+import { type OrderKey, orderKeyOf } from '../delivery/ordering.ts';
 import { describeErrors, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
 import { lookupPath } from '../text/dotted-path.ts';
 import {
   type CompiledFilter,
   compileFilter,
   ConditionError,
+  type FieldReader,
+  fieldReader,
   type FilterCondition,
   type FilteredRequest,
   type FilterLogic,
@@ -17,7 +20,11 @@ import {
  * the filter is more work than one webhook may make (`error` says what).
  */
 export type Passage =
-  | { kind: 'taken' }
+  | {
+      kind: 'taken';
+      /** Of a route with an ordering key; null: the event has none. */
+      order?: OrderKey | null;
+    }
   | { kind: 'filtered' }
   | { kind: 'schema_failed'; error: string }
   | { kind: 'filter_failed'; error: string };
@@ -35,6 +42,8 @@ export interface GateDefinition<
 > {
   schema: Schema | null;
   filter: Filter | null;
+  /** The field of the ordering key; null: none is to be read. */
+  orderKey: string | null;
 }
 
 export interface GatedRequest extends FilteredRequest {
@@ -55,10 +64,12 @@ const FILTERED: Passage = { kind: 'filtered' };
 /** The gate of a route. Its filter is compiled at its first use, in the budget of that. */
 export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends StoredFilter = StoredFilter> {
   readonly definition: GateDefinition<Schema, Filter>;
+  readonly #orderKey: FieldReader | null;
   #filter: CompiledFilter | undefined;
 
   constructor(definition: GateDefinition<Schema, Filter>) {
     this.definition = definition;
+    this.#orderKey = definition.orderKey === null ? null : fieldReader(definition.orderKey);
   }
 
   /** @throws BudgetError */
@@ -76,8 +87,7 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
       return this.#filtered(request, budget);
     } catch (error) {
       if (!(error instanceof BudgetError)) throw error;
-      const what = kind === 'schema_failed' ? 'The schema was not checked' : 'The filter was not applied';
-      return { kind, error: `${what}: ${error.message}` };
+      return { kind, error: `${notDone(kind, this.definition)}: ${error.message}` };
     }
   }
 
@@ -90,10 +100,19 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
 
   #filtered(request: GatedRequest, budget: Budget): Passage {
     const { filter } = this.definition;
-    if (filter === null) return TAKEN;
-    this.#filter ??= compileStored(filter, budget);
-    return this.#filter.takes(request, budget) ? TAKEN : FILTERED;
+    if (filter !== null) {
+      this.#filter ??= compileStored(filter, budget);
+      if (!this.#filter.takes(request, budget)) return FILTERED;
+    }
+    if (this.#orderKey === null) return TAKEN;
+    return { kind: 'taken', order: orderKeyOf(this.#orderKey(request, budget)) };
   }
+}
+
+/** What was not done for a webhook that takes too much time or memory. */
+export function notDone(kind: 'schema_failed' | 'filter_failed', { filter }: Pick<GateDefinition, 'filter'>): string {
+  if (kind === 'schema_failed') return 'The schema was not checked';
+  return filter === null ? 'The ordering key was not read' : 'The filter was not applied';
 }
 
 // Failure policy: conditions are checked when they are stored; if one is still invalid, the route accepts nothing. Its

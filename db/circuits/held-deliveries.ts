@@ -82,7 +82,7 @@ with input as (
   from due u
   where d.id = u.delivery_id and d.status in ${OPEN}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, d.route_version,
-    d.transform_version, u.*
+    d.transform_version, d.order_hash, d.order_key, u.*
 ), unqueued as (
   ${unqueue('changed')}
 ), held as (
@@ -229,9 +229,9 @@ with gone as (
 ), freed as (
   update deliveries d set status = ${WAITING_STATUS} from gone g
   where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
-  returning d.id, d.route_id, d.failover_of, d.attempt_count
+  returning d.id, d.route_id, d.failover_of, d.attempt_count, d.order_hash
 ), queued as (
-  ${toOutbox('g', { route_id: 'f.route_id', failover_of: 'f.failover_of', resume: "case when f.attempt_count > 0 then 'lost' end" })}
+  ${toOutbox('g', { route_id: 'f.route_id', failover_of: 'f.failover_of', order_hash: 'f.order_hash', resume: "case when f.attempt_count > 0 then 'lost' end" })}
   from gone g join freed f on f.id = g.delivery_id
   on conflict do nothing
 )

@@ -62,9 +62,9 @@ with waiting as (
   set status = ${WAITING_STATUS},
       next_attempt_at = greatest(now(), (select next_at from rate_limits l where l.destination_id = d.destination_id))
   where d.id = $1 and d.status in ${OPEN}
-  returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of
+  returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of, order_hash
 ), queued as (
-  ${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', resume: "'waiting'" })}
+  ${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', order_hash: 'w.order_hash', resume: "'waiting'" })}
   from waiting w
   on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = 'waiting'
   returning o.delivery_id

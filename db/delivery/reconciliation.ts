@@ -92,9 +92,9 @@ with input as (
   from input i
   where d.id || '' = i.delivery_id and d.id = any($2::text[]) and d.id between $3 and $4 and d.status in ${OPEN}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.failover_of,
-    i.resume, i.shard
+    d.order_hash, i.resume, i.shard
 ), queued as (
-  ${toOutbox('d', { delivery_id: 'd.id', failover_of: 'd.failover_of', resume: 'd.resume' })}
+  ${toOutbox('d', { delivery_id: 'd.id', failover_of: 'd.failover_of', order_hash: 'd.order_hash', resume: 'd.resume' })}
   from open d
   order by organization_id, destination_id, priority desc, id
   on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = excluded.resume

@@ -2,6 +2,7 @@
 // decrypts them.
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import type { ExpectedResponse, FailoverRule } from '../../core/delivery/verdict.ts';
+import type { Ordering } from '../../core/delivery/ordering.ts';
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
@@ -43,6 +44,8 @@ export interface RouteConfig extends FailoverRule {
   schemaId: string | null;
   expectedResponse: ExpectedResponse | null;
   circuitFailureThreshold: number;
+  /** Null: its deliveries are in no order. */
+  ordering: Ordering | null;
   allowOwnAddress: boolean;
 }
 

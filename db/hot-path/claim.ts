@@ -23,6 +23,8 @@ export interface OutboxRow {
   /** The state of its route's circuit when that does not admit it, or a pause; null: it may be attempted. */
   blockedBy: 'open' | 'half_open' | 'paused' | null;
   resume: Resume | null;
+  /** Of its ordering key; null: it has none. */
+  orderHash: Buffer | null;
 }
 
 /**
@@ -83,7 +85,7 @@ cross join lateral (
   cross join lateral (
     (select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
             event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
-            failover_of as "failoverOf", resume,
+            failover_of as "failoverOf", resume, order_hash as "orderHash",
             case when p.is_paused then 'paused' else
               (select case when ${pauseBlocks('c')} then 'paused' else c.state end from circuits c
                where c.route_id = waiting.route_id
@@ -99,7 +101,7 @@ cross join lateral (
        limit least($12, (coalesce(known.most, $7) + 1) / 2)
      ) waiting)
     union all
-    select null, d.id, v.id, null, null, null, null, null, null, null where d.id is null or d.number = $9
+    select null, d.id, v.id, null, null, null, null, null, null, null, null where d.id is null or d.number = $9
   ) found
   limit coalesce(known.most, $7)
 ) o

@@ -26,6 +26,10 @@ export interface AttemptContext {
   failoverReason: string | null;
   /** Of such a delivery: the destinations of those before it that were handed over. */
   failedOver: string[];
+  /** Its ordering key, and its place there; null: it is in no order. */
+  orderHash: Buffer | null;
+  orderKey: string | null;
+  orderNumber: number | null;
   inCircuit: boolean;
   blocked: boolean;
   /** Null when the event is gone. */
@@ -71,6 +75,7 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
        d.status_code as "statusCode", d.error_summary as error,
        extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
+       d.order_hash as "orderHash", d.order_key as "orderKey", d.order_number as "orderNumber",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart",
        e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion",

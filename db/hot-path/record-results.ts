@@ -108,6 +108,10 @@ export interface AttemptResult {
   exchange: AttemptExchange | null;
   lane: Lane;
   failover: FailoverOffer | null;
+  /** The ordering key of the delivery; null or none: it has none. */
+  orderKey?: { destinationId: string; hash: Buffer } | null;
+  /** How long it blocks its key, because it has used up its retries; null or none: it does not. */
+  holdSeconds?: number | null;
 }
 
 export interface FailoverOffer {
@@ -145,13 +149,28 @@ const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latenc
 
 const WAKES_FOR_FAILOVER = `, case when ch.next_destination_id is not null then ${WAKE_RELAYS} end`;
 
+// Keys are locked before deliveries, in their order: results of several keys are recorded beside webhooks of several
+// keys (db/hot-path/store-events.ts). What blocks its key is marked before the trigger of its end runs
+// (db/schema/13-ordering.sql), which is at the end of the statement.
+const LOCK_KEYS = `keys as materialized (
+  select from order_keys where (destination_id, key_hash) in (
+    select i.key_destination, decode(i.key_hash, 'hex') from input i where i.key_hash is not null)
+  order by destination_id, key_hash for update
+)`;
+const HOLD_KEYS = `blocking as (
+  update order_keys k set hold_until = now() + make_interval(secs => c.hold_seconds)
+  from changed c
+  where k.destination_id = c.destination_id and k.key_hash = c.order_hash and k.head_id = c.id
+    and c.delivery_status = 'failed' and c.hold_seconds is not null and c.order_number > coalesce(k.released_to, 0)
+)`;
+
 const recording =
   ({ full }: { full: boolean }) =>
   ({ events, deliveries, attempts }: Tables) =>
     `
 with input as (
   ${full ? INPUT_WITH_FAILOVER : INPUT}
-), changed as (
+), ${full ? `${LOCK_KEYS},` : ''} changed as (
   update ${deliveries} d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency,
       error = i.error, error_summary = i.error_summary,
@@ -162,11 +181,11 @@ with input as (
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
   where d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
-    and d.status in ${OPEN} and d.attempt_count < i.attempt
+    and d.status in ${OPEN} and d.attempt_count < i.attempt ${full ? 'and (select count(*) from keys) >= 0' : ''}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version,
-    d.transform_version, d.priority, d.counted,
+    d.transform_version, d.priority, d.counted, ${full ? 'd.order_hash, d.order_key, d.order_number,' : ''}
     ${PRIMARY_DESTINATION} as primary_id, i.*
-), ${full ? `${otherOf(deliveries)},` : ''} tried as (
+), ${full ? `${HOLD_KEYS}, ${otherOf(deliveries)},` : ''} tried as (
   insert into ${attempts} (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
                         request_headers, response_headers, response_body, exchange)
   select delivery_id, attempt, case when delivery_status = 'delivered' then 'success' else 'failed' end, status_code,
@@ -193,7 +212,7 @@ const FIELDS = `delivery_id text, attempt int, outcome text, status_code int, er
 const INPUT = `select i.*, i.outcome as delivery_status from json_to_recordset($1::json) as i(${FIELDS})`;
 const INPUT_WITH_FAILOVER = `select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
   from json_to_recordset($1::json) as i(${FIELDS},
-    candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text,
+    key_destination text, key_hash text, hold_seconds int, candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text,
     failover_reason text)
   left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
   ) next on true`;
@@ -223,7 +242,7 @@ export interface ChangedDelivery {
  * @throws a database error; nothing is recorded then and the same call may be repeated
  */
 export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
-  if (results.some(({ failover }) => failover !== null)) return record(db, results, fullFor);
+  if (results.some(({ failover, orderKey }) => failover !== null || orderKey)) return record(db, results, fullFor);
   const changed = await record(db, results, plainFor);
   // Those that had ended, or were recorded before.
   const others = results.filter(({ deliveryId }) => !changed.has(deliveryId));
@@ -263,6 +282,9 @@ function resultRow(result: AttemptResult) {
     response_body: result.responseBody,
     exchange: result.exchange && exchangeText(result.exchange),
     attempt_lane: result.lane,
+    key_destination: result.orderKey?.destinationId,
+    key_hash: result.orderKey?.hash.toString('hex'),
+    hold_seconds: result.holdSeconds,
     next_id: result.failover?.deliveryId,
     candidates: result.failover?.candidates,
     candidates_of: result.failover?.organizationId,

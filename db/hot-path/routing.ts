@@ -1,6 +1,7 @@
 // Reads a source with its routes for ingest, and what organizations may do. Secrets are returned encrypted, as stored.
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
+import type { Ordering } from '../../core/delivery/ordering.ts';
 import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/verification/config.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
@@ -46,6 +47,7 @@ export interface RouteRow {
   /** Null: it has no transform. */
   transformVersion: number | null;
   priority: number;
+  ordering: Ordering | null;
   schema: SchemaText | null;
   filter: FilterText | null;
   destinations: { id: string; enabled: boolean }[];
@@ -77,7 +79,7 @@ from organizations o join sources s on s.organization_id = o.id and o.deleted_at
 cross join lateral (
   select 'routes' as part, null as id, null as name, null::integer as version, null as logic, coalesce((
     select json_agg(json_build_object('id', r.id, 'version', r.version, 'transformVersion', ${transformVersion('r')},
-      'priority', r.priority, 'schemaId', r.schema_id, 'filterId', coalesce(
+      'priority', r.priority, 'ordering', r.ordering, 'schemaId', r.schema_id, 'filterId', coalesce(
       r.filter_id, case when r.filter_conditions is not null then r.id end
     ), 'destinations', (
       select coalesce(json_agg(json_build_object('id', d.id, 'enabled', d.enabled) order by u.position), '[]')

@@ -1,3 +1,4 @@
+import type { OrderKey } from '../../core/delivery/ordering.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
 import { bounds, bytesParameter, jsonParameter } from '../connections/parameters.ts';
@@ -19,6 +20,8 @@ export interface NewDelivery {
   destinationId: string;
   priority: number;
   shard: number;
+  /** Null or none: it waits for no other. */
+  order?: OrderKey | null;
   /** All but `pending` ones are recorded as ended and never queued. */
   status: 'pending' | 'skipped' | GateFailure;
   /** Why it was ended; null when it is pending. */
@@ -97,19 +100,22 @@ with fresh as (
 ), delivery as (
   select d.*, a.organization_id, a.source_id
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
-    transform_version int, destination_id text, priority int, shard int, status text, error text)
+    transform_version int, destination_id text, priority int, shard int, status text, error text${full ? ', order_hash text, order_key text' : ''})
   join accepted a on a.id = d.event_id
 ), stored_deliveries as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
-                          destination_id, priority, status, counted, error, finished_at)
+                          destination_id, priority, status, counted, error, finished_at${full ? ', order_hash, order_key' : ''})
   select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
-         status, status <> 'skipped', error, case when status <> 'pending' then now() end
-  from delivery
+         status, status <> 'skipped', error, case when status <> 'pending' then now() end${full ? `, decode(order_hash, 'hex'), order_key` : ''}
+  from delivery ${full ? IN_ORDER_OF_KEYS : ''}
 ), queued as (
-  ${toOutbox('d', { delivery_id: 'd.id' })}
-  from delivery d where d.status = 'pending'
+  ${toOutbox('d', { delivery_id: 'd.id', ...(full && { order_hash: `decode(d.order_hash, 'hex')` }) })}
+  from delivery d where d.status = 'pending' ${full ? 'and (select count(*) from stored_deliveries) > 0' : ''}
 ), ${full ? `${countWithoutAttempt('delivery', { not_sent: GATE_FAILED })},` : ''} ${countArrivals('accepted', COUNTS)}
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
+
+// As every statement locks several keys; of one key, in the order of the group.
+const IN_ORDER_OF_KEYS = `order by destination_id collate "C", order_hash collate "C", event_id collate "C" returning 1`;
 
 const COUNTS =
   'json_to_recordset($5::json) as c(event_id text, route_id text, events int, bytes int, routed int, filtered int, deliveries int)';
@@ -128,10 +134,13 @@ const ACCEPTED_BY_KEYS = `keys as (
 const PLAIN = { name: 'store-plain-events', text: storing({ full: false }) };
 const FULL = { name: 'store-events', text: storing({ full: true }) };
 
-/** A plain group has no idempotency key, and no delivery that ends as a failure at once. */
+/** A plain group has no idempotency key, no ordering, and no delivery that ends as a failure at once. */
 function statementFor(events: NewEvent[]): { name: string; text: string } {
   const fails = ({ status }: NewDelivery) => status === 'schema_failed' || status === 'filter_failed';
-  const isPlain = events.every(({ idempotency, deliveries }) => idempotency === null && !deliveries.some(fails));
+  const isPlain = events.every(
+    ({ idempotency, deliveries }) =>
+      idempotency === null && !deliveries.some((delivery) => delivery.order || fails(delivery)),
+  );
   return isPlain ? PLAIN : FULL;
 }
 
@@ -214,6 +223,7 @@ function deliveryRow(eventId: string, delivery: NewDelivery) {
     shard: delivery.shard,
     status: delivery.status,
     error: delivery.error,
+    ...(delivery.order && { order_hash: delivery.order.hash, order_key: delivery.order.text }),
   };
 }
 

@@ -9,6 +9,7 @@ import type { EventReplayStatus } from '../../core/delivery/event-replay.ts';
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 import type { FilterCondition, FilterLogic } from '../../core/filters/filter.ts';
 import type { IssueKind } from '../../core/messages/issues.ts';
+import type { Ordering } from '../../core/delivery/ordering.ts';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';
 import type { LimitOverrides } from '../../core/fairness/organization-limits.ts';
 import type { DeliveryMethod } from '../../core/http/methods.ts';
@@ -192,6 +193,7 @@ export const Route = defineEntity({
     notifyOnRecovery: p.boolean(),
     notifyEmails: p.string().nullable(),
     expectedResponse: p.json<ExpectedResponse>().nullable(),
+    ordering: p.json<Ordering>().nullable(),
     lane: p.string().$type<LaneSetting>().nullable(),
     allowOwnAddress: p.boolean(),
     enabled: p.boolean(),

@@ -89,7 +89,7 @@ with planned as (
   select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text,
     route_id text, route_version int, transform_version int, destination_id text, priority int, shard int, status text,
     replay_of text, replaces text[], chain text, error text,
-    failover_of text, original_destination_id text, failover_reason text)
+    failover_of text, original_destination_id text, failover_reason text, order_hash text, order_key text)
 ), ${chains({ organizationId: '$8', eventIds: '$4', firstDelivery: '$9' })}, input as (
   select i.* from planned i
   left join chains h on h.event_id = i.event_id and h.route_id is not distinct from i.route_id and h.chain = i.chain
@@ -107,14 +107,15 @@ with planned as (
 ), created as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
                           destination_id, priority, status, counted, replay_of, error, finished_at, failover_of,
-                          original_destination_id, failover_reason)
+                          original_destination_id, failover_reason, order_hash, order_key)
   select i.id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id,
          priority, status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end,
-         failover_of, original_destination_id, failover_reason
+         failover_of, original_destination_id, failover_reason, decode(order_hash, 'hex'), order_key
   from input i join locked l on l.id = i.event_id
+  order by i.event_id, i.id -- those of one ordering key, oldest first
   returning id, organization_id, event_id, source_id, status, destination_id, route_id
 ), ${countWithoutAttempt('created', { deliveries: 'true', not_sent: SCHEMA_FAILED })}, queued as (
-  ${toOutbox('i', { delivery_id: 'i.id', failover_of: 'i.failover_of' })}
+  ${toOutbox('i', { delivery_id: 'i.id', failover_of: 'i.failover_of', order_hash: "decode(i.order_hash, 'hex')" })}
   from input i join created c on c.id = i.id where i.status = 'pending'
 ), change as (
   select event_id, sum(added)::int as added, sum(succeeded)::int as succeeded, sum(failed)::int as failed from (
@@ -375,6 +376,8 @@ function deliveryRow(organizationId: string, target: Target, mismatchOf: Mismatc
     failover_of: target.failoverOf,
     original_destination_id: target.originalDestinationId,
     failover_reason: target.failoverReason,
+    order_hash: target.orderHash?.toString('hex'),
+    order_key: target.orderKey,
     ...stateOf(target, mismatchOf(target)),
   };
 }

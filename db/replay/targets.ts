@@ -35,6 +35,9 @@ export interface Target {
   failoverOf: string | null;
   originalDestinationId: string | null;
   failoverReason: string | null;
+  /** Of a route with ordering: the ordering key of what is repeated; else null. */
+  orderHash: Buffer | null;
+  orderKey: string | null;
 }
 
 /**
@@ -55,6 +58,11 @@ const failoverColumns = (delivery: string, route: string): string => {
  * new one; unless it is the one that is to be delivered again.
  */
 export const EARLIER_READ = 10_000;
+
+/** The ordering key of a delivery that repeats one, as long as its route orders deliveries. */
+const orderColumns = (delivery: string, route: string): string =>
+  `case when ${route}.ordering is not null then ${delivery}.order_hash end as "orderHash",
+  case when ${route}.ordering is not null then ${delivery}.order_key end as "orderKey"`;
 
 /** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
 const versionColumns = (delivery: string, route: string): string =>
@@ -82,7 +90,7 @@ export const chains = (p: {
   firstDelivery: string;
 }): string => `earlier as materialized (
   select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status,
-         x.counted, x.replay_of,
+         x.counted, x.replay_of, x.order_hash, x.order_key,
     ${chainOf('x', 'xr')} as chain, ${failoverColumns('x', 'xr')}
   from unnest(${p.eventIds}::text[]) as w(id)
   cross join lateral (
@@ -124,7 +132,7 @@ with wanted as materialized (
 )
 select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
   c.priority, t.enabled, c."failoverOf", c."originalDestinationId", c."failoverReason", ${OF_CHAIN},
-  ${versionColumns('x', 'cr')}
+  ${versionColumns('x', 'cr')}, ${orderColumns('x', 'cr')}
 from candidate c
 join destinations t on t.id = c.destination_id and t.organization_id = $1
 left join chains h on h.event_id = c.event_id and h.route_id is not distinct from c.route_id
@@ -180,6 +188,7 @@ with wanted as materialized (
 ), ${chains({ organizationId: '$1', eventIds: '$5', firstDelivery: '$6' })}
 select d.id as "deliveryId", d.status, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId",
   d.destination_id as "destinationId", d.priority, t.enabled, ${failoverColumns('d', 'r')}, ${versionColumns('d', 'r')},
+  ${orderColumns('d', 'r')},
   coalesce(h.end_id, d.id) as "replayOf", coalesce(h.counted_ids, array[d.id]) as replaces,
   coalesce(h.open, d.status in ${OPEN}) as "isOpen",
   case when h.last_id > d.id then h.last_id end as "replacedBy", case when h.last_replay_id > d.id

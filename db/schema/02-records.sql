@@ -113,6 +113,7 @@ create table routes (
   notify_on_recovery boolean not null default false, notify_emails text,
   -- who makes the first attempt of its deliveries, workflow or relay; null: as the service is set (HOOKYARD_LANE)
   lane text,
+  ordering jsonb,  -- key, missingKey, onExhausted, holdSeconds; null: deliveries wait for no others
   -- deliveries to addresses under HOOKYARD_PUBLIC_URL come back as webhooks
   allow_own_address boolean not null default false,
   enabled boolean not null default true, priority integer not null default 0, version integer not null default 1,
@@ -160,7 +161,7 @@ create function delivery_config(r routes) returns jsonb language sql immutable a
     'id', r.id, 'version', r.version, 'transformId', r.transform_id, 'schemaId', r.schema_id, 'expectedResponse',
     r.expected_response, 'failoverDestinationIds', to_jsonb(r.failover_destination_ids), 'failoverAfterAttempts',
     r.failover_after_attempts, 'circuitFailureThreshold', r.circuit_failure_threshold, 'allowOwnAddress',
-    r.allow_own_address)
+    r.allow_own_address, 'ordering', r.ordering)
 $$;
 create function delivery_config(t transforms) returns jsonb language sql immutable as $$
   select jsonb_build_object(

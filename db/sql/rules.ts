@@ -53,7 +53,7 @@ export const transformVersion = (route: string): string =>
   `(select tf.version from transforms tf where tf.id = ${route}.transform_id)`;
 
 /**
- * CTEs for a statement with a CTE `changed` of deliveries, which has their `next_id` and `next_shard`: `taking_over`
+ * CTEs for a statement with a CTE `changed` of deliveries, which has their columns for ordering, `next_id` and `next_shard`: `taking_over`
  * creates the deliveries that take over from them, and `queued` puts these into the outbox.
  * @param target the column of `changed` with the destination that takes over; null for none
  * @param original an expression: the destination the event was to go to first
@@ -62,13 +62,13 @@ export const transformVersion = (route: string): string =>
 export const failOver = (target: string, original: string, reason: string): string => `taking_over as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
                           destination_id, priority, status, counted, failover_of, original_destination_id,
-                          failover_reason)
+                          failover_reason, order_hash, order_key)
   select next_id, organization_id, event_id, source_id, route_id, route_version, transform_version,
-         ${target}, priority, 'pending', true, id, ${original}, ${reason}
-  from changed where ${target} is not null
+         ${target}, priority, 'pending', true, id, ${original}, ${reason}, ${orderedAt(target)}
+  from changed where ${target} is not null returning 1
 ), queued as (
-  ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id' })}
-  from changed c where c.${target} is not null
+  ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id', order_hash: `case when c.${target} < ${FIRST_WAREHOUSE} then c.order_hash end` })}
+  from changed c where c.${target} is not null and (select count(*) from taking_over) > 0
 )`;
 
 /** All workers listen on this channel: for deliveries, for what else becomes due, and for workers that come or go. */
@@ -78,16 +78,20 @@ export const WAKE_WORKERS = `pg_notify('${CHANNEL}', 'workers')::text`;
 /** Makes the workers look at what is due (db/operations/due.ts), circuits for example, when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${CHANNEL}', 'due')::text`;
 
+/** Columns of `deliveries` that put one in order. Files of a warehouse are written in the order of receipt anyway. */
+const orderedAt = (target: string): string =>
+  `case when ${target} < ${FIRST_WAREHOUSE} then order_hash end, case when ${target} < ${FIRST_WAREHOUSE} then order_key end`;
+
 const OUTBOX_COLUMNS = 'delivery_id destination_id organization_id event_id source_id route_id priority shard'.split(
   ' ',
 );
-type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'failover_of' | 'resume';
+type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'failover_of' | 'resume' | 'order_hash';
 
 /**
  * Puts deliveries into the outbox: an insert into `outbox as o`, up to its `from`.
  * @param row the alias of the rows
- * @param values expressions for columns that differ from the column of the same name; `failover_of` and `resume` are
- * null by default
+ * @param values expressions for columns that differ from the column of the same name; `failover_of`, `resume` and
+ * `order_hash` are null by default
  */
 export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>): string {
   const all = { ...Object.fromEntries(OUTBOX_COLUMNS.map((column) => [column, `${row}.${column}`])), ...values };

@@ -44,6 +44,8 @@ export type OutboundInput = {
    */
   eventTraceparent?: string | null;
   failover?: { originalDestination: string; failureReason: string };
+  /** Of a delivery in order: the beginning of its key, and its number there. */
+  order?: { key: string; number: number } | undefined;
 };
 
 export type OutboundRequest = {
@@ -63,6 +65,8 @@ const OWN_NAMES = [
   'Failover',
   'Original-Destination',
   'Failure-Reason',
+  'Sequence',
+  'Order-Key',
 ] as const;
 
 /**
@@ -171,6 +175,10 @@ function ownHeaders(input: OutboundInput, traceparent: string | null): Record<st
     headers[`${prefix}Failover`] = 'true';
     headers[`${prefix}Original-Destination`] = input.failover.originalDestination;
     headers[`${prefix}Failure-Reason`] = asHeaderText(input.failover.failureReason);
+  }
+  if (input.order !== undefined) {
+    headers[`${prefix}Sequence`] = String(input.order.number);
+    headers[`${prefix}Order-Key`] = encodeURI(input.order.key);
   }
   return headers;
 }

@@ -60,10 +60,11 @@ function find({ key, gates: text }: GatesTask): KnownGates | undefined {
   if (text === null) return known.get(key);
   const set = parseExact(text) as GateSet;
   const gates = set.gates.map(
-    ({ schemaId, filterId }) =>
+    ({ schemaId, filterId, orderKey }) =>
       new Gate({
         schema: schemaId === null ? null : (set.schemas[schemaId] ?? null),
         filter: filterId === null ? null : (set.filters[filterId] ?? null),
+        orderKey,
       }),
   );
   const made = { set, gates };

@@ -26,7 +26,7 @@ export interface GatesTask {
 export interface GateSet {
   schemas: Record<string, StoredSchema>;
   filters: Record<string, StoredFilter>;
-  gates: { schemaId: string | null; filterId: string | null }[];
+  gates: { schemaId: string | null; filterId: string | null; orderKey: string | null }[];
 }
 
 /** `unknown`: the thread does not have the gates (any more). `more`: it needs another turn. */

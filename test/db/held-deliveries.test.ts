@@ -79,7 +79,7 @@ describe('held deliveries', () => {
   /** A delivery as a relay claims it. */
   const claimed = (routeId: string, deliveryId: string): OutboxRow => ({
     ...{ deliveryId, routeId, destinationId, organizationId, sourceId, eventId: newId('evt') },
-    ...{ priority: 0, failoverOf: null, blockedBy: 'half_open', resume: null },
+    ...{ priority: 0, failoverOf: null, orderHash: null, blockedBy: 'half_open', resume: null },
   });
   const common = { log: createLog({ LOG_LEVEL: 'silent' }, 'worker') };
   const unpaced = new WorkflowPermits({ permits: 1, alone: () => true });

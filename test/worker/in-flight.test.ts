@@ -16,6 +16,7 @@ function row(destinationId: string, organizationId = 'org_1'): OutboxRow {
     routeId: null,
     priority: 0,
     failoverOf: null,
+    orderHash: null,
     blockedBy: null,
     resume: null,
   };

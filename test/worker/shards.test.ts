@@ -95,7 +95,7 @@ describe('the shards of a worker', () => {
     const first = start();
     await until('it to have everything', () => owned(first) === SHARDS, PATIENCE_MS);
     const inFlight = Array.from({ length: 200 }, () => newId('dlv'));
-    first.shards.reportInFlight(() => inFlight);
+    first.shards.reportInFlight(() => inFlight.map((id) => ({ id, shard: shardOf(id) })));
     const claim = Promise.withResolvers<void>();
     const claiming = first.shards.duringClaim(() => claim.promise);
     const second = start();

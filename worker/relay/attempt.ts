@@ -8,6 +8,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
+import type { OrderedAttempt } from '../../activities/attempt/index.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { retryDelay } from '../../core/delivery/backoff.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
@@ -32,7 +33,7 @@ export interface ExpressDeps {
    * database refuses the result; the workflow handles that. @throws when our own infrastructure is unavailable and
    * nothing was sent
    */
-  attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  attempt: (request: AttemptRequest, inOrder?: OrderedAttempt) => Promise<AttemptOutcome>;
   /** Waits for its organization's turn at Temporal. @returns false when the relay ends */
   inTurn: (row: OutboxRow) => Promise<boolean>;
   /** Starts the delivery's workflow; false when one was started before. */
@@ -47,7 +48,8 @@ export interface ExpressDeps {
 }
 
 export interface Express {
-  run(row: OutboxRow, policy: StartPolicy): void;
+  /** @returns when the attempt is recorded, or could not be made */
+  run(row: OutboxRow, policy: StartPolicy, inOrder?: OrderedAttempt): Promise<void>;
   isRunning(deliveryId: string): boolean;
   /** Resolves when no attempt is running, or on timeout; another relay repeats unfinished attempts. */
   drain(): Promise<void>;
@@ -58,11 +60,11 @@ export function createExpress(deps: ExpressDeps): Express {
   /** Failed tries so far; `handed over`: its workflow was started, but its row could not be removed. */
   const remembered = new LRUCache<string, number | 'handed over'>({ max: MOST_REMEMBERED });
 
-  async function deliver(row: OutboxRow, policy: StartPolicy): Promise<void> {
+  async function deliver(row: OutboxRow, policy: StartPolicy, inOrder: OrderedAttempt | undefined): Promise<void> {
     const { deliveryId } = row;
     try {
       if (remembered.get(deliveryId) === 'handed over') return await handOver(row, policy, undefined);
-      const outcome = await deps.attempt(firstAttempt(row, policy));
+      const outcome = await deps.attempt(firstAttempt(row, policy), inOrder);
       if (isLeftToDo(outcome)) await handOver(row, policy, outcome);
       // It was ended while it entered the outbox, and nobody else would remove its row.
       if (outcome.status === 'closed') await removeQueued(deps.pool, row);
@@ -120,13 +122,14 @@ export function createExpress(deps: ExpressDeps): Express {
   }
 
   return {
-    run(row, policy) {
+    run(row, policy, inOrder) {
       const { deliveryId } = row;
-      const attempt = actingFor(row.organizationId, () => deliver(row, policy)).finally(() => {
+      const attempt = actingFor(row.organizationId, () => deliver(row, policy, inOrder)).finally(() => {
         running.delete(deliveryId);
         deps.done(deliveryId);
       });
       running.set(deliveryId, attempt);
+      return attempt;
     },
     isRunning: (deliveryId) => running.has(deliveryId),
     async drain() {

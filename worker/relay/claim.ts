@@ -103,7 +103,8 @@ export class Claims {
     this.#hasMore = isAnyCut(claimed.rows);
     cursor.moveOn(claimed, new Set(skipped));
     return claimed.rows.toSorted(byUrgency).filter((row) => {
-      if (!inFlight.hasRoom(row)) return false;
+      // One of an ordering key may be under way since the claim began (ordered.ts).
+      if (inFlight.has(row.deliveryId) || !inFlight.hasRoom(row)) return false;
       inFlight.add(row);
       return true;
     });

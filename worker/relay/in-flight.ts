@@ -16,7 +16,9 @@
 // What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered`
 // may come at any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
+import { shardOfOrder } from '../../core/delivery/ordering.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
+import { shardOf } from '../../core/text/ids.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 interface Entry {
@@ -153,6 +155,19 @@ export class InFlight {
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
   }
 
+  has(deliveryId: string): boolean {
+    return this.#entries.has(deliveryId);
+  }
+
+  isOrdered(deliveryId: string): boolean {
+    return (this.#entries.get(deliveryId)?.row.orderHash ?? null) !== null;
+  }
+
+  /** By the shard of each. */
+  byShard(): { id: string; shard: number }[] {
+    return [...this.#entries.values()].map(({ row }) => ({ id: row.deliveryId, shard: shardOfRow(row) }));
+  }
+
   deliveryIds(): string[] {
     return [...this.#entries.keys()];
   }
@@ -261,6 +276,10 @@ export class InFlight {
     if (entry) entry.checkAt = this.#now() + FIRST_CHECK_MS;
   }
 }
+
+/** Those of an ordering key have the shard of the key (db/schema/13-ordering.sql). */
+export const shardOfRow = ({ deliveryId, orderHash }: Pick<OutboxRow, 'deliveryId' | 'orderHash'>): number =>
+  orderHash === null ? shardOf(deliveryId) : shardOfOrder(orderHash);
 
 function change(counts: Map<string, number>, id: string, by: number): void {
   const count = (counts.get(id) ?? 0) + by;

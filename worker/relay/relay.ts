@@ -14,7 +14,7 @@ import type { Shards } from './shards.ts';
 import { Starts, type StartsDeps } from './start.ts';
 import { createStartPolicies } from './workflow-start.ts';
 
-interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freeSlot' | 'background'> {
+interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freeSlot' | 'background' | 'owns' | 'policiesOf'> {
   hotPool: Pool;
   shards: Shards;
   mostInFlight: number;
@@ -62,11 +62,12 @@ export function startRelay(deps: RelayDeps): Relay {
   const freeSlot = (deliveryId: string) => {
     if (inFlight.delete(deliveryId)) wake();
   };
-  const starts = new Starts({ ...deps, inFlight, freeSlot, background });
+  const policiesOf = createStartPolicies(hotPool);
+  const owns = (shard: number) => loop.state !== 'draining' && held()?.shards.includes(shard) === true;
+  const starts = new Starts({ ...deps, inFlight, freeSlot, background, owns, policiesOf });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
   const checkOverdue = oneAtATime(() => deps.repairs.lookAfterOverdue({ ...deps, inFlight, isRunning, freeSlot }));
   const vacuum = createVacuum(pool, background);
-  const policiesOf = createStartPolicies(hotPool);
   const round = {
     pool,
     repairs: deps.repairs,
@@ -81,7 +82,7 @@ export function startRelay(deps: RelayDeps): Relay {
     background,
     wake,
   };
-  shards.reportInFlight(() => inFlight.deliveryIds());
+  shards.reportInFlight(() => inFlight.byShard());
 
   const loop = new RelayLoop({
     owns: () => held() !== null,
@@ -113,7 +114,9 @@ export function startRelay(deps: RelayDeps): Relay {
     isAwaited: (deliveryId) => inFlight.isAwaited(deliveryId),
     recorded(deliveryId) {
       const wasAwaited = inFlight.isAwaited(deliveryId);
-      if (inFlight.delete(deliveryId) && wasAwaited) wake();
+      const isOrdered = inFlight.isOrdered(deliveryId);
+      // The next one of an ordering key enters the outbox with the record.
+      if (inFlight.delete(deliveryId) && (wasAwaited || isOrdered)) wake();
     },
     slotTaken: pacing.slotTaken,
     state: () => ({

@@ -146,8 +146,13 @@ function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: P
   const waiting = rows.filter((row) => row.resume === 'waiting');
   background.run(settleAll(waiting.map((row) => starts.wakeWorkflow(row))));
   const fresh = rows.filter((row) => row.resume !== 'waiting');
-  starts.come(fresh, policyOf);
-  background.run(settleAll(fresh.map((row) => starts.start(row, policyOf(row)))));
+  starts.startInOrder(
+    fresh.filter((row) => row.orderHash !== null),
+    policyOf,
+  );
+  const unordered = fresh.filter((row) => row.orderHash === null);
+  starts.come(unordered, policyOf);
+  background.run(settleAll(unordered.map((row) => starts.start(row, policyOf(row)))));
 }
 
 // Dead entries of the index stand in front of those of waiting rows, and every claim reads them. Autovacuum comes once

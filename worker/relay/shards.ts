@@ -1,6 +1,5 @@
 // Keeps this worker's row and its share of the shards (db/hot-path/shards.ts), and knows which of them it owns.
 import { setTimeout as delay } from 'node:timers/promises';
-import { shardOf } from '../../core/text/ids.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -57,7 +56,7 @@ export class Shards {
   #isLeaving = false;
   #isStopped = false;
   #hasHandedOver = false;
-  #inFlight: () => string[] = () => [];
+  #inFlight: () => { id: string; shard: number }[] = () => [];
   #isWoken = false;
   #wake: () => void = () => {};
 
@@ -88,8 +87,8 @@ export class Shards {
   }
 
   /** Sets what tells the deliveries in flight: others must not start them when their shards are given up. */
-  reportInFlight(deliveryIds: () => string[]): void {
-    this.#inFlight = deliveryIds;
+  reportInFlight(deliveries: () => { id: string; shard: number }[]): void {
+    this.#inFlight = deliveries;
   }
 
   wake(): void {
@@ -197,7 +196,7 @@ export class Shards {
 
   #elsewhere(shards: readonly number[]): string[] {
     const own = new Set(shards);
-    return this.#inFlight().filter((id) => !own.has(shardOf(id)));
+    return this.#inFlight().flatMap(({ id, shard }) => (own.has(shard) ? [] : [id]));
   }
 
   #failed(error: unknown): number {

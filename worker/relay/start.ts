@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../../activities/parking.ts';
+import type { OrderedAttempt } from '../../activities/attempt/index.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
@@ -18,6 +19,7 @@ import { createExpress, type Express } from './attempt.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { BackgroundTasks } from './loop.ts';
+import { startInOrder } from './ordered.ts';
 import type { Repairs } from './overdue.ts';
 import { type Started, startDelivery } from './workflow-start.ts';
 
@@ -31,6 +33,10 @@ export interface StartsDeps {
   freeSlot: (deliveryId: string) => void;
   background: BackgroundTasks;
   pool: Pool;
+  hotPool: Pool;
+  /** Whether this worker owns a shard. */
+  owns: (shard: number) => boolean;
+  policiesOf: (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy>;
   client: InstallationClient;
   repairs: Repairs;
   concurrency: DestinationConcurrency;
@@ -38,7 +44,7 @@ export interface StartsDeps {
   parking: Parking;
   lanes: LaneChoice;
   workflowPermits: WorkflowPermits;
-  attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  attempt: (request: AttemptRequest, inOrder?: OrderedAttempt) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
   drainMs: number;
   log: Log;
@@ -67,13 +73,20 @@ export class Starts {
     for (const row of rows) this.#deps.lanes.comes(row, policyOf(row).lane);
   }
 
+  /** Starts the heads of ordering keys, whatever the lane: the relay makes their first attempts (ordered.ts). */
+  startInOrder(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
+    const { hotPool, inFlight, owns, policiesOf } = this.#deps;
+    const attempt = this.#express.run;
+    startInOrder({ hotPool, inFlight, owns, policiesOf, attempt }, rows, policyOf);
+  }
+
   /** Starts a delivery that has no workflow; it keeps its slot until its first result is recorded. */
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
     const choice = this.#choose(row, policy);
     if (choice === undefined) return this.#deps.background.run(this.#restBeforeNextTry(row));
     // However slow its destination: an attempt under way needs a socket and a slot, and slots are limited
     // (in-flight.ts).
-    if (choice.lane === 'express') this.#express.run(row, policy);
+    if (choice.lane === 'express') void this.#express.run(row, policy);
     // While Temporal does not answer, the relay continues with the other lane.
     else if (choice.adapts) this.#deps.background.run(this.#startWatched(row, policy, choice));
     else await this.#startWatched(row, policy, choice);
@@ -148,7 +161,7 @@ export class Starts {
       if (!quick || started !== 'here') this.#deps.lanes.begun(deliveryId);
       const isOwn = this.#failedStarts.delete(deliveryId);
       if (started === 'before' && choice.adapts && !isOwn && (await this.#isInterrupted(deliveryId)))
-        this.#express.run(row, policy);
+        void this.#express.run(row, policy);
     } catch (error) {
       this.#deps.lanes.begun(deliveryId);
       this.#failedStarts.set(deliveryId, true);

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { emailList } from '../../../core/messages/recipients.ts';
 import { LANE_SETTINGS } from '../../../core/delivery/delivery.ts';
+import { MISSING_KEYS, ON_EXHAUSTED } from '../../../core/delivery/ordering.ts';
+import { fieldReader } from '../../../core/filters/filter.ts';
 import type { Route } from '../../../db/records/entities.ts';
 import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
@@ -27,6 +29,7 @@ import { component, count, flag, idOf, named, text, timestamp, withExample } fro
 const MAX_DESTINATIONS_PER_ROUTE = 50;
 const MAX_FAILOVERS = 3;
 const MAX_INTEGER = 2_147_483_647;
+const MAX_HOLD_SECONDS = 31_536_000;
 
 const notifyEmails = emailList.transform((given) => (given.trim() === '' ? null : given));
 const shownEmails = text('ops@example.com, team@example.com', 'Email addresses, comma-separated.').max(5000).nullable();
@@ -43,6 +46,40 @@ const expectedResponse = withExample(
 );
 
 const lane = z.enum(LANE_SETTINGS);
+
+const ordering = withExample(
+  z
+    .object({
+      key: z
+        .string()
+        .max(500)
+        .refine(
+          (path) => fieldReader(path) !== null,
+          'must be a dotted path such as payload.order.id or headers.x-account',
+        )
+        .nullable()
+        .describe(
+          'The field of the event, as in filters, whose values are the ordering keys. Null: one key for the route.',
+        ),
+      missingKey: z
+        .enum(MISSING_KEYS)
+        .default('unordered')
+        .describe('Events without the field: delivered in no order, or together under one key.'),
+      onExhausted: z
+        .enum(ON_EXHAUSTED)
+        .default('hold')
+        .describe('Whether a delivery that has used up its retries blocks its key, or the next one is delivered.'),
+      holdSeconds: z
+        .int()
+        .min(1)
+        .max(MAX_HOLD_SECONDS)
+        .default(86_400)
+        .describe('How long such a delivery blocks its key. At most as long as payloads are kept.'),
+    })
+    .nullable(),
+  { key: 'payload.order.id', missingKey: 'unordered', onExhausted: 'hold', holdSeconds: 86_400 },
+  'Delivers events with the same key one after the other to each destination. Null: in no order.',
+);
 
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
 const destinations = z.array(z.string()).refine(distinct, 'must not contain a destination twice');
@@ -101,6 +138,7 @@ export const routeMembers = membersOf<Route>()({
     ),
   ),
   expectedResponse: optional(expectedResponse, null),
+  ordering: optional(ordering, null),
   lane: optional(lane.nullable(), null, {
     answer: lane.optional().describe('The lane of the route. Present only if set for this route.'),
   }),

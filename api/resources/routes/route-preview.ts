@@ -134,7 +134,7 @@ async function matchRoute(
   const set: GateSet = {
     schemas: schema === null ? {} : { [schema.id]: schema },
     filters: filter === null ? {} : { [route.id]: filter },
-    gates: [{ schemaId: schema?.id ?? null, filterId: filter === null ? null : route.id }],
+    gates: [{ schemaId: schema?.id ?? null, filterId: filter === null ? null : route.id, orderKey: null }],
   };
   const gates = JSON.stringify(set);
   const passage = await inThreads(() =>

@@ -18,6 +18,7 @@ export async function queueDelivery(
     routeId: newId('rte'),
     priority: 0,
     failoverOf: null,
+    orderHash: null,
     blockedBy: null,
     resume,
   };

@@ -1,0 +1,98 @@
+// Ordering: events of one key are delivered to a destination one after the other, and nothing else waits for them.
+import { expect } from 'chai';
+import type { Answer } from '../support/receiver.ts';
+import { onceMore } from '../support/records.ts';
+import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
+
+const BY_ORDER = { ordering: { key: 'payload.order' } };
+
+describe('ordering', () => {
+  const { testInstance, records, receiver } = useHookyard();
+
+  /** A route in order. @param answers of the receiver, the last one for all further requests */
+  async function inOrder(answers: Answer[], ordering: object = BY_ORDER.ordering, retries = 0) {
+    const endpoint = receiver.endpoint(...answers);
+    const destination = await records.destination(endpoint.url, { retryPolicy: onceMore(retries) });
+    const source = await records.source();
+    const route = await records.route(source.id, [destination.id], { ordering, circuitFailureThreshold: 100 });
+    const send = (order: unknown, n: number) => records.accepted(source, JSON.stringify({ order, n }));
+    const received = () => endpoint.requests.map(({ body }) => JSON.parse(body.toString()).n);
+    const sequences = () => endpoint.requests.map(({ headers }) => headers['x-hookyard-sequence']);
+    return { endpoint, destination, source, route, send, received, sequences };
+  }
+
+  it('delivers the events of a key one after the other, with their numbers', async () => {
+    const { send, endpoint, received, sequences } = await inOrder([200]);
+    const events: string[] = [];
+    for (let n = 1; n <= 30; n += 1) events.push(await send('a', n));
+    for (const id of events) await records.eventWith('delivered', id);
+    expect(received()).to.deep.equal(Array.from({ length: 30 }, (_, index) => index + 1));
+    expect(sequences()).to.deep.equal(Array.from({ length: 30 }, (_, index) => String(index + 1)));
+    expect(new Set(endpoint.requests.map(({ headers }) => headers['x-hookyard-order-key']))).to.deep.equal(
+      new Set(['a']),
+    );
+  });
+
+  it('sends nothing of a key while an earlier event is under way or waits for a retry, and other keys at once', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { send, endpoint, received } = await inOrder(
+      [{ after: gate.promise, status: 500 }, 200],
+      BY_ORDER.ordering,
+      1,
+    );
+    const first = await send('a', 1);
+    await until('the first to be sent', () => endpoint.waiting === 1);
+    const later = [await send('a', 2), await send('a', 3)];
+    await records.eventWith('delivered', await send('b', 4));
+    expect(received()).to.deep.equal([1, 4]);
+    gate.resolve();
+    for (const id of [first, ...later]) await records.eventWith('delivered', id);
+    expect(received()).to.deep.equal([1, 4, 1, 2, 3]);
+  });
+
+  it('stops a key at a delivery that has used up its retries, until it is replayed', async () => {
+    const { send, received, sequences } = await inOrder([500, 200]);
+    const first = await send('a', 1);
+    await records.eventWith('failed', first);
+    const second = await send('a', 2);
+    await records.eventWith('delivered', await send('b', 3));
+    expect(received()).to.deep.equal([1, 3]);
+    await testInstance.client.post(`/api/events/${first}/replay`, {});
+    await records.eventWith('delivered', second);
+    expect(received()).to.deep.equal([1, 3, 1, 2]);
+    expect(sequences()).to.deep.equal(['1', '1', '1', '2']);
+  });
+
+  it('goes on after an end that no retry could change', async () => {
+    const { send, received } = await inOrder([410, 200], BY_ORDER.ordering, 3);
+    const first = await send('a', 1);
+    await records.eventWith('delivered', await send('a', 2));
+    await records.eventWith('failed', first);
+    expect(received()).to.deep.equal([1, 2]);
+  });
+
+  it('goes on after a failure if the route says so, and when its time is over', async () => {
+    for (const ordering of [
+      { ...BY_ORDER.ordering, onExhausted: 'continue' },
+      { ...BY_ORDER.ordering, holdSeconds: 1 },
+    ]) {
+      const { send, received } = await inOrder([500, 200], ordering);
+      await records.eventWith('failed', await send('a', 1));
+      await records.eventWith('delivered', await send('a', 2));
+      expect(received()).to.deep.equal([1, 2]);
+    }
+  });
+
+  it('goes on when the head is cancelled', async () => {
+    const { send, received, destination } = await inOrder([503, 200], BY_ORDER.ordering, 5);
+    const first = await send('a', 1);
+    await until('the first attempt', async () => (await records.deliveries(first))[0]?.attemptCount === 1);
+    const second = await send('a', 2);
+    const [head] = await records.deliveries(first);
+    await testInstance.client.post(`/api/deliveries/${head?.id}/cancel`, {});
+    await records.eventWith('delivered', second);
+    expect(received()).to.deep.equal([1, 2]);
+    expect(destination.id).to.be.a('string');
+  });
+});
