@@ -16,6 +16,7 @@ import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { rollUp } from '../db/ledger/roll-up.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { sharedRest } from './loops/due.ts';
+import { dueOrdering } from './loops/blocked-keys.ts';
 import { dueCircuits } from './loops/due-workflows.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { keepDestinationSlots } from './relay/destination-slots.ts';
@@ -154,6 +155,7 @@ function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: Ac
   );
   const ledger = keepLedger({ pool, workers: () => concurrency.workers, log });
   due.add(dueCircuits({ pool, client, log }));
+  due.add(dueOrdering(pool, parts.issues));
   return { schedules, shards, relay, slots, ledger, listener };
 }
 

@@ -35,10 +35,12 @@ import {
   removeWaitingBefore,
   removeYoungerDeliveries,
 } from '../../db/operations/retention.ts';
+import { forgetOrderKeys, repairOrder } from '../../db/delivery/ordering.ts';
 import { forgetBatches } from '../../db/warehouse/batches.ts';
 
 // How long one round merges old statistics; after an upgrade it has months to catch up with.
 const TALLY_MS = 5000;
+const KEYS_PER_STEP = 1000;
 
 export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
@@ -57,6 +59,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
   'refused webhooks': ({ pool, settings }) => forgetRefusals(pool, payloadDays(settings)),
   issues: ({ pool }) => forgetIssues(pool),
+  'ordering keys': keepOrderKeys,
   'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
   organizations: finishOrganizations,
@@ -89,6 +92,15 @@ export class HousekeepingError extends Error {
   constructor(parts: string[]) {
     super(`Parts of housekeeping failed: ${parts.join(', ')}; see the worker's log`);
   }
+}
+
+/** Keys of which a partition took the head get the next one; those without events for as long as events are kept go. */
+async function keepOrderKeys({ pool, settings, log }: MaintenanceDeps): Promise<boolean> {
+  const advanced = await repairOrder(pool, KEYS_PER_STEP);
+  if (advanced > 0) log.warn({ count: advanced }, 'repaired: ordering keys continue after a delivery that is gone');
+  const days = settings.HOOKYARD_EVENT_RETENTION_DAYS;
+  const forgotten = days === 0 ? 0 : await forgetOrderKeys(pool, days, KEYS_PER_STEP);
+  return advanced === KEYS_PER_STEP || forgotten === KEYS_PER_STEP;
 }
 
 /** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */

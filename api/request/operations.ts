@@ -22,6 +22,7 @@ import { filterOperations } from '../resources/processing/filters.ts';
 import { issueOperations } from '../resources/alerts/issues.ts';
 import { metricOperation } from '../resources/organization/metrics.ts';
 import { notificationRecipientOperations } from '../resources/alerts/notification-recipients.ts';
+import { orderKeyOperations } from '../resources/destinations/order-keys.ts';
 import { pauseOperations } from '../resources/routes/pauses.ts';
 import { providerOperation, signSampleOperation, signSourceSampleOperation } from '../resources/sources/providers.ts';
 import { refusalOperation } from '../resources/sources/refusals.ts';
@@ -49,6 +50,7 @@ export const managementOperations: Operation[] = [
   ...routeCircuitOperations,
   routePreviewOperation,
   ...pauseOperations,
+  ...orderKeyOperations,
   deleteDestinationsOperation,
   ...manyRoutesOperations,
   ...secretRotationOperations,

@@ -9,6 +9,7 @@ export const ISSUE_KINDS = [
   'schema_refusing',
   'signature_failing',
   'warehouse_not_writable',
+  'order_blocked',
   'quota_reached',
   'ingest_refused',
   'notification_failing',
@@ -84,6 +85,7 @@ export const issueSubjects = {
   schema: (organizationId: string, routeId: string) => subject(organizationId, 'schema_refusing', { routeId }),
   signature: (organizationId: string, sourceId: string) => subject(organizationId, 'signature_failing', { sourceId }),
   ingest: (organizationId: string, sourceId: string) => subject(organizationId, 'ingest_refused', { sourceId }),
+  order: (organizationId: string, destinationId: string) => subject(organizationId, 'order_blocked', { destinationId }),
   warehouse: (organizationId: string, destinationId: string) =>
     subject(organizationId, 'warehouse_not_writable', { destinationId }),
   notification: (organizationId: string, routeId: string) =>
@@ -101,6 +103,7 @@ export const OPENS_AFTER: Readonly<Record<IssueKind, number>> = {
   schema_refusing: 1,
   signature_failing: FAILURES_IN_A_ROW,
   warehouse_not_writable: FAILURES_IN_A_ROW,
+  order_blocked: 1,
   quota_reached: FAILURES_IN_A_ROW,
   ingest_refused: FAILURES_IN_A_ROW,
   notification_failing: FAILURES_IN_A_ROW,

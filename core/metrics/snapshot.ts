@@ -11,6 +11,10 @@ export interface Figures {
   oldestDueAge?: number;
   retrying?: number;
   held?: number;
+  waitingInOrder?: number;
+  blockedKeys?: number;
+  /** Seconds; 0 when no key is blocked. */
+  oldestBlockedKey?: number;
   circuits?: { open: number; half_open: number };
   /** Open and acknowledged ones; a kind without one is missing. */
   issues?: Partial<Record<IssueKind, number>>;
@@ -24,7 +28,7 @@ export interface Figures {
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',
-    help: 'Waiting deliveries: for their first attempt, a retry, an open circuit breaker or a pause.',
+    help: 'Waiting deliveries: for their first attempt, a retry, an earlier event of their ordering key, an open circuit breaker or a pause.',
   }),
   due: new Gauge({
     name: 'hookyard_deliveries_due',
@@ -41,6 +45,18 @@ export const SNAPSHOT_GAUGES = {
   held: new Gauge({
     name: 'hookyard_deliveries_held',
     help: 'Deliveries held by an open circuit breaker or a pause.',
+  }),
+  waitingInOrder: new Gauge({
+    name: 'hookyard_deliveries_waiting_in_order',
+    help: 'Deliveries waiting for an earlier event of their ordering key.',
+  }),
+  blockedKeys: new Gauge({
+    name: 'hookyard_order_keys_blocked',
+    help: 'Ordering keys blocked by a delivery that has used up its retries.',
+  }),
+  oldestBlockedKey: new Gauge({
+    name: 'hookyard_oldest_blocked_order_key_seconds',
+    help: 'How long the ordering key that was blocked first has been blocked; 0 if none is.',
   }),
   replays: new Gauge({
     name: 'hookyard_replays_running',

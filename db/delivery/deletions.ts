@@ -243,21 +243,26 @@ with recursive ${queuedDestinations('destination')}, gone as (
 select ${WAITING_COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id
   and w.destination_id = g.id limit $1`;
 
-// Held deliveries have no index by destination.
-const HELD = `
-select ${WAITING_COLUMNS} from held_deliveries w
+// These have no index by destination. What waits in order goes first: it would follow its head into the outbox.
+const waitingIn = (table: string) => `
+select ${WAITING_COLUMNS} from ${table} w
 where ctid >= $2::tid and ctid < $3::tid and destination_id <> all($4::text[])
   and not exists (select from destinations t where t.id = w.destination_id) limit $1`;
 
 async function waiting(db: Queryable, most: number, skipped: string[]): Promise<Waiting[]> {
-  const { rows } = await db.query<Waiting>(QUEUED, [most, skipped]);
-  let found = rows;
-  if (found.length > 0) return found;
-  const look = async ({ from, to }: Pages) => {
-    found = (await db.query<Waiting>(HELD, [most, from, to, skipped])).rows;
-    return found.length;
+  let found: Waiting[] = [];
+  const lookIn = (table: string) => {
+    const look = async ({ from, to }: Pages) => {
+      found = (await db.query<Waiting>(waitingIn(table), [most, from, to, skipped])).rows;
+      return found.length;
+    };
+    return throughPages(db, table, LOOKING, look, (count) => count === 0);
   };
-  await throughPages(db, 'held_deliveries', LOOKING, look, (count) => count === 0);
+  await lookIn('ordered_deliveries');
+  if (found.length > 0) return found;
+  found = (await db.query<Waiting>(QUEUED, [most, skipped])).rows;
+  if (found.length > 0) return found;
+  await lookIn('held_deliveries');
   return found;
 }
 

@@ -118,8 +118,8 @@ export async function postponeDelivery(
 }
 
 // Open deliveries are found among millions that have ended without an index for it, which would make recording every
-// attempt more expensive. Each that is not in a file of a warehouse is in one of three small tables: `outbox`,
-// `held_deliveries`, or, if only its workflow continues it, `retrying_deliveries`.
+// attempt more expensive. Each that is not in a file of a warehouse is in one of four small tables: `outbox`,
+// `held_deliveries`, `ordered_deliveries`, or, if only its workflow continues it, `retrying_deliveries`.
 
 // Pages of a table that one statement goes through: some ten thousand rows.
 const LOOKING = new Stride(500);
@@ -161,7 +161,7 @@ export async function endOpen(
   most: number,
   end: (open: OpenDelivery[]) => Promise<boolean>,
 ): Promise<boolean> {
-  for (const table of ['outbox', 'held_deliveries', 'retrying_deliveries']) {
+  for (const table of ['ordered_deliveries', 'outbox', 'held_deliveries', 'retrying_deliveries']) {
     let mayGoOn = true;
     const look = async ({ from, to }: Pages) => {
       const values = [from, to, destinationIds ?? null, eventsBefore ?? null, most];
@@ -189,6 +189,7 @@ select delivery_id as id from (
   select delivery_id from outbox where organization_id = $1
   union select delivery_id from held_deliveries where organization_id = $1
   union select delivery_id from retrying_deliveries where organization_id = $1
+  union select delivery_id from ordered_deliveries where organization_id = $1
   union select d.id from warehouse_batches b join deliveries d on d.destination_id = b.destination_id
           and d.id between b.first_delivery_id and b.last_delivery_id and d.batch_id = b.id and d.status = 'pending'
         where b.organization_id = $1 and b.status in ${UNDER_WAY}
@@ -205,6 +206,7 @@ const COUNT = `
 select ((select count(*) from outbox o where organization_id = $1
            and (resume is null or not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)))
       + (select count(*) from held_deliveries where organization_id = $1)
+      + (select count(*) from ordered_deliveries where organization_id = $1)
       + (select count(*) from retrying_deliveries where organization_id = $1))::float8 as open`;
 
 /** Counts the open deliveries of an organization that are in no file of a warehouse. */

@@ -1,6 +1,8 @@
 // Ordering keys of deliveries (db/schema/13-ordering.sql): who is next, what blocks a key, and what users do about it.
 import type { Queryable } from '../connections/pool.ts';
 import type { OutboxRow } from '../hot-path/claim.ts';
+import { MAY_RECOVER } from '../issues/subjects.ts';
+import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
 import { OPEN, WAKE_RELAYS } from '../sql/rules.ts';
 
 export interface OrderedRow extends OutboxRow {
@@ -54,6 +56,55 @@ export async function endHolds(db: Queryable, most: number): Promise<number> {
   return rows[0]?.ended ?? 0;
 }
 
+/** How long a key is blocked before that is an issue, in minutes. */
+const TOLD_AFTER_MINUTES = 5;
+
+/** When something is to be done for blocked keys, for `db/operations/due.ts`. */
+export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
+export const NEXT_TOLD = `select min(blocked_at) + interval '${TOLD_AFTER_MINUTES} minutes' from order_keys
+  where hold_until is not null and not is_told`;
+// Of issues that are not known to be over.
+const UNBLOCKED_ISSUES = `issues x
+  where x.kind = 'order_blocked' and x.state in ${MAY_RECOVER} and x.recovered_at is null
+    and not exists (select from order_keys k where k.destination_id = x.destination_id and k.hold_until is not null)`;
+export const ANY_UNBLOCKED = `exists (select from ${UNBLOCKED_ISSUES})`;
+
+const TELL = `
+with told as (
+  update order_keys k set is_told = true
+  where (destination_id, key_hash) in (
+    select destination_id, key_hash from order_keys
+    where hold_until is not null and not is_told and blocked_at < now() - interval '${TOLD_AFTER_MINUTES} minutes'
+    order by blocked_at limit $1 for update skip locked)
+  returning k.organization_id, k.destination_id, k.head_id
+)
+select t.organization_id as "organizationId", t.destination_id as "destinationId", t.head_id as "deliveryId",
+       (select event_id from deliveries d where d.id = t.head_id) as "eventId"
+from told t`;
+
+export interface BlockedKey {
+  organizationId: string;
+  destinationId: string;
+  deliveryId: string;
+  eventId: string | null;
+}
+
+/** Keys that have been blocked for some time; each is returned once. */
+export async function takeLongBlocked(db: Queryable, most: number): Promise<BlockedKey[]> {
+  return (await db.query<BlockedKey>(TELL, [most])).rows;
+}
+
+/** Destinations with an issue about blocked keys that have none any more. */
+export async function unblockedDestinations(
+  db: Queryable,
+): Promise<Pick<BlockedKey, 'organizationId' | 'destinationId'>[]> {
+  const { rows } = await db.query<Pick<BlockedKey, 'organizationId' | 'destinationId'>>(
+    `select x.organization_id as "organizationId", x.destination_id as "destinationId" from ${UNBLOCKED_ISSUES}
+     and x.destination_id is not null`,
+  );
+  return rows;
+}
+
 // The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting need a
 // repair, and others get one when something waits there.
 const REPAIR = `
@@ -78,13 +129,20 @@ export async function repairOrder(db: Queryable, most: number): Promise<number> 
   return rows[0]?.advanced ?? 0;
 }
 
+export const ORDER_KEY_STATES = ['blocked', 'waiting', 'delivering', 'idle'] as const;
+
 export interface OrderKeyRow {
+  /** Of the key, 32 hexadecimal digits. */
+  id: string;
   key: string;
-  hash: string;
-  state: 'blocked' | 'waiting' | 'delivering' | 'idle';
+  state: (typeof ORDER_KEY_STATES)[number];
+  /** Null: nothing of the key is open. */
   headDeliveryId: string | null;
+  headSequence: number | null;
   headSince: Date | null;
-  holdUntil: Date | null;
+  blockedSince: Date | null;
+  blockedUntil: Date | null;
+  /** How many wait behind the head, counted up to MOST_COUNTED. */
   waiting: number;
   lastSequence: number;
 }
@@ -92,62 +150,78 @@ export interface OrderKeyRow {
 /** Most deliveries of a key that are counted. */
 export const MOST_COUNTED = 10_000;
 
-const KEY = `
-select k.key, encode(k.key_hash, 'hex') as hash, k.head_id as "headDeliveryId", k.head_since as "headSince",
-       k.hold_until as "holdUntil", k.last_number::float8 as "lastSequence", w.waiting,
+const COLUMNS = `
+select encode(k.key_hash, 'hex') as id, k.key, k.head_id as "headDeliveryId", k.head_since as "headSince",
+       k.head_number::float8 as "headSequence", k.blocked_at as "blockedSince", k.hold_until as "blockedUntil",
+       k.last_number::float8 as "lastSequence", w.waiting,
        case when k.hold_until is not null then 'blocked' when k.head_id is null then 'idle'
-         when w.waiting > 0 then 'waiting' else 'delivering' end as state
-from order_keys k
+         when w.waiting > 0 then 'waiting' else 'delivering' end as state`;
+const COUNTED = `
 cross join lateral (
   select count(*)::int as waiting from (
     select from ordered_deliveries o where o.destination_id = k.destination_id and o.key_hash = k.key_hash
     limit ${MOST_COUNTED}) o
 ) w`;
 
-/**
- * Keys of a destination in the order of their hashes.
- * @param state only these; null: all
- * @param after the hash that the page before ended with; '' for the first page
- */
+/** `waiting`: something waits behind an open delivery. */
+export const ORDER_KEY_FILTERS = ['blocked', 'waiting'] as const;
+
+export interface KeysOf {
+  organizationId: string;
+  destinationId: string;
+}
+
+// From key to key, whatever the number of deliveries that wait in each.
+const WAITING_KEYS = `
+with recursive hop(key_hash) as (
+  (select key_hash from ordered_deliveries where destination_id = $2 and key_hash > $3 order by key_hash limit 1)
+  union all
+  select n.key_hash from hop cross join lateral (
+    select key_hash from ordered_deliveries where destination_id = $2 and key_hash > hop.key_hash order by key_hash limit 1
+  ) n
+)
+select k.* from hop join order_keys k on k.destination_id = $2 and k.key_hash = hop.key_hash
+where k.organization_id = $1 and k.hold_until is null`;
+
+const KEYS = {
+  all: 'select * from order_keys k where k.organization_id = $1 and k.destination_id = $2 and k.key_hash > $3',
+  blocked: `select * from order_keys k
+    where k.organization_id = $1 and k.destination_id = $2 and k.key_hash > $3 and k.hold_until is not null`,
+  waiting: WAITING_KEYS,
+};
+
+/** A part of the ordering keys of a destination, in the order of their ids. @throws PageTooDeepError */
 export async function listOrderKeys(
   db: Queryable,
-  {
-    organizationId,
-    destinationId,
-    state,
-    after,
-    most,
-  }: {
-    organizationId: string;
-    destinationId: string;
-    state: OrderKeyRow['state'] | null;
-    after: string;
-    most: number;
-  },
-): Promise<OrderKeyRow[]> {
-  const { rows } = await db.query<OrderKeyRow>(
-    `select * from (${KEY}
-       where k.organization_id = $1 and k.destination_id = $2 and k.key_hash > decode($4, 'hex')
-         and case $3::text when 'blocked' then k.hold_until is not null when 'idle' then k.head_id is null
-               when 'waiting' then k.head_id is not null and k.hold_until is null
-               when 'delivering' then k.head_id is not null and k.hold_until is null else true end
-       order by k.key_hash) keys
-     where $3::text is null or state = $3 limit $5`,
-    [organizationId, destinationId, state, after, most],
-  );
-  return rows;
+  { organizationId, destinationId }: KeysOf,
+  filter: (typeof ORDER_KEY_FILTERS)[number] | undefined,
+  part: Part,
+) {
+  const { items: keys, ...found } = await readPart<OrderKeyRow>(part, {
+    total: () =>
+      countMatching(db, `from (${KEYS[filter ?? 'all']}) k`, [organizationId, destinationId, Buffer.alloc(0)]),
+    async items(after, limit, offset) {
+      const values = [organizationId, destinationId, Buffer.from(after ?? '', 'hex'), limit, offset];
+      const { rows } = await db.query<OrderKeyRow>(
+        `${COLUMNS} from (${KEYS[filter ?? 'all']} order by key_hash limit $4 offset $5) k ${COUNTED} order by k.key_hash`,
+        values,
+      );
+      return rows;
+    },
+    cursorOf: ({ id }) => id,
+  });
+  return { keys, ...found };
 }
 
 /** @returns null when the destination has no such key */
 export async function findOrderKey(
   db: Queryable,
-  organizationId: string,
-  destinationId: string,
-  hash: string,
+  { organizationId, destinationId }: KeysOf,
+  id: string,
 ): Promise<OrderKeyRow | null> {
   const { rows } = await db.query<OrderKeyRow>(
-    `${KEY} where k.organization_id = $1 and k.destination_id = $2 and k.key_hash = decode($3, 'hex')`,
-    [organizationId, destinationId, hash],
+    `${COLUMNS} from order_keys k ${COUNTED} where k.organization_id = $1 and k.destination_id = $2 and k.key_hash = decode($3, 'hex')`,
+    [organizationId, destinationId, id],
   );
   return rows[0] ?? null;
 }
@@ -164,12 +238,11 @@ select advance_key(destination_id, key_hash, true) from blocked`;
 /** Lets a key go on after a failed delivery that blocks it. @returns false when it does not block it any more */
 export async function skipBlocked(
   db: Queryable,
-  organizationId: string,
-  destinationId: string,
-  hash: string,
+  { organizationId, destinationId }: KeysOf,
+  id: string,
   headId: string,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(SKIP, [organizationId, destinationId, hash, headId]);
+  const { rowCount } = await db.query(SKIP, [organizationId, destinationId, id, headId]);
   return rowCount !== 0;
 }
 
@@ -185,11 +258,10 @@ from released`;
 /** What waits in a key now is delivered in its order, and a failure among it blocks nothing. */
 export async function releaseKey(
   db: Queryable,
-  organizationId: string,
-  destinationId: string,
-  hash: string,
+  { organizationId, destinationId }: KeysOf,
+  id: string,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(RELEASE, [organizationId, destinationId, hash]);
+  const { rowCount } = await db.query(RELEASE, [organizationId, destinationId, id]);
   return rowCount !== 0;
 }
 

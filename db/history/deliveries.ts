@@ -1,7 +1,7 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
 import { isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
-import { firstDeliveryOf, READ_IN_ORDER } from '../sql/rules.ts';
+import { firstDeliveryOf, OPEN, READ_IN_ORDER } from '../sql/rules.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
 import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
@@ -36,6 +36,11 @@ export interface DeliveryRecord {
   lane: Lane | null;
   /** The file it is in, or will be in; null for an HTTP destination, and while it waits for a file. */
   batchId: string | null;
+  /** The beginning of its ordering key, and its number there; null: it is in no order. */
+  orderKey: string | null;
+  sequence: number | null;
+  /** The delivery that is attempted before it; null: it waits for none. */
+  waitsFor: string | null;
 }
 
 const COLUMNS = `
@@ -43,7 +48,11 @@ d.id, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId
 s.name as "sourceName", w.name as "routeName", t.name as "destinationName", d.status,
 d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
 d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt", d.finished_at as "finishedAt",
-d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane, d.batch_id as "batchId"`;
+d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane, d.batch_id as "batchId",
+d.order_key as "orderKey", d.order_number::float8 as sequence,
+case when d.order_number is not null and d.status in ${OPEN} then (
+  select k.head_id from order_keys k
+  where k.destination_id = d.destination_id and k.key_hash = d.order_hash and k.head_id <> d.id) end as "waitsFor"`;
 
 const FROM = `
 from deliveries d join sources s on s.id = d.source_id left join destinations t on t.id = d.destination_id

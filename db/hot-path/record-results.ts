@@ -158,7 +158,7 @@ const LOCK_KEYS = `keys as materialized (
   order by destination_id, key_hash for update
 )`;
 const HOLD_KEYS = `blocking as (
-  update order_keys k set hold_until = now() + make_interval(secs => c.hold_seconds)
+  update order_keys k set hold_until = now() + make_interval(secs => c.hold_seconds), blocked_at = now()
   from changed c
   where k.destination_id = c.destination_id and k.key_hash = c.order_hash and k.head_id = c.id
     and c.delivery_status = 'failed' and c.hold_seconds is not null and c.order_number > coalesce(k.released_to, 0)

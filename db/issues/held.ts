@@ -26,6 +26,7 @@ const HOLDING: Partial<Record<IssueKind, Holding>> = {
   circuit_open: { status: 'failed', condition: 'true' },
   transform_failing: { status: 'failed', condition: 'd.attempt_count = 0' },
   schema_refusing: { status: 'schema_failed', condition: 'true' },
+  order_blocked: { status: 'failed', condition: 'd.order_number is not null' },
   warehouse_not_writable: { status: 'failed', condition: 'true' },
 };
 

@@ -1,6 +1,7 @@
 // What workers find due in the database, all of it in one small statement: the only one that an idle worker repeats.
 // What is due is claimed by statements of its own.
 import type { Queryable } from '../connections/pool.ts';
+import { ANY_UNBLOCKED, NEXT_HOLD_END, NEXT_TOLD } from '../delivery/ordering.ts';
 import { RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
 import { UNSTARTED_FLUSH } from '../warehouse/flushes.ts';
 
@@ -24,6 +25,7 @@ const KINDS = {
   recipients: inMs(`select ask_at from notification_recipients where confirmed_at is null and ask_at < 'infinity'
     order by ask_at limit 1`),
   replays: inMs('select min(due_at) from event_replays'),
+  ordering: `least(${inMs(NEXT_HOLD_END)}, ${inMs(NEXT_TOLD)}, ${now(ANY_UNBLOCKED)})`,
   recovered: `least(${now(RESOLVABLE)}, ${inMs(RECOVERING)})`,
 };
 

@@ -1,7 +1,7 @@
 // The figures of the whole installation, for metrics. One process at a time takes them, with a rest in between that
 // grows with what it took (telemetry/sampler.ts), and writes them to a row that all read.
 //
-// What it costs: the rows of the outbox, of `held_deliveries` and of `retrying_deliveries` are counted, a second of one
+// What it costs: the rows of the outbox, `held_deliveries`, `ordered_deliveries` and `retrying_deliveries` are counted, a second of one
 // core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few rows by an
 // index, or sizes of files, whatever is stored.
 import type { Settings } from '../../core/config/config.ts';
@@ -28,12 +28,15 @@ with queue as (
   ) d
 ), held as (
   select count(*) as held from held_deliveries
+), ordered as (
+  select count(*) as ordered from ordered_deliveries
 ), retrying as (
   select count(*) as retrying from retrying_deliveries
 )
-select (queued + held + retrying)::float8 as waiting, due::float8, held::float8, retrying::float8,
+select (queued + held + ordered + retrying)::float8 as waiting, due::float8, held::float8, retrying::float8,
+       ordered::float8 as "waitingInOrder",
        coalesce(greatest(0, extract(epoch from now() - oldest)), 0)::float8 as "oldestDueAge"
-from queue, held, retrying`;
+from queue, held, ordered, retrying`;
 
 // Each by the index of its files, among all that were ever written. One that fills is made with its first delivery.
 const OLDEST_FILE = `
@@ -50,6 +53,9 @@ const STATEMENTS = [
   `select coalesce(json_object_agg(kind, issues), '{}') as issues from (
      select kind, count(*) as issues from issues where state in ('open', 'acknowledged') group by kind) counted`,
   `select count(*)::float8 as replays from event_replays where due_at is not null`,
+  `select count(*)::float8 as "blockedKeys",
+          coalesce(greatest(0, extract(epoch from now() - min(blocked_at))), 0)::float8 as "oldestBlockedKey"
+   from order_keys where hold_until is not null`,
   OLDEST_FILE,
   `select count(*)::float8 as workers from workers where lane is not null and ${SEEN}`,
   `select pg_database_size(current_database())::float8 as "databaseBytes"`,

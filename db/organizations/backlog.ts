@@ -10,7 +10,7 @@ import { firstRow, inSnapshot, type Pool, type Queryable } from '../connections/
 
 const PAGE_BYTES = 8192;
 // Upper bounds of the rows on a page: a row has 23 bytes of header, 4 of its pointer, and ids of 31 bytes: five in the
-// outbox and in `held_deliveries`, three in `retrying_deliveries`.
+// outbox, in `held_deliveries` and in `ordered_deliveries`, three in `retrying_deliveries`.
 const MAX_ROWS_PER_PAGE = 44;
 const MAX_RETRYING_PER_PAGE = 68;
 
@@ -22,7 +22,7 @@ export interface BacklogBounds {
 }
 
 const BOUNDS = `
-select pg_relation_size('outbox') + pg_relation_size('held_deliveries') as bytes,
+select pg_relation_size('outbox') + pg_relation_size('held_deliveries') + pg_relation_size('ordered_deliveries') as bytes,
        pg_relation_size('retrying_deliveries') as "retryingBytes",
        (select json_agg(distinct jsonb_build_object('plan', plan, 'limits', case when limits ? 'waitingDeliveries' then
           jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
@@ -55,6 +55,8 @@ with counted as (
   union all
   select organization_id, destination_id, count(*) from held_deliveries group by 1, 2
   union all
+  select organization_id, destination_id, count(*) from ordered_deliveries group by 1, 2
+  union all
   select organization_id, destination_id, count(*) from retrying_deliveries group by 1, 2
 ), destination as materialized (
   select organization_id, destination_id, sum(waiting)::bigint as waiting from counted group by 1, 2
@@ -74,8 +76,8 @@ interface WaitingRow extends Pick<Waiting, 'total' | 'destinations'> {
 }
 
 /**
- * Counts the backlog: deliveries without a result of their first attempt, those that a circuit holds, and those that
- * wait for a retry. Less than a second of one core for a million of them, on a busy machine.
+ * Counts the backlog: deliveries without a result of their first attempt, those that a circuit holds, those that
+ * wait in order, and those that wait for a retry. Less than a second of one core for a million of them, on a busy machine.
  */
 export function countWaiting(pool: Pool): Promise<Waiting> {
   return inSnapshot(pool, async (db) => {

@@ -18,12 +18,16 @@ create table order_keys (
   -- Null: nothing of the key is open.
   head_id text collate "C", head_number bigint, head_since timestamptz(3),
   -- The head has failed, and blocks its key until then; null: it does not.
-  hold_until timestamptz(3),
+  hold_until timestamptz(3), blocked_at timestamptz(3),  -- both or none
+  is_told boolean not null default false,  -- whether the block was counted in an issue
   released_to bigint,  -- deliveries up to this number do not block the key when they fail
   last_at timestamptz(3) not null default now(),
   primary key (destination_id, key_hash)
 ) with (fillfactor = 70);
+-- Of blocked keys only, which are few: when the block ends, when it becomes an issue, and whether a destination has one.
 create index order_keys_blocked on order_keys (hold_until) where hold_until is not null;
+create index order_keys_untold on order_keys (blocked_at) where hold_until is not null and not is_told;
+create index order_keys_blocked_at on order_keys (destination_id) where hold_until is not null;
 
 create table ordered_deliveries (
   destination_id text collate "C" not null, key_hash bytea not null, number bigint not null,
@@ -43,7 +47,8 @@ declare
 begin
   if new.replay_of is not null then
     -- The replay of a failed delivery that blocks its key takes its place.
-    update order_keys k set head_id = new.id, head_since = now(), hold_until = null, last_at = now()
+    update order_keys k
+    set head_id = new.id, head_since = now(), hold_until = null, blocked_at = null, is_told = false, last_at = now()
     where destination_id = new.destination_id and key_hash = new.order_hash and head_id = new.replay_of
       and hold_until is not null
     returning * into line;
@@ -100,8 +105,8 @@ begin
     exit when not found or exists (select from deliveries d
       where d.id = next.delivery_id and d.status in ('pending', 'retrying', 'circuit_open'));
   end loop;
-  update order_keys set head_id = next.delivery_id, head_number = next.number, hold_until = null,
-    head_since = case when next.delivery_id is not null then now() end
+  update order_keys set head_id = next.delivery_id, head_number = next.number, hold_until = null, blocked_at = null,
+    is_told = false, head_since = case when next.delivery_id is not null then now() end
   where destination_id = destination and key_hash = hash;
   if next.delivery_id is not null then
     insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
@@ -138,4 +143,6 @@ create trigger deliveries_end_in_order after update of status on deliveries
     and new.status not in ('pending', 'retrying', 'circuit_open'))
   execute function end_in_order();
 create trigger deliveries_deleted_in_order after delete on deliveries
-  for each row when (old.order_number is not null) execute function end_in_order();
+  for each row when (old.order_number is not null
+    and old.status in ('pending', 'retrying', 'circuit_open', 'failed'))
+  execute function end_in_order();

@@ -1,5 +1,6 @@
 // Ordering: events of one key are delivered to a destination one after the other, and nothing else waits for them.
 import { expect } from 'chai';
+import { expectError } from '../support/api-client.ts';
 import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -11,9 +12,9 @@ describe('ordering', () => {
   const { testInstance, records, receiver } = useHookyard();
 
   /** A route in order. @param answers of the receiver, the last one for all further requests */
-  async function inOrder(answers: Answer[], ordering: object = BY_ORDER.ordering, retries = 0) {
+  async function inOrder(answers: (number | Answer)[], ordering: object = BY_ORDER.ordering, retries = 0, delay = 10) {
     const endpoint = receiver.endpoint(...answers);
-    const destination = await records.destination(endpoint.url, { retryPolicy: onceMore(retries) });
+    const destination = await records.destination(endpoint.url, { retryPolicy: onceMore(retries, delay) });
     const source = await records.source();
     const route = await records.route(source.id, [destination.id], { ordering, circuitFailureThreshold: 100 });
     const send = (order: unknown, n: number) => records.accepted(source, JSON.stringify({ order, n }));
@@ -84,15 +85,38 @@ describe('ordering', () => {
     }
   });
 
-  it('goes on when the head is cancelled', async () => {
-    const { send, received, destination } = await inOrder([503, 200], BY_ORDER.ordering, 5);
+  it('goes on when the head is cancelled, and says meanwhile what the next one waits for', async () => {
+    const { endpoint, send, received } = await inOrder([503, 200], BY_ORDER.ordering, 5, 60_000);
     const first = await send('a', 1);
-    await until('the first attempt', async () => (await records.deliveries(first))[0]?.attemptCount === 1);
+    await until('the first attempt', async () => (await records.deliveries(first))[0]?.status === 'retrying');
     const second = await send('a', 2);
     const [head] = await records.deliveries(first);
+    const [next] = await records.deliveries(second);
+    expect(next).to.include({ status: 'pending', orderKey: 'a', sequence: 2, waitsFor: head?.id });
+    expectError(await testInstance.client.request('POST', `/api/deliveries/${next?.id}/retry`), 409, 'INVALID_STATE');
     await testInstance.client.post(`/api/deliveries/${head?.id}/cancel`, {});
     await records.eventWith('delivered', second);
     expect(received()).to.deep.equal([1, 2]);
-    expect(destination.id).to.be.a('string');
+    expect(endpoint.requests).to.have.length(2);
+  });
+
+  it('lists keys, skips a delivery that blocks its key, and releases what waits in it', async () => {
+    const { destination, send, received } = await inOrder([500, 200, 500, 500, 200]);
+    const keys = `/api/destinations/${destination.id}/order-keys`;
+    await records.eventWith('failed', await send('a', 1));
+    const second = await send('a', 2);
+    const { data } = await testInstance.client.get<{ data: { id: string }[] }>(`${keys}?state=blocked`);
+    expect(data).to.have.length(1);
+    const [blocked] = data;
+    expect(blocked).to.include({ key: 'a', state: 'blocked', headSequence: 1, waiting: 1, lastSequence: 2 });
+    const skipped = await testInstance.client.post(`${keys}/a/skip`, {});
+    expect(skipped.id).to.equal(blocked?.id);
+    await records.eventWith('delivered', second);
+    await records.eventWith('failed', await send('a', 3));
+    const waiting = [await send('a', 4), await send('a', 5)];
+    await testInstance.client.post(`${keys}/${blocked?.id}/release`, {});
+    await records.eventWith('failed', waiting[0] ?? '');
+    await records.eventWith('delivered', waiting[1] ?? '');
+    expect(received()).to.deep.equal([1, 2, 3, 4, 5]);
   });
 });

@@ -132,6 +132,9 @@ export const deliveryOperations: Operation[] = [
           `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches shows when it is written`,
         );
       }
+      if (delivery.waitsFor !== null) {
+        throw invalidState(delivery, `it waits for ${delivery.waitsFor}, an earlier event of its ordering key`);
+      }
       if (delivery.status === 'pending') {
         throw invalidState(
           delivery,

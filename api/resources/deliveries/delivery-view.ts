@@ -98,6 +98,17 @@ const deliveryMembers = {
     'Why the delivery is held. Null if not `circuit_open`.',
   ),
   batchId: withExample(idOf('bat').nullable(), null, 'The warehouse batch that contains the delivery. Null if none.'),
+  orderKey: withExample(
+    text('cus_1042').nullable(),
+    null,
+    'The ordering key, up to 64 characters. Null if the route has no ordering.',
+  ),
+  sequence: withExample(count.nullable(), null, 'The sequence number within the ordering key. Null if there is none.'),
+  waitsFor: withExample(
+    idOf('dlv').nullable(),
+    null,
+    'The earlier delivery of the ordering key that must be accepted or end first. Null if none.',
+  ),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()
     .describe('The workflow of the delivery in the Temporal UI. Null if none.'),

@@ -10,6 +10,7 @@ export const KINDS: Record<Kind, string> = {
   transform_failing: 'Transform failing',
   schema_refusing: 'Schema mismatch',
   signature_failing: 'Signature verification failing',
+  order_blocked: 'Ordering key blocked',
   warehouse_not_writable: 'Warehouse not writable',
   quota_reached: 'Limit reached',
   ingest_refused: 'Webhooks refused',

@@ -1,0 +1,116 @@
+// Ordering keys of a destination: what waits behind what, and how a blocked key goes on.
+import { z } from 'zod';
+import { orderKeyOf } from '../../../core/delivery/ordering.ts';
+import { openError, ownWords } from '../../../core/text/error-summary.ts';
+import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
+import {
+  findOrderKey,
+  type KeysOf,
+  listOrderKeys,
+  MOST_COUNTED,
+  ORDER_KEY_FILTERS,
+  ORDER_KEY_STATES,
+  type OrderKeyRow,
+  releaseKey,
+  skipBlocked,
+} from '../../../db/delivery/ordering.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { conflict, notFound } from '../../request/errors.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { choiceParam, partAnswer, partOf, partParams } from '../../request/query.ts';
+import { findDestination } from '../records.ts';
+import { component, count, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
+
+const IS_ID = /^[0-9a-f]{32}$/;
+
+const orderKey = component('OrderKey', {
+  id: text('5f0c8a52e1b94c37a0d6f2b84e91c7d3'),
+  key: text('cus_1042', 'The ordering key, up to 64 characters; the ID of the route for events without a key.'),
+  state: withExample(
+    z.enum(ORDER_KEY_STATES),
+    'blocked',
+    '`blocked`: a delivery has used up its retries. `waiting`: deliveries wait for an earlier one. `delivering`: one delivery is open. `idle`: none is.',
+  ),
+  headDeliveryId: idOf('dlv').nullable().describe('The delivery that the others wait for. Null if `idle`.'),
+  headSequence: count.nullable(),
+  headSince: timestamp.nullable(),
+  blockedSince: timestamp.nullable(),
+  blockedUntil: timestamp.nullable().describe('When the next delivery is attempted, whatever became of the first.'),
+  waiting: withExample(count, 12, `The number of waiting deliveries, counted up to ${MOST_COUNTED}.`),
+  lastSequence: withExample(count, 57, 'The sequence number of the latest event.'),
+});
+
+const base = '/api/destinations/{id}/order-keys';
+const common = { tag: 'Destinations', idOf: ['dst'] } as const;
+
+export const orderKeyOperations: Operation[] = [
+  operation('listOrderKeys', 'get', base, {
+    ...common,
+    summary: "List a destination's ordering keys",
+    description: 'Ordering is set on routes. `state` finds what is blocked or waits.',
+    query: z.object({ ...partParams, state: choiceParam(ORDER_KEY_FILTERS) }),
+    answer: { description: 'One page, in the order of their IDs.', schema: partOfList(orderKey) },
+    async run(ctx, deps, { query }) {
+      const part = partOf(ctx, query, (cursor) => IS_ID.test(cursor));
+      const { keys, ...found } = await listOrderKeys(deps.pool, await keysOf(ctx, deps), query.state, part);
+      return partAnswer(keys, found, query);
+    },
+  }),
+  operation('getOrderKey', 'get', `${base}/{key}`, {
+    ...common,
+    summary: 'Get an ordering key',
+    description: '`key` is the ID or the key itself.',
+    answer: { description: 'The ordering key.', schema: orderKey },
+    run: async (ctx, deps) => requireKey(ctx, deps, await keysOf(ctx, deps)),
+  }),
+  operation('skipOrderKey', 'post', `${base}/{key}/skip`, {
+    ...common,
+    summary: 'Skip the first delivery of an ordering key',
+    description: 'The next delivery is attempted. A delivery that is still open is cancelled.',
+    answer: { description: 'The ordering key.', schema: orderKey },
+    errors: { 409: ['INVALID_STATE'] },
+    async run(ctx, deps) {
+      const keys = await keysOf(ctx, deps);
+      const { id, key, state, headDeliveryId } = await requireKey(ctx, deps, keys);
+      if (headDeliveryId === null) throw conflict(`The ordering key ${key} has no open delivery to skip`);
+      if (state === 'blocked') await skipBlocked(deps.pool, keys, id, headDeliveryId);
+      else await cancel(deps, keys.organizationId, headDeliveryId);
+      return requireKey(ctx, deps, keys);
+    },
+  }),
+  operation('releaseOrderKey', 'post', `${base}/{key}/release`, {
+    ...common,
+    summary: 'Release an ordering key',
+    description: 'What waits now is delivered in order, and deliveries that fail do not block the key.',
+    answer: { description: 'The ordering key.', schema: orderKey },
+    async run(ctx, deps) {
+      const keys = await keysOf(ctx, deps);
+      await releaseKey(deps.pool, keys, (await requireKey(ctx, deps, keys)).id);
+      return requireKey(ctx, deps, keys);
+    },
+  }),
+];
+
+async function keysOf(ctx: Context, deps: ApiDeps): Promise<KeysOf> {
+  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  return { organizationId: organizationId(ctx), destinationId: id };
+}
+
+/** By its id, or by the key as the event has it. @throws ApiError 404 */
+async function requireKey(ctx: Context, { pool }: ApiDeps, keys: KeysOf): Promise<OrderKeyRow> {
+  const named = param(ctx, 'key');
+  const ids = [IS_ID.test(named) ? named : undefined, orderKeyOf([named])?.hash];
+  for (const id of ids) {
+    const found = id === undefined ? null : await findOrderKey(pool, keys, id);
+    if (found) return found;
+  }
+  throw notFound('ordering key', named);
+}
+
+async function cancel(deps: ApiDeps, organization: string, deliveryId: string): Promise<void> {
+  const reason = openError(ownWords`Skipped by a user`);
+  const selection = { organizationId: organization, deliveryIds: [deliveryId], reason };
+  const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
+  deps.signals.cancelAll(cancelled);
+}
