@@ -65,7 +65,7 @@ describe('first attempts of the express lane', () => {
   /** As the relay does with a row that it claims again and again. */
   async function runOften(row: OutboxRow, times: number): Promise<void> {
     for (let time = 1; time <= times; time += 1) {
-      express.run(row, policy);
+      void express.run(row, policy);
       await until('the end of it', () => !express.isRunning(row.deliveryId));
     }
   }
@@ -113,7 +113,7 @@ describe('first attempts of the express lane', () => {
       asked.resolve();
       return turn.promise;
     };
-    express.run(row, policy);
+    void express.run(row, policy);
     await asked.promise;
     expect({ attempts, starts, running: express.isRunning(row.deliveryId) }).to.deep.equal({
       attempts: 1,
@@ -146,7 +146,7 @@ describe('first attempts of the express lane', () => {
     };
     const share = await actingFor(row.organizationId, () => pool.connect());
     try {
-      express.run(row, policy);
+      void express.run(row, policy);
       await until('the attempt to begin', () => attempts === 1);
       await pool.query('select 2');
       expect(answered, 'before its organization gives a connection back').to.equal(false);
