@@ -9,6 +9,7 @@ import { measureDeliver } from './deliver.ts';
 import { fleetPostgres, measureFleet } from './fleet.ts';
 import { measureLists } from './lists.ts';
 import { measureNeighbours } from './neighbours/index.ts';
+import { measureOrdered } from './ordered.ts';
 import { measureRecovery } from './recovery.ts';
 import { measureStatements } from './statements.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
@@ -22,6 +23,7 @@ type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promis
 
 const benches: Record<string, Bench> = {
   deliver: measureDeliver,
+  ordered: measureOrdered,
   neighbours: measureNeighbours,
   recovery: measureRecovery,
   fleet: measureFleet,

@@ -40,7 +40,6 @@ import { forgetBatches } from '../../db/warehouse/batches.ts';
 
 // How long one round merges old statistics; after an upgrade it has months to catch up with.
 const TALLY_MS = 5000;
-const KEYS_PER_STEP = 1000;
 
 export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
@@ -96,11 +95,11 @@ export class HousekeepingError extends Error {
 
 /** Keys of which a partition took the head get the next one; those without events for as long as events are kept go. */
 async function keepOrderKeys({ pool, settings, log }: MaintenanceDeps): Promise<boolean> {
-  const advanced = await repairOrder(pool, KEYS_PER_STEP);
+  const advanced = await repairOrder(pool);
   if (advanced > 0) log.warn({ count: advanced }, 'repaired: ordering keys continue after a delivery that is gone');
   const days = settings.HOOKYARD_EVENT_RETENTION_DAYS;
-  const forgotten = days === 0 ? 0 : await forgetOrderKeys(pool, days, KEYS_PER_STEP);
-  return advanced === KEYS_PER_STEP || forgotten === KEYS_PER_STEP;
+  if (days > 0) await forgetOrderKeys(pool, days);
+  return false;
 }
 
 /** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */

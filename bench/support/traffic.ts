@@ -83,7 +83,7 @@ export function createSender(webhookUrls: string | string[], secret: string, bod
     const sentAt = performance.now();
     const { statusCode: status, body: answer } = await pool.request({
       method: 'POST',
-      path: target?.pathname ?? '',
+      path: target === undefined ? '' : target.pathname + target.search,
       headers: { 'content-type': 'application/json', 'x-github-event': 'push', 'x-hub-signature-256': signature },
       body,
     });

@@ -46,6 +46,29 @@ export const destinations: Resource = {
     },
     ...pauseRows('destination'),
     {
+      operation: 'listOrderKeys',
+      name: 'order-keys',
+      about: 'list the ordering keys of a destination: what is blocked or waits',
+      columns: {
+        ...{ key: 'key', state: 'state', waiting: 'waiting', 'first delivery': 'headDeliveryId', since: 'headSince' },
+        'blocked until': 'blockedUntil',
+        id: 'id',
+      },
+    },
+    { operation: 'getOrderKey', name: 'order-key', about: 'show an ordering key, by the key or its ID' },
+    {
+      operation: 'skipOrderKey',
+      name: 'skip-order-key',
+      about: 'skip the first delivery of an ordering key: cancel it if it is open, and go on with the next one',
+      done: 'The first delivery of {key} was skipped; {waiting} wait',
+    },
+    {
+      operation: 'releaseOrderKey',
+      name: 'release-order-key',
+      about: 'deliver what waits in an ordering key; deliveries that fail do not block it',
+      done: '{key} was released; {waiting} wait',
+    },
+    {
       operation: 'deleteDestination',
       about:
         'delete a destination and remove it from all routes; keep its history; list routes that have no destination left',

@@ -1,46 +1,11 @@
 // Ordering keys of deliveries (db/schema/13-ordering.sql): who is next, what blocks a key, and what users do about it.
 import type { Queryable } from '../connections/pool.ts';
-import type { OutboxRow } from '../hot-path/claim.ts';
-import { MAY_RECOVER } from '../issues/subjects.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
+import { sweep } from '../sql/ranges.ts';
 import { OPEN, WAKE_RELAYS } from '../sql/rules.ts';
 
-export interface OrderedRow extends OutboxRow {
-  orderHash: Buffer;
-  number: number;
-}
-
-const FOLLOWERS = `
-select w.delivery_id as "deliveryId", w.destination_id as "destinationId", w.organization_id as "organizationId",
-       w.event_id as "eventId", w.source_id as "sourceId", w.route_id as "routeId", w.priority,
-       w.failover_of as "failoverOf", null as resume, null as "blockedBy", w.key_hash as "orderHash",
-       w.number::float8 as number
-from unnest($1::text[], $2::bytea[], $3::bigint[]) as k(destination_id, key_hash, after)
-cross join lateral (
-  select * from ordered_deliveries o
-  where o.destination_id = k.destination_id and o.key_hash = k.key_hash and o.number > k.after
-  order by o.number limit $4
-) w
-order by w.number`;
-
-/** The deliveries that wait in ordering keys, the next one of each first. @param after only later numbers than this */
-export async function waitingInOrder(
-  db: Queryable,
-  keys: { destinationId: string; orderHash: Buffer; after: number }[],
-  most: number,
-): Promise<OrderedRow[]> {
-  const { rows } = await db.query<OrderedRow>({
-    name: 'waiting-in-order',
-    text: FOLLOWERS,
-    values: [
-      keys.map(({ destinationId }) => destinationId),
-      keys.map(({ orderHash }) => orderHash),
-      keys.map(({ after }) => after),
-      most,
-    ],
-  });
-  return rows;
-}
+/** When a key stops being blocked, for `db/operations/due.ts`. */
+export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
 
 // A delivery that failed stops blocking its key when its time is over.
 const END_HOLDS = `
@@ -56,77 +21,47 @@ export async function endHolds(db: Queryable, most: number): Promise<number> {
   return rows[0]?.ended ?? 0;
 }
 
-/** How long a key is blocked before that is an issue, in minutes. */
-const TOLD_AFTER_MINUTES = 5;
-
-/** When something is to be done for blocked keys, for `db/operations/due.ts`. */
-export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
-export const NEXT_TOLD = `select min(blocked_at) + interval '${TOLD_AFTER_MINUTES} minutes' from order_keys
-  where hold_until is not null and not is_told`;
-// Of issues that are not known to be over.
-const UNBLOCKED_ISSUES = `issues x
-  where x.kind = 'order_blocked' and x.state in ${MAY_RECOVER} and x.recovered_at is null
-    and not exists (select from order_keys k where k.destination_id = x.destination_id and k.hold_until is not null)`;
-export const ANY_UNBLOCKED = `exists (select from ${UNBLOCKED_ISSUES})`;
-
-const TELL = `
-with told as (
-  update order_keys k set is_told = true
-  where (destination_id, key_hash) in (
-    select destination_id, key_hash from order_keys
-    where hold_until is not null and not is_told and blocked_at < now() - interval '${TOLD_AFTER_MINUTES} minutes'
-    order by blocked_at limit $1 for update skip locked)
-  returning k.organization_id, k.destination_id, k.head_id
-)
-select t.organization_id as "organizationId", t.destination_id as "destinationId", t.head_id as "deliveryId",
-       (select event_id from deliveries d where d.id = t.head_id) as "eventId"
-from told t`;
-
-export interface BlockedKey {
-  organizationId: string;
-  destinationId: string;
-  deliveryId: string;
-  eventId: string | null;
-}
-
-/** Keys that have been blocked for some time; each is returned once. */
-export async function takeLongBlocked(db: Queryable, most: number): Promise<BlockedKey[]> {
-  return (await db.query<BlockedKey>(TELL, [most])).rows;
-}
-
-/** Destinations with an issue about blocked keys that have none any more. */
-export async function unblockedDestinations(
-  db: Queryable,
-): Promise<Pick<BlockedKey, 'organizationId' | 'destinationId'>[]> {
-  const { rows } = await db.query<Pick<BlockedKey, 'organizationId' | 'destinationId'>>(
-    `select x.organization_id as "organizationId", x.destination_id as "destinationId" from ${UNBLOCKED_ISSUES}
-     and x.destination_id is not null`,
-  );
-  return rows;
-}
-
 // The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting need a
 // repair, and others get one when something waits there.
 const REPAIR = `
-with recursive key(destination_id, key_hash) as (
-  (select destination_id, key_hash from ordered_deliveries order by destination_id, key_hash limit 1)
+with recursive key(destination_id, key_hash, number) as (
+  (select destination_id, key_hash, 1 from ordered_deliveries
+   where (destination_id, key_hash) > ($1, decode($2, 'hex')) order by destination_id, key_hash limit 1)
   union all
-  select n.destination_id, n.key_hash from key k cross join lateral (
+  select n.destination_id, n.key_hash, k.number + 1 from key k cross join lateral (
     select destination_id, key_hash from ordered_deliveries w
     where (w.destination_id, w.key_hash) > (k.destination_id, k.key_hash) order by destination_id, key_hash limit 1) n
+  where k.number < $3
+), page as materialized (
+  select * from key
 ), stuck as materialized (
-  select o.destination_id, o.key_hash from key k
+  select o.destination_id, o.key_hash from page k
   join order_keys o on o.destination_id = k.destination_id and o.key_hash = k.key_hash
   left join deliveries d on d.id = o.head_id
-  where case when o.hold_until is null then d.id is null or d.status not in ${OPEN} else d.id is null end
-  order by o.destination_id, o.key_hash limit $1 for update of o skip locked
+  where d.id is null or (o.hold_until is null and d.status not in ${OPEN})
+  order by o.destination_id, o.key_hash for update of o skip locked
+), advanced as materialized (
+  select advance_key(destination_id, key_hash, true) from stuck
 )
-select count(advance_key(destination_id, key_hash, true))::int as advanced from stuck`;
+select destination_id as "destinationId", encode(key_hash, 'hex') as hash, (select count(*) from advanced)::int as advanced
+from page order by number desc limit 1`;
+
+const KEYS_PER_PAGE = 500;
 
 /** Keys whose head is gone get the next one. @returns how many */
-export async function repairOrder(db: Queryable, most: number): Promise<number> {
-  const { rows } = await db.query<{ advanced: number }>(REPAIR, [most]);
-  return rows[0]?.advanced ?? 0;
+export async function repairOrder(db: Queryable): Promise<number> {
+  let repaired = 0;
+  for (let after = { destinationId: '', hash: '' }; ; ) {
+    const { rows } = await db.query<{ destinationId: string; hash: string; advanced: number }>(REPAIR, [
+      after.destinationId,
+      after.hash,
+      KEYS_PER_PAGE,
+    ]);
+    const [last] = rows;
+    if (last === undefined) return repaired;
+    repaired += last.advanced;
+    after = last;
+  }
 }
 
 export const ORDER_KEY_STATES = ['blocked', 'waiting', 'delivering', 'idle'] as const;
@@ -265,13 +200,7 @@ export async function releaseKey(
   return rowCount !== 0;
 }
 
-/** Forgets keys of which nothing is open, and that got nothing since a time. @returns how many */
-export async function forgetOrderKeys(db: Queryable, days: number, most: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from order_keys where ctid = any(array(
-       select ctid from order_keys where head_id is null and last_at < now() - make_interval(days => $1)
-       limit $2 for update skip locked))`,
-    [days, most],
-  );
-  return rowCount ?? 0;
+/** Forgets keys of which nothing is open, and that got nothing for so many days. */
+export async function forgetOrderKeys(db: Queryable, days: number): Promise<void> {
+  await sweep(db, 'order_keys', 'head_id is null and last_at < now() - make_interval(days => $3)', [days]);
 }

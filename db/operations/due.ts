@@ -1,7 +1,8 @@
 // What workers find due in the database, all of it in one small statement: the only one that an idle worker repeats.
 // What is due is claimed by statements of its own.
 import type { Queryable } from '../connections/pool.ts';
-import { ANY_UNBLOCKED, NEXT_HOLD_END, NEXT_TOLD } from '../delivery/ordering.ts';
+import { NEXT_HOLD_END } from '../delivery/ordering.ts';
+import { ANY_UNBLOCKED, NEXT_TOLD } from '../issues/blocked-keys.ts';
 import { RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
 import { UNSTARTED_FLUSH } from '../warehouse/flushes.ts';
 

@@ -34,6 +34,7 @@ describe('the verdict on an attempt', () => {
     expect(verdictOf(refused, null, 1000, NOW)).to.deep.equal({
       status: 'failed',
       error: REFUSED,
+      exhausted: false,
     });
   });
 
@@ -43,7 +44,7 @@ describe('the verdict on an attempt', () => {
 
   it('fails the last attempt', () => {
     const timeout: Answer = { kind: 'error', ...TIMED_OUT, retryable: true };
-    expect(verdictOf(timeout, null, null, NOW)).to.deep.equal({ status: 'failed', error: TIMED_OUT });
+    expect(verdictOf(timeout, null, null, NOW)).to.deep.equal({ status: 'failed', error: TIMED_OUT, exhausted: true });
     expect(verdictOf(response(500), null, null, NOW).status).to.equal('failed');
   });
 

@@ -1,7 +1,8 @@
 // Ordering keys that a failed delivery blocks: the block ends after its time, and after some minutes it is an issue.
 import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { endHolds, takeLongBlocked, unblockedDestinations } from '../../db/delivery/ordering.ts';
+import { endHolds } from '../../db/delivery/ordering.ts';
+import { takeLongBlocked, unblockedDestinations } from '../../db/issues/blocked-keys.ts';
 import type { DuePart } from './due.ts';
 
 const EVERY_MS = 1000;

@@ -5,8 +5,8 @@
 // event that is not accepted, when nothing waits, or when the relay may not start another one; the rest is claimed later.
 import type { OrderedAttempt } from '../../activities/attempt/index.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type OrderedRow, waitingInOrder } from '../../db/delivery/ordering.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
+import { type OrderedRow, waitingInOrder } from '../../db/hot-path/waiting-in-order.ts';
 import { type InFlight, shardOfRow } from './in-flight.ts';
 
 // Rows that are read at a time. Until the first answer of the destination, one statement reads those of all keys that

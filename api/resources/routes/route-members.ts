@@ -148,6 +148,13 @@ export const routeMembers = membersOf<Route>()({
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
   ...pauseMembers,
+  warnings: computed(
+    withExample(
+      z.array(text('An outage uses up the retries before the circuit breaker opens')),
+      [],
+      'Settings that work against each other.',
+    ),
+  ),
   source: computed(named('src', 'Orders')),
   destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),
   transform: computed(named('tfm', 'To XML').nullable()),

@@ -1,6 +1,7 @@
 // Makes routes and changes them, under the lock of their source, with the records that they refer to.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
+import { payloadDays } from '../../../core/config/payload-days.ts';
 import { addressesUnder } from '../../../core/http/installation-addresses.ts';
 import { type IdPrefix, isId, newId } from '../../../core/text/ids.ts';
 import { Destination, Filter, Route, Schema, Source, Transform } from '../../../db/records/entities.ts';
@@ -14,6 +15,8 @@ import * as field from '../fields.ts';
 import type { RouteReference } from '../processing/named-records.ts';
 import { changedMembers, findRoute, requireNoVersion, requireWanted } from '../records.ts';
 import { oneFilter, routeDefaults, type RouteInput, type updateRouteSchema } from './route-members.ts';
+
+const DAY_SECONDS = 86_400;
 
 /** @throws ApiError 400, 409 DUPLICATE_ROUTE, 429 */
 export async function makeRoute(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
@@ -37,6 +40,7 @@ async function add(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteIn
     id,
     organizationId: organizationId(ctx),
   });
+  requireHold(deps, created);
   await requireReferences(em, created);
   await checkDestinations(em, deps, created);
   await checkDuplicate(em, created);
@@ -81,6 +85,7 @@ async function replace(ctx: Context, deps: ApiDeps, em: EntityManager, id: strin
   requireWanted(ctx, 'route', stored);
   if (stored.sourceId !== sourceId) throw unchangeableSource();
   em.assign(stored, changedMembers(stored, { ...routeDefaults, ...oneFilter(field.sent(members)) }));
+  requireHold(deps, stored);
   await requireReferences(em, stored);
   await checkDestinations(em, deps, stored);
   await checkDuplicate(em, stored);
@@ -109,6 +114,7 @@ export async function changeRoute(
     const stored = await findRoute(transaction, id, 'lock');
     requireWanted(ctx, 'route', stored);
     transaction.assign(stored, oneFilter(field.sent(patch)));
+    requireHold(deps, patch);
     await requireReferences(transaction, patch);
     const { destinationIds, failoverDestinationIds, allowOwnAddress } = patch;
     if (destinationIds || failoverDestinationIds || allowOwnAddress === false) {
@@ -150,6 +156,14 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
       );
   }
   refuseOwnAddress(deps, route, found);
+}
+
+/** A key is not blocked for longer than payloads are kept: then nothing could be delivered any more. */
+function requireHold({ settings }: ApiDeps, { ordering }: Pick<Partial<Route>, 'ordering'>): void {
+  const days = payloadDays(settings);
+  if (!ordering || days === null || ordering.holdSeconds <= days * DAY_SECONDS) return;
+  const most = `${days * DAY_SECONDS}, the time for which payloads are kept (HOOKYARD_PAYLOAD_RETENTION_DAYS)`;
+  throw invalid('ordering.holdSeconds', `must be at most ${most}`);
 }
 
 async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {

@@ -174,7 +174,7 @@ async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
   const ids = routes.map((route) => route.id);
   const [sources, destinations, references, totals, circuits, pauses, withheld] = await Promise.all([
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
-    em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
+    em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name', 'retryPolicy'] }),
     referenceNames(em, routes),
     ingestTotals(deps.pool, organization, 'route', ids),
     circuitStates(deps.pool, ids),
@@ -183,6 +183,7 @@ async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
   for (const [id, name] of references) names.set(id, name);
+  const retries = new Map(destinations.map(({ id, retryPolicy }) => [id, retryPolicy.maxRetries]));
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
   return routes.map((route, index) =>
@@ -190,6 +191,7 @@ async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
       circuitState: circuits.get(route.id) ?? 'closed',
       ...showPause(pauses.get(route.id)),
       withheldEmails: withheld[index] ?? [],
+      warnings: warningsOf(route, retries),
       source: expand(route.sourceId),
       destinations: route.destinationIds.map(expand),
       transform: expandIfAny(route.transformId),
@@ -199,4 +201,17 @@ async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
       lastEventAt: totals.get(route.id).lastEventAt,
     }),
   );
+}
+
+/** With ordering, each failed delivery blocks its key, so an outage should open the circuit breaker first. */
+function warningsOf(
+  { ordering, destinationIds, circuitFailureThreshold }: Route,
+  retries: Map<string, number>,
+): string[] {
+  if (!ordering || ordering.onExhausted !== 'hold') return [];
+  const fewest = Math.min(...destinationIds.map((id) => retries.get(id) ?? Number.POSITIVE_INFINITY));
+  if (circuitFailureThreshold <= fewest) return [];
+  return [
+    `circuitFailureThreshold (${circuitFailureThreshold}) is above maxRetries (${fewest}): an outage uses up the retries, and blocks ordering keys, before the circuit breaker opens`,
+  ];
 }

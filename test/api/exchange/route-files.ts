@@ -67,6 +67,7 @@ export const plain = {
   isActive: true,
   notifyOnFailure: false,
   notifyOnSuccess: false,
+  ordering: null,
   notifyOnRecovery: false,
   notifyEmails: null,
   failureThreshold: 5,

@@ -1,0 +1,51 @@
+// Ordering keys that have been blocked for some time (db/schema/13-ordering.sql): they open an issue of their destination.
+import type { Queryable } from '../connections/pool.ts';
+import { MAY_RECOVER } from './subjects.ts';
+
+/** How long a key is blocked before that is an issue, in minutes. */
+const TOLD_AFTER_MINUTES = 5;
+
+/** When something is to be told about blocked keys, for `db/operations/due.ts`. */
+export const NEXT_TOLD = `select min(blocked_at) + interval '${TOLD_AFTER_MINUTES} minutes' from order_keys
+  where hold_until is not null and not is_told`;
+// Of issues that are not known to be over.
+const UNBLOCKED_ISSUES = `issues x
+  where x.kind = 'order_blocked' and x.state in ${MAY_RECOVER} and x.recovered_at is null
+    and not exists (select from order_keys k where k.destination_id = x.destination_id and k.hold_until is not null)`;
+export const ANY_UNBLOCKED = `exists (select from ${UNBLOCKED_ISSUES})`;
+
+const TELL = `
+with told as (
+  update order_keys k set is_told = true
+  where (destination_id, key_hash) in (
+    select destination_id, key_hash from order_keys
+    where hold_until is not null and not is_told and blocked_at < now() - interval '${TOLD_AFTER_MINUTES} minutes'
+    order by blocked_at limit $1 for update skip locked)
+  returning k.organization_id, k.destination_id, k.head_id
+)
+select t.organization_id as "organizationId", t.destination_id as "destinationId", t.head_id as "deliveryId",
+       (select event_id from deliveries d where d.id = t.head_id) as "eventId"
+from told t`;
+
+export interface BlockedKey {
+  organizationId: string;
+  destinationId: string;
+  deliveryId: string;
+  eventId: string | null;
+}
+
+/** Keys that have been blocked for some time; each is returned once. */
+export async function takeLongBlocked(db: Queryable, most: number): Promise<BlockedKey[]> {
+  return (await db.query<BlockedKey>(TELL, [most])).rows;
+}
+
+/** Destinations with an issue about blocked keys that have none any more. */
+export async function unblockedDestinations(
+  db: Queryable,
+): Promise<Pick<BlockedKey, 'organizationId' | 'destinationId'>[]> {
+  const { rows } = await db.query<Pick<BlockedKey, 'organizationId' | 'destinationId'>>(
+    `select x.organization_id as "organizationId", x.destination_id as "destinationId" from ${UNBLOCKED_ISSUES}
+     and x.destination_id is not null`,
+  );
+  return rows;
+}
