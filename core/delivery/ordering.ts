@@ -25,14 +25,6 @@ export interface OrderKey {
   text: string;
 }
 
-/** Where a delivery stands in its key. */
-export interface OrderPlace {
-  hash: Buffer;
-  key: string;
-  /** From 1, without gaps. */
-  number: number;
-}
-
 const MOST_CHARACTERS = 64;
 const HASH_BYTES = 16;
 

@@ -208,7 +208,7 @@ function warningsOf(
   { ordering, destinationIds, circuitFailureThreshold }: Route,
   retries: Map<string, number>,
 ): string[] {
-  if (!ordering || ordering.onExhausted !== 'hold') return [];
+  if (ordering?.onExhausted !== 'hold') return [];
   const fewest = Math.min(...destinationIds.map((id) => retries.get(id) ?? Number.POSITIVE_INFINITY));
   if (circuitFailureThreshold <= fewest) return [];
   return [
