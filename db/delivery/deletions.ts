@@ -5,6 +5,7 @@ import { countRemoved } from '../ledger/entries.ts';
 import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
 import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
 import { cancelDeliveries, DESTINATION_DELETED, endOpen } from './delivery-commands.ts';
+import { dropWaiting } from './ordering.ts';
 
 const COUNT_REMOVED = `
 with gone as (
@@ -321,6 +322,11 @@ async function forget(db: Queryable, rows: Waiting[]): Promise<void> {
       rows.map(({ priority }) => priority),
       ids,
     ],
+  );
+  await dropWaiting(
+    db,
+    rows.map(({ destinationId }) => destinationId),
+    ids,
   );
   await db.query(
     unhold('(select * from unnest($1::text[], $2::text[], $3::text[]) as gone(route_id, destination_id, id))'),

@@ -1,7 +1,7 @@
 // Ordering keys of deliveries (db/schema/13-ordering.sql): who is next, what blocks a key, and what users do about it.
 import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
-import { sweep } from '../sql/ranges.ts';
+import { Stride, sweep, throughPages } from '../sql/ranges.ts';
 import { OPEN, WAKE_RELAYS } from '../sql/rules.ts';
 
 /** When a key stops being blocked, for `db/operations/due.ts`. */
@@ -77,27 +77,17 @@ export interface OrderKeyRow {
   headSince: Date | null;
   blockedSince: Date | null;
   blockedUntil: Date | null;
-  /** How many wait behind the head, counted up to MOST_COUNTED. */
+  /** How many wait behind the head. */
   waiting: number;
   lastSequence: number;
 }
 
-/** Most deliveries of a key that are counted. */
-export const MOST_COUNTED = 10_000;
-
 const COLUMNS = `
 select encode(k.key_hash, 'hex') as id, k.key, k.head_id as "headDeliveryId", k.head_since as "headSince",
        k.head_number::float8 as "headSequence", k.blocked_at as "blockedSince", k.hold_until as "blockedUntil",
-       k.last_number::float8 as "lastSequence", w.waiting,
+       k.last_number::float8 as "lastSequence", k.waiting,
        case when k.hold_until is not null then 'blocked' when k.head_id is null then 'idle'
-         when w.waiting > 0 then 'waiting' else 'delivering' end as state`;
-const COUNTED = `
-cross join lateral (
-  select count(*)::int as waiting from (
-    select from ordered_deliveries o where o.destination_id = k.destination_id and o.key_hash = k.key_hash
-    limit ${MOST_COUNTED}) o
-) w`;
-
+         when k.waiting > 0 then 'waiting' else 'delivering' end as state`;
 /** `waiting`: something waits behind an open delivery. */
 export const ORDER_KEY_FILTERS = ['blocked', 'waiting'] as const;
 
@@ -138,7 +128,7 @@ export async function listOrderKeys(
     async items(after, limit, offset) {
       const values = [organizationId, destinationId, Buffer.from(after ?? '', 'hex'), limit, offset];
       const { rows } = await db.query<OrderKeyRow>(
-        `${COLUMNS} from (${KEYS[filter ?? 'all']} order by key_hash limit $4 offset $5) k ${COUNTED} order by k.key_hash`,
+        `${COLUMNS} from (${KEYS[filter ?? 'all']} order by key_hash limit $4 offset $5) k order by k.key_hash`,
         values,
       );
       return rows;
@@ -155,7 +145,7 @@ export async function findOrderKey(
   id: string,
 ): Promise<OrderKeyRow | null> {
   const { rows } = await db.query<OrderKeyRow>(
-    `${COLUMNS} from order_keys k ${COUNTED} where k.organization_id = $1 and k.destination_id = $2 and k.key_hash = decode($3, 'hex')`,
+    `${COLUMNS} from order_keys k where k.organization_id = $1 and k.destination_id = $2 and k.key_hash = decode($3, 'hex')`,
     [organizationId, destinationId, id],
   );
   return rows[0] ?? null;
@@ -198,6 +188,31 @@ export async function releaseKey(
 ): Promise<boolean> {
   const { rowCount } = await db.query(RELEASE, [organizationId, destinationId, id]);
   return rowCount !== 0;
+}
+
+const DROP = (condition: string) => `
+with gone as (
+  delete from ordered_deliveries where ${condition} returning destination_id, key_hash
+)
+update order_keys k set waiting = k.waiting - g.count
+from (select destination_id, key_hash, count(*)::int as count from gone group by 1, 2) g
+where k.destination_id = g.destination_id and k.key_hash = g.key_hash`;
+
+const WAITING = new Stride(5000);
+
+/** Removes what waits in order for deliveries of events before this one, which are gone or go with their partition. */
+export async function dropWaitingBefore(db: Queryable, eventId: string): Promise<void> {
+  await throughPages(db, 'ordered_deliveries', WAITING, ({ from, to }) =>
+    db.query(DROP('ctid >= $1::tid and ctid < $2::tid and event_id < $3'), [from, to, eventId]),
+  );
+}
+
+/** Removes these, which have no open delivery, from what waits in order. */
+export async function dropWaiting(db: Queryable, destinationIds: string[], deliveryIds: string[]): Promise<void> {
+  await db.query(DROP('destination_id = any($1::text[]) and delivery_id = any($2::text[])'), [
+    destinationIds,
+    deliveryIds,
+  ]);
 }
 
 /** Forgets keys of which nothing is open, and that got nothing for so many days. */

@@ -3,6 +3,7 @@
 // (activities/maintenance/background-steps.ts).
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
+import { dropWaitingBefore } from '../delivery/ordering.ts';
 import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';
 import { removeDeliveries } from '../delivery/deletions.ts';
 import { bisectRefused, Stride, sweep } from '../sql/ranges.ts';
@@ -105,8 +106,8 @@ export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<
  */
 export async function removeWaitingBefore(pool: Pool, day: number): Promise<void> {
   const { event, delivery } = floors(day);
-  for (const table of ['ordered_deliveries', 'outbox', 'held_deliveries'])
-    await sweep(pool, table, 'event_id < $3', [event]);
+  await dropWaitingBefore(pool, event);
+  for (const table of ['outbox', 'held_deliveries']) await sweep(pool, table, 'event_id < $3', [event]);
   // Dropping a partition fires no trigger. A delivery that stays open gets its row again at its next attempt.
   await sweep(pool, 'retrying_deliveries', 'delivery_id < $3', [delivery]);
 }

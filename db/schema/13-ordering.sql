@@ -15,6 +15,7 @@ alter table outbox add column order_hash bytea;
 create table order_keys (
   destination_id text collate "C" not null, key_hash bytea not null, organization_id text collate "C" not null,
   key text not null, last_number bigint not null,
+  waiting integer not null default 0,  -- its rows in ordered_deliveries
   -- Null: nothing of the key is open.
   head_id text collate "C", head_number bigint, head_since timestamptz(3),
   -- The head has failed, and blocks its key until then; null: it does not.
@@ -62,7 +63,8 @@ begin
   values (new.destination_id, new.order_hash, new.organization_id, new.order_key, 1, new.id, 1, now())
   on conflict (destination_id, key_hash) do update
     set last_number = k.last_number + 1, last_at = now(), head_id = coalesce(k.head_id, excluded.head_id),
-        head_number = coalesce(k.head_number, k.last_number + 1), head_since = coalesce(k.head_since, now())
+        head_number = coalesce(k.head_number, k.last_number + 1), head_since = coalesce(k.head_since, now()),
+        waiting = k.waiting + (k.head_id is not null)::int
   returning * into line;
   new.order_number := line.last_number;
   if line.head_id <> new.id then
@@ -94,6 +96,7 @@ create trigger outbox_head before insert on outbox
 create function advance_key(destination text, hash bytea, wakes boolean) returns text language plpgsql volatile as $$
 declare
   next ordered_deliveries;
+  taken integer := 0;
 begin
   loop
     delete from ordered_deliveries w
@@ -101,11 +104,12 @@ begin
       select number from ordered_deliveries where destination_id = destination and key_hash = hash
       order by number limit 1)
     returning * into next;
+    taken := taken + found::int;
     -- One that has ended in the same statement, or whose partition was dropped, is passed over.
     exit when not found or exists (select from deliveries d
       where d.id = next.delivery_id and d.status in ('pending', 'retrying', 'circuit_open'));
   end loop;
-  update order_keys set head_id = next.delivery_id, head_number = next.number, hold_until = null, blocked_at = null,
+  update order_keys set waiting = waiting - taken, head_id = next.delivery_id, head_number = next.number, hold_until = null, blocked_at = null,
     is_told = false, head_since = case when next.delivery_id is not null then now() end
   where destination_id = destination and key_hash = hash;
   if next.delivery_id is not null then
@@ -124,12 +128,21 @@ create function end_in_order() returns trigger language plpgsql volatile as $$
 declare
   line order_keys;
 begin
+  -- Mostly nothing waits. Rows of this table alone are asked, so that it is right after a wait for the lock too.
+  update order_keys set head_id = null, head_number = null, head_since = null
+  where destination_id = old.destination_id and key_hash = old.order_hash and head_id = old.id and waiting = 0
+    and hold_until is null;
+  if found then return null; end if;
   select * into line from order_keys
   where destination_id = old.destination_id and key_hash = old.order_hash for update;
   if line.head_id is distinct from old.id then
     delete from ordered_deliveries
     where destination_id = old.destination_id and key_hash = old.order_hash and number = old.order_number
       and delivery_id = old.id;
+    if found then
+      update order_keys set waiting = waiting - 1
+      where destination_id = old.destination_id and key_hash = old.order_hash;
+    end if;
     return null;
   end if;
   if tg_op = 'UPDATE' and new.status = 'failed' and line.hold_until is not null then return null; end if;

@@ -13,6 +13,10 @@ export interface Webhook {
   wanted: boolean;
   /** When its first try began, `performance.now()` ms. */
   sentAt: number;
+  /** Of its route, if that delivers in order. */
+  key: string;
+  /** The same clock; null: not acknowledged. */
+  acknowledgedAt: number | null;
   /** Null: not acknowledged. */
   eventId: string | null;
 }
@@ -43,6 +47,7 @@ export class Ledger {
     const other = this.acknowledged.get(eventId);
     if (other !== undefined && other !== webhook) this.twice.push(eventId);
     webhook.eventId = eventId;
+    webhook.acknowledgedAt ??= performance.now();
     this.acknowledged.set(eventId, webhook);
     this.latestAcknowledged = Math.max(this.latestAcknowledged, webhook.sentAt);
   }

@@ -43,6 +43,8 @@ const KINDS = {
   // The receiver that is cut most often, behind a circuit that opens at the first sign of it.
   outage: { route: { circuitFailureThreshold: 2, circuitCooldownSeconds: 3, circuitProbeSuccessThreshold: 2 } },
   limited: { destination: { rateLimitPerMinute: 120 } },
+  // Retries outlast the faults, so nothing of it may be overtaken.
+  ordered: { route: { ordering: { key: 'payload.key' } } },
   filtered: { route: { filterConditions: [{ field: 'payload.wanted', operator: 'equals', value: true }] } },
 } as const satisfies Record<string, Kind>;
 

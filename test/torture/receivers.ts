@@ -8,6 +8,8 @@ export interface Arrival {
   deliveryId: string;
   attempt: number;
   body: string;
+  /** Within its ordering key; NaN without one. */
+  sequence: number;
 }
 
 export interface ReceiverOptions {
@@ -62,7 +64,8 @@ export async function startReceiver({ name, status, latency, onArrival }: Receiv
     response.writeHead(code).end('ok');
     if (code !== 200) return;
     const [eventId, deliveryId] = [headers['x-hookyard-event-id'], headers['x-hookyard-delivery-id']].map(String);
-    const arrival = { eventId: eventId ?? '', deliveryId: deliveryId ?? '', attempt, body };
+    const sequence = Number(headers['x-hookyard-sequence']);
+    const arrival = { eventId: eventId ?? '', deliveryId: deliveryId ?? '', attempt, body, sequence };
     arrivals.push(arrival);
     onArrival(arrival, receiver);
   }

@@ -14,6 +14,8 @@ const LONGEST_REPEAT_MS = 2000;
 /** Webhooks that are not acknowledged yet; while there are so many, no new ones are made. */
 const MOST_OPEN = 300;
 const WANTED_SHARE = 0.5;
+/** Of the ordering keys of a route. */
+const KEYS = 100;
 
 export interface LoadOptions {
   /** Where the APIs listen. */
@@ -108,16 +110,20 @@ export function startLoad({ urls, pipes, ledger, rate, seed }: LoadOptions): Loa
   };
 }
 
+const keyOf = (seed: number, number: number): string => `key ${Math.floor(chanceOf(seed, number, -2) * KEYS)}`;
+
 function newWebhook(number: number, pipe: Pipe, seed: number): Webhook {
   const wanted = pipe.kind !== 'filtered' || chanceOf(seed, number, -1) < WANTED_SHARE;
   return {
     number,
     pipe,
     // A few hundred bytes, none like another.
-    body: JSON.stringify({ number, wanted, text: `${number} `.repeat(40) }),
+    body: JSON.stringify({ number, wanted, key: keyOf(seed, number), text: `${number} `.repeat(40) }),
     idempotencyKey: `torture-${number}`,
     wanted,
     sentAt: performance.now(),
+    key: keyOf(seed, number),
+    acknowledgedAt: null,
     eventId: null,
   };
 }

@@ -7,7 +7,6 @@ import {
   findOrderKey,
   type KeysOf,
   listOrderKeys,
-  MOST_COUNTED,
   ORDER_KEY_FILTERS,
   ORDER_KEY_STATES,
   type OrderKeyRow,
@@ -37,7 +36,7 @@ const orderKey = component('OrderKey', {
   headSince: timestamp.nullable(),
   blockedSince: timestamp.nullable(),
   blockedUntil: timestamp.nullable().describe('When the next delivery is attempted, whatever became of the first.'),
-  waiting: withExample(count, 12, `The number of waiting deliveries, counted up to ${MOST_COUNTED}.`),
+  waiting: withExample(count, 12, 'The number of deliveries behind the first one.'),
   lastSequence: withExample(count, 57, 'The sequence number of the latest event.'),
 });
 

@@ -52,6 +52,7 @@ export async function judgeArrivals(pool: Pool, pipes: Pipe[], ledger: Ledger): 
       'events that nobody was told of',
       [...stored].filter((id) => !ledger.acknowledged.has(id)),
     ),
+    ...problems('wrong', 'events that were overtaken by a later one of their ordering key', overtaken(pipes, ledger)),
     ...problems('wrong', 'requests that are not what was sent', strangers(pipes, ledger, deliveries.byId)),
   ];
   return result;
@@ -98,6 +99,32 @@ function strangers(pipes: Pipe[], ledger: Ledger, deliveries: Map<string, Delive
           first === deliveryId &&
           ledger.acknowledged.get(eventId)?.body === body;
         if (!fits) found.push(`${deliveryId} of ${eventId} at ${receiver.name}`);
+      }
+    }
+  }
+  return found;
+}
+
+/**
+ * Events whose first arrival came after that of a later one of their key. Later is what has a higher sequence number; and
+ * what was sent after the response to the other has one.
+ */
+function overtaken(pipes: Pipe[], ledger: Ledger): string[] {
+  const found: string[] = [];
+  for (const { receivers } of pipes.filter(({ kind }) => kind === 'ordered')) {
+    const arrivals = [...receivers.values()].flatMap((receiver) => receiver.arrivals);
+    const first = new Map<string, Arrival>();
+    for (const arrival of arrivals) if (!first.has(arrival.eventId)) first.set(arrival.eventId, arrival);
+    const known = [...first.values()].flatMap(({ eventId, sequence }) => {
+      const webhook = ledger.acknowledged.get(eventId);
+      return webhook ? [{ eventId, sequence, webhook }] : [];
+    });
+    for (const ofKey of Map.groupBy(known, ({ webhook }) => webhook.key).values()) {
+      for (const [at, { sequence, eventId, webhook }] of ofKey.entries()) {
+        if (sequence <= (ofKey[at - 1]?.sequence ?? 0)) found.push(`${eventId} (${webhook.key}, ${sequence})`);
+        const isAhead = ({ webhook: other, sequence: its }: (typeof ofKey)[number]) =>
+          (other.acknowledgedAt ?? Number.POSITIVE_INFINITY) < webhook.sentAt && its > sequence;
+        if (ofKey.some(isAhead)) found.push(`${eventId} (${webhook.key}, sent after what it precedes)`);
       }
     }
   }
