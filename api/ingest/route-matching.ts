@@ -169,7 +169,7 @@ function gatesOf(source: SourceRouting): string {
     const { schema, filter, orderKey } = gate.definition;
     if (schema !== null) schemas.set(schema.id, schema.whole);
     if (filter !== null) filters.set(filter.id, filter.whole);
-    gates.push({ schemaId: schema?.id ?? null, filterId: filter?.id ?? null, orderKey });
+    gates.push({ schemaId: schema?.id ?? null, filterId: filter?.id ?? null, orderKey: orderKey ?? null });
   }
   // They are JSON already, megabytes of it at times.
   const text = `{"schemas":${objectOf(schemas)},"filters":${objectOf(filters)},"gates":${JSON.stringify(gates)}}`;

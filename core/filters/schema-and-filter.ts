@@ -42,8 +42,8 @@ export interface GateDefinition<
 > {
   schema: Schema | null;
   filter: Filter | null;
-  /** The field of the ordering key; null: none is to be read. */
-  orderKey: string | null;
+  /** The field of the ordering key; null or none: none is to be read. */
+  orderKey?: string | null;
 }
 
 export interface GatedRequest extends FilteredRequest {
@@ -69,7 +69,7 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
 
   constructor(definition: GateDefinition<Schema, Filter>) {
     this.definition = definition;
-    this.#orderKey = definition.orderKey === null ? null : fieldReader(definition.orderKey);
+    this.#orderKey = definition.orderKey == null ? null : fieldReader(definition.orderKey);
   }
 
   /** @throws BudgetError */

@@ -24,7 +24,7 @@ import {
   required,
   updateShape,
 } from '../table.ts';
-import { component, count, flag, idOf, named, text, timestamp, withExample } from '../values.ts';
+import { component, count, flag, idOf, named, text, timestamp, warnings, withExample } from '../values.ts';
 
 const MAX_DESTINATIONS_PER_ROUTE = 50;
 const MAX_FAILOVERS = 3;
@@ -148,13 +148,7 @@ export const routeMembers = membersOf<Route>()({
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
   ...pauseMembers,
-  warnings: computed(
-    withExample(
-      z.array(text('An outage uses up the retries before the circuit breaker opens')),
-      [],
-      'Settings that work against each other.',
-    ),
-  ),
+  warnings: computed(warnings),
   source: computed(named('src', 'Orders')),
   destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),
   transform: computed(named('tfm', 'To XML').nullable()),

@@ -142,6 +142,10 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     <>Check the error of the last file on {the(issue, 'destination')}.</>,
     'Fix the bucket, credentials or permissions. Check with “Write test file”. Waiting files are written automatically.',
   ],
+  order_blocked: (issue) => [
+    seeSample(issue, 'Check the error of the delivery that blocks its ordering key'),
+    <>Fix {the(issue, 'destination')}, then retry the issue: the delivery takes its old place.</>,
+  ],
   quota_reached: () => [
     <>
       Check your usage: <Link to="/usage">Usage</Link>.
