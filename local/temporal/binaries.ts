@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { cacheFolder, fillOnce } from '../../core/config/cache-folder.ts';
-import { errorCode, type Log, oneLine, phase, StartupError } from '../errors.ts';
+import { errorCode, type Log, oneLine, phase, seconds, StartupError } from '../errors.ts';
 import { buildWithGo } from './go-build.ts';
 
 const configFolder = join(import.meta.dirname, '..', '..', 'temporal-config');
@@ -129,10 +129,9 @@ async function fill(product: Product, folder: string, options: BinariesOptions):
   const { log, signal } = options;
   const what = `${product.title} ${product.version}`;
   log(`${what} is not on this machine yet; downloading its release archive`);
-  const unreachable = await phase(log, `looked for the release archive of ${what}`, () =>
-    downloadArchive(product.archive, folder, { base: options.downloadUrl, signal, log }),
-  );
-  if (unreachable === undefined) return;
+  const began = performance.now();
+  const unreachable = await downloadArchive(product.archive, folder, { base: options.downloadUrl, signal, log });
+  if (unreachable === undefined) return log(`installed ${what} (${seconds(performance.now() - began)})`);
   log(
     `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, once, which takes a few minutes`,
   );
