@@ -275,4 +275,33 @@ describe('Routes', () => {
       expect(result.message).to.be.a('string').that.is.not.empty;
     });
   });
+
+  it('takes an ordering, and warns when an outage would use up the retries before the circuit breaker opens', async () => {
+    const route = await freshRoute({ ordering: { key: 'payload.order.id' } });
+    const full = { key: 'payload.order.id', missingKey: 'unordered', onExhausted: 'hold', holdSeconds: 86_400 };
+    expect(route).to.deep.include({ ordering: full, warnings: [] });
+    const path = `/api/routes/${route.id}`;
+    const { warnings } = await organization.api.patch<{ warnings: string[] }>(path, { circuitFailureThreshold: 6 });
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.include('circuitFailureThreshold (6) is above maxRetries (5)');
+    expect(await organization.api.patch(path, { ordering: { key: null, onExhausted: 'continue' } })).to.deep.include({
+      ordering: { ...full, key: null, onExhausted: 'continue' },
+      warnings: [],
+    });
+    expect(await organization.api.patch(path, { ordering: null })).to.include({ ordering: null });
+  });
+
+  it('refuses an ordering that cannot be used', async () => {
+    const { id } = await freshRoute();
+    const wrong: [object, string][] = [
+      [{}, 'ordering.key'],
+      [{ key: 'payload..id' }, 'ordering.key'],
+      [{ key: 'payload.id', missingKey: 'drop' }, 'ordering.missingKey'],
+      [{ key: 'payload.id', holdSeconds: 0 }, 'ordering.holdSeconds'],
+      // Payloads are kept for 30 days.
+      [{ key: 'payload.id', holdSeconds: 31 * 86_400 }, 'ordering.holdSeconds'],
+    ];
+    for (const [ordering, member] of wrong)
+      expectInvalid(await organization.api.request('PATCH', `/api/routes/${id}`, { ordering }), member);
+  });
 });

@@ -119,4 +119,49 @@ describe('ordering', () => {
     await records.eventWith('delivered', waiting[1] ?? '');
     expect(received()).to.deep.equal([1, 2, 3, 4, 5]);
   });
+
+  it('delivers events without the key in no order, or together under the route', async () => {
+    for (const [missingKey, waits] of [
+      ['unordered', false],
+      ['together', true],
+    ] as const) {
+      const gate = Promise.withResolvers<void>();
+      const { endpoint, route, send } = await inOrder([{ after: gate.promise }, 200], {
+        key: 'payload.order',
+        missingKey,
+      });
+      const first = await send(undefined, 1);
+      await until('the first to be sent', () => endpoint.waiting === 1);
+      const second = await send(null, 2);
+      if (waits) expect((await records.deliveries(second))[0]).to.include({ orderKey: route.id, sequence: 2 });
+      else await records.eventWith('delivered', second);
+      gate.resolve();
+      for (const id of [first, second]) await records.eventWith('delivered', id);
+    }
+  });
+
+  it('reads the key of a payload that is too large for the event loop, too', async () => {
+    const { source, endpoint, sequences } = await inOrder([200]);
+    const body = (n: number) => JSON.stringify({ padding: 'x'.repeat(2_000_000), order: 'large', n });
+    for (const n of [1, 2]) await records.eventWith('delivered', await records.accepted(source, body(n)));
+    expect(sequences()).to.deep.equal(['1', '2']);
+    expect(endpoint.requests[0]?.headers['x-hookyard-order-key']).to.equal('large');
+  });
+
+  it('joins the order of a failover destination, and goes on at the first one', async () => {
+    const [bad, backup] = [receiver.endpoint(500, 200), receiver.endpoint(200)];
+    const [first, second] = await Promise.all(
+      [bad, backup].map(({ url }) => records.destination(url, { retryPolicy: onceMore(3) })),
+    );
+    const source = await records.source();
+    await records.route(source.id, [first?.id ?? ''], {
+      ...BY_ORDER,
+      failoverDestinationIds: [second?.id],
+      failoverAfterAttempts: 1,
+    });
+    for (const n of [1, 2])
+      await records.eventWith('delivered', await records.accepted(source, JSON.stringify({ order: 'a', n })));
+    expect(backup.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1']);
+    expect(bad.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1', '2']);
+  });
 });

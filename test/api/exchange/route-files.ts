@@ -49,6 +49,7 @@ export const everything = {
   circuitFailureThreshold: 9,
   circuitProbeSuccessThreshold: 4,
   expectedResponse: { statusCodes: [200, 202], bodyContains: 'ok' },
+  ordering: { key: 'payload.order.id', missingKey: 'together', onExhausted: 'continue', holdSeconds: 3600 },
   allowOwnAddress: true,
 };
 /** What an item without settings is exported as. */
