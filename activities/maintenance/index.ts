@@ -97,8 +97,7 @@ export class HousekeepingError extends Error {
 async function keepOrderKeys({ pool, settings, log }: MaintenanceDeps): Promise<boolean> {
   const advanced = await repairOrder(pool);
   if (advanced > 0) log.warn({ count: advanced }, 'repaired: ordering keys continue after a delivery that is gone');
-  const days = settings.HOOKYARD_EVENT_RETENTION_DAYS;
-  if (days > 0) await forgetOrderKeys(pool, days);
+  await forgetOrderKeys(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS || null);
   return false;
 }
 

@@ -215,7 +215,13 @@ export async function dropWaiting(db: Queryable, destinationIds: string[], deliv
   ]);
 }
 
-/** Forgets keys of which nothing is open, and that got nothing for so many days. */
-export async function forgetOrderKeys(db: Queryable, days: number): Promise<void> {
-  await sweep(db, 'order_keys', 'head_id is null and last_at < now() - make_interval(days => $3)', [days]);
+const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => $3)
+  or not exists (select from destinations t where t.id = destination_id))`;
+
+/**
+ * Forgets keys of which nothing is open, and that got nothing for so many days, or whose destination was deleted.
+ * @param days null: no number is too many
+ */
+export async function forgetOrderKeys(db: Queryable, days: number | null): Promise<void> {
+  await sweep(db, 'order_keys', FORGOTTEN, [days]);
 }

@@ -17,6 +17,7 @@ interface Waiting {
   retrying: number;
   held: number;
   inFiles: number;
+  inOrder: number;
   suspended: number;
   /** When the oldest of those that are due, and not suspended, was made. */
   oldestDueAt: Date | null;
@@ -59,28 +60,30 @@ export interface InstallationStatus {
 const WAITING = `
 with counted as (
   select organization_id, count(*) filter (where destination_id < ${FIRST_WAREHOUSE}) as due,
-         count(*) filter (where destination_id >= ${FIRST_WAREHOUSE}) as in_files, 0 as retrying, 0 as held,
+         count(*) filter (where destination_id >= ${FIRST_WAREHOUSE}) as in_files, 0 as retrying, 0 as held, 0 as in_order,
          min(delivery_id) filter (where resume is null and destination_id < ${FIRST_WAREHOUSE}) as oldest
   from outbox group by 1
   union all
-  select organization_id, 0, 0, count(*), 0, null from retrying_deliveries group by 1
+  select organization_id, 0, 0, count(*), 0, 0, null from retrying_deliveries group by 1
   union all
-  select organization_id, 0, 0, 0, count(*), null from held_deliveries group by 1
+  select organization_id, 0, 0, 0, count(*), 0, null from held_deliveries group by 1
+  union all
+  select organization_id, 0, 0, 0, 0, count(*), null from ordered_deliveries group by 1
 ), circuit as (
   select organization_id, count(*) as open from circuits where state <> 'closed' group by 1
 ), of_organization as materialized (
   select o.id, o.slug, o.suspended_at is not null as "isSuspended", sum(c.due)::float8 as due,
          sum(c.in_files)::float8 as "inFiles", sum(c.retrying)::float8 as retrying, sum(c.held)::float8 as held,
-         min(c.oldest) as oldest
+         sum(c.in_order)::float8 as "inOrder",         min(c.oldest) as oldest
   from counted c join organizations o on o.id = c.organization_id group by o.id
 )
 select coalesce(sum(due), 0) as due, coalesce(sum("inFiles"), 0) as "inFiles", coalesce(sum(retrying), 0) as retrying,
-       coalesce(sum(held), 0) as held, coalesce(sum(due) filter (where "isSuspended"), 0) as suspended,
+       coalesce(sum(held), 0) as held, coalesce(sum("inOrder"), 0) as "inOrder", coalesce(sum(due) filter (where "isSuspended"), 0) as suspended,
        min(oldest) filter (where not "isSuspended") as oldest,
        (select coalesce(json_agg(w), '[]') from (
           select w.*, coalesce(c.open, 0) as "openCircuits"
           from of_organization w left join circuit c on c.organization_id = w.id
-          order by w.due + w.held + w.retrying + w."inFiles" desc, w.id limit ${MOST_ORGANIZATIONS}
+          order by w.due + w.held + w.retrying + w."inFiles" + w."inOrder" desc, w.id limit ${MOST_ORGANIZATIONS}
         ) w) as organizations
 from of_organization`;
 

@@ -83,12 +83,22 @@ describe('The status of the installation', () => {
     await until('the deliveries to be counted', async () => (await status()).backlog.due === 4);
     const found = await status('?organizations=true');
     const { oldestDueAt, oldestDueSeconds, ...backlog } = found.backlog;
-    expect(backlog).to.deep.equal({ due: 4, retrying: 2, held: 1, inFiles: 0, suspended: 1 });
+    expect(backlog).to.deep.equal({ due: 4, retrying: 2, held: 1, inFiles: 0, inOrder: 0, suspended: 1 });
     expect(Date.parse(oldestDueAt ?? '')).to.be.within(began, Date.now());
     expect(oldestDueSeconds).to.be.a('number').and.to.be.within(0, 120);
     expect(found.circuits).to.deep.equal({ open: 1, halfOpen: 0 });
     expect(found.organizations?.map(({ oldestDueAt: _at, ...each }) => each)).to.deep.equal([
-      { id: busy.id, slug: busy.slug, isSuspended: false, due: 3, retrying: 2, held: 1, inFiles: 0, openCircuits: 1 },
+      {
+        id: busy.id,
+        slug: busy.slug,
+        isSuspended: false,
+        due: 3,
+        retrying: 2,
+        held: 1,
+        inFiles: 0,
+        inOrder: 0,
+        openCircuits: 1,
+      },
       {
         id: suspended.id,
         slug: suspended.slug,
@@ -97,6 +107,7 @@ describe('The status of the installation', () => {
         retrying: 0,
         held: 0,
         inFiles: 0,
+        inOrder: 0,
         openCircuits: 0,
       },
     ]);

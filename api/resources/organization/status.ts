@@ -31,6 +31,7 @@ const waiting = {
   retrying: count.describe('Deliveries that wait for a retry.'),
   held: count.describe('Deliveries held by an open circuit breaker or a pause.'),
   inFiles: count.describe('Deliveries that wait for a warehouse batch.'),
+  inOrder: count.describe('Deliveries that wait for an earlier event of their ordering key.'),
   oldestDueAt: timestamp.nullable().describe('When the oldest delivery in `due` was created.'),
 };
 
