@@ -10,9 +10,9 @@ export type Tone = 'ok' | 'info' | 'warn' | 'bad' | 'none';
 
 const TONES: Record<Exclude<Tone, 'none'>, string> = {
   ok: 'delivered success written resolved closed healthy completed enabled active done ok',
-  info: 'pending acknowledged running uploading frozen collecting',
-  warn: 'retrying circuit_open half_open partial paused degraded',
-  bad: 'failed schema_failed filter_failed open failing refused',
+  info: 'pending acknowledged running uploading frozen collecting delivering',
+  warn: 'retrying circuit_open half_open partial paused degraded waiting',
+  bad: 'failed schema_failed filter_failed open failing refused blocked',
 };
 const toneByStatus = new Map(
   Object.entries(TONES).flatMap(([tone, names]) => names.split(' ').map((name) => [name, tone as Tone])),

@@ -1,5 +1,6 @@
 // What the status of a delivery means, and what comes next.
 import type { Delivery } from '@hookyard/client';
+import { plain } from '../format.ts';
 
 type Status = Delivery['status'];
 
@@ -22,6 +23,10 @@ const LANES: Record<NonNullable<Delivery['lane']>, true> = { workflow: true, exp
 export const LANE_NAMES = Object.keys(LANES) as (keyof typeof LANES)[];
 
 export const STATUS_NAMES = Object.keys(STATUSES) as Status[];
+
+/** Of one that `waitsFor` another. */
+export const waitingText = ({ orderKey, routeId }: Pick<Delivery, 'orderKey' | 'routeId'>): string =>
+  `Waiting for an earlier event ${orderKey === routeId ? 'of the route' : `with the key ${plain(orderKey ?? '')}`}`;
 
 /** Those that have not ended. */
 export const isOpen = (status: Status): boolean => ['pending', 'retrying', 'circuit_open'].includes(status);

@@ -13,10 +13,10 @@ import { Failed } from '../../components/Failed.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Headers, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
-import { durationText, plain, plural } from '../../format.ts';
+import { countText, durationText, plain, plural } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
-import { isOpen, STATUSES } from '../../words/deliveries.ts';
+import { isOpen, STATUSES, waitingText } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
 import { Chain } from './Chain.tsx';
 
@@ -41,6 +41,13 @@ export function DeliveryPage() {
         ['Event', <Id key="event" of={delivery.eventId} />],
         ['Destination', <Name key="destination" {...delivery.destination} />],
         delivery.route && ['Route', <Name key="route" {...delivery.route} />],
+        delivery.orderKey !== null && [
+          'Ordering key',
+          <PageLink key="order" to={`/destinations/${delivery.destinationId}`} search={{ tab: 'ordering-keys' }}>
+            {delivery.orderKey === delivery.routeId ? 'All events of the route' : <bdi>{plain(delivery.orderKey)}</bdi>}
+          </PageLink>,
+        ],
+        delivery.sequence !== null && ['Sequence', countText(delivery.sequence)],
         ['Created', <Time key="created" at={delivery.createdAt} exact />],
         delivery.nextAttemptAt && ['Next attempt', <Time key="next" at={delivery.nextAttemptAt} />],
         delivery.finishedAt && ['Finished', <Time key="finished" at={delivery.finishedAt} exact />],
@@ -70,7 +77,14 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
   return (
     <>
       {delivery.status === 'circuit_open' && <Held delivery={delivery} />}
-      {delivery.status !== 'delivered' && delivery.status !== 'circuit_open' && (
+      {delivery.waitsFor !== null && (
+        <Callout tone="warn" title={waitingText(delivery)}>
+          <div>
+            Attempted when <Id of={delivery.waitsFor} /> is accepted or has ended.
+          </div>
+        </Callout>
+      )}
+      {!['delivered', 'circuit_open'].includes(delivery.status) && delivery.waitsFor === null && (
         <Callout
           tone={isOpen(delivery.status) ? 'warn' : toneOf(delivery.status) === 'bad' ? 'bad' : 'info'}
           title={plain(delivery.error ?? STATUSES[delivery.status])}
@@ -227,7 +241,7 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
   return <p className="small quiet">{parts.join(' · ')}</p>;
 }
 
-function Actions({ delivery: { id, status } }: { delivery: DeliveryWithAttempts }) {
+function Actions({ delivery: { id, status, waitsFor } }: { delivery: DeliveryWithAttempts }) {
   const mayWrite = useMay('deliveries:write');
   const navigate = useNavigate();
   const [running, setRunning] = useState<string | null>(null);
@@ -259,7 +273,7 @@ function Actions({ delivery: { id, status } }: { delivery: DeliveryWithAttempts 
       {isOpen(status)
         ? button('Cancel', cancel, 'default')
         : button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}
-      {status === 'retrying' && button('Retry now', retry)}
+      {status === 'retrying' && waitsFor === null && button('Retry now', retry)}
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { Delivery } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
 import { Status } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
+import { waitingText } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
 
 const MOST_ERROR = 160;
@@ -21,7 +22,18 @@ export const columns: Column<Delivery>[] = [
       </Link>
     ),
   },
-  { title: 'Status', value: (one) => one.status, cell: (one) => <Status of={one.status} /> },
+  {
+    title: 'Status',
+    value: (one) => one.status,
+    cell: (one) =>
+      one.waitsFor === null ? (
+        <Status of={one.status} />
+      ) : (
+        <Link to={`/deliveries/${one.waitsFor}`} title={waitingText(one)}>
+          <Status of="waiting" />
+        </Link>
+      ),
+  },
   { title: 'Code', value: (one) => one.statusCode, numeric: true },
   { title: 'Destination', value: (one) => one.destinationId, cell: (one) => <bdi>{nameOf(one.destination)}</bdi> },
   { title: 'Route', value: (one) => one.routeId, cell: (one) => <bdi>{nameOf(one.route)}</bdi>, wideOnly: true },

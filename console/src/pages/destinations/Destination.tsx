@@ -1,4 +1,5 @@
 // One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and its settings.
+import { useParams } from '@tanstack/react-router';
 import type { Destination, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
@@ -18,6 +19,7 @@ import { Time } from '../../zone.tsx';
 import { Batches } from './Batches.tsx';
 import { Settings } from './DestinationForm.tsx';
 import { Health } from './Health.tsx';
+import { OrderKeys, useOrdered } from './OrderKeys.tsx';
 import { TestSend } from './TestSend.tsx';
 import { TYPES } from './values.ts';
 
@@ -25,9 +27,11 @@ const AGAIN_MS = 10_000;
 const MOST_ROUTES = 100;
 
 export function DestinationPage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
   const mayWrite = useMay('destinations:write');
   const maySee = useMay('deliveries:read');
   const mayRoutes = useMay('routes:read');
+  const isOrdered = useOrdered(id);
   return (
     <RecordPage
       get="getDestination"
@@ -57,6 +61,7 @@ export function DestinationPage() {
       tabs={(destination) => ({
         Overview: <Shown destination={destination} />,
         Files: destination.type !== 'http' && <Batches id={destination.id} />,
+        'Ordering keys': isOrdered && <OrderKeys id={id} />,
         Settings: <Stored of={destination} />,
       })}
     >

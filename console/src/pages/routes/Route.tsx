@@ -54,6 +54,11 @@ export function RoutePage() {
               New events are stored, but not delivered by this route. Replay them after you enable it.
             </Callout>
           )}
+          {route.warnings.map((text) => (
+            <Callout key={text} tone="warn" title="An outage can block ordering keys">
+              {plain(text)}
+            </Callout>
+          ))}
           <PausedCallout kind="route" of={route} />
           <IssuesOf of={{ routeId: route.id }} />
         </>

@@ -31,6 +31,14 @@ const expectedResponse: Member<{ statusCodes: string; bodyContains: string }> = 
   },
 };
 
+/** `by` is `off` (null is stored), `field`, or `route` (the key is null). */
+const ordering: Member<Record<'by' | 'key' | 'missingKey' | 'onExhausted', string> & { holdSeconds: number | null }> = {
+  start: { by: 'off', key: '', missingKey: 'unordered', onExhausted: 'hold', holdSeconds: 86_400 },
+  read: (stored: Route['ordering']) =>
+    stored ? { ...stored, by: stored.key === null ? 'route' : 'field', key: stored.key ?? '' } : ordering.start,
+  write: ({ by, key, ...rest }) => (by === 'off' ? null : { key: by === 'route' ? null : key, ...rest }),
+};
+
 const members = {
   name: asStored(''),
   description: optional,
@@ -52,6 +60,7 @@ const members = {
   circuitCooldownSeconds: asStored<number | null>(300),
   circuitProbeSuccessThreshold: asStored<number | null>(2),
   expectedResponse,
+  ordering,
   notifyEmails: optional,
   notifyOnFailure: asStored(false),
   notifyOnSuccess: asStored(false),
@@ -130,6 +139,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         ],
       ],
     },
+    { title: 'Ordering', fields: orderingFields(form.values.ordering) },
     {
       title: 'Success criteria',
       fields: [
@@ -161,6 +171,44 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       ],
     },
     { ...ENABLED, help: 'A disabled route receives no events.' },
+  ];
+}
+
+function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[] {
+  return [
+    {
+      ...{ path: 'ordering.by', label: 'Deliver in order' },
+      choices: [
+        { value: 'off', label: 'Off' },
+        { value: 'field', label: 'Events with the same key' },
+        { value: 'route', label: 'All events of the route' },
+      ],
+    },
+    by === 'field' && [
+      {
+        ...{ path: 'ordering.key', label: 'Ordering key', placeholder: 'payload.order.id', isRequired: true },
+        help: 'The field of the event that contains the key.',
+      },
+      {
+        ...{ path: 'ordering.missingKey', label: 'Events without the key' },
+        choices: [
+          { value: 'unordered', label: 'Deliver in no order' },
+          { value: 'together', label: 'Deliver under one key' },
+        ],
+      },
+    ],
+    by !== 'off' && {
+      ...{ path: 'ordering.onExhausted', label: 'When retries are exhausted' },
+      choices: [
+        { value: 'hold', label: 'Block the key' },
+        { value: 'continue', label: 'Deliver the next event' },
+      ],
+    },
+    by !== 'off' &&
+      onExhausted === 'hold' && {
+        ...{ path: 'ordering.holdSeconds', label: 'Block for', kind: 'whole', unit: 'seconds' },
+        help: 'The next event is delivered afterwards.',
+      },
   ];
 }
 

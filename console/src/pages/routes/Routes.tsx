@@ -27,6 +27,7 @@ const rulesOf = (route: Route): string =>
     (route.filter || route.filterConditions) && 'filter',
     route.transform && 'transform',
     route.failoverDestinationIds.length > 0 && 'failover',
+    route.ordering && 'ordering',
   ]
     .filter(Boolean)
     .join(', ');

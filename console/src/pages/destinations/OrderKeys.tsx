@@ -1,0 +1,99 @@
+// Ordering keys of a destination: what blocks them, what waits, and how they go on.
+import type { OrderKey } from '@hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { ConfirmedAction } from '../../components/actions.tsx';
+import { type Column, DataTable } from '../../components/DataTable.tsx';
+import { ExportMenu } from '../../components/ExportMenu.tsx';
+import { FilterField } from '../../components/filters.tsx';
+import { Empty, Id } from '../../components/ui.tsx';
+import { plain, plural } from '../../format.ts';
+import { pageOf, usePageSearch } from '../../search.ts';
+
+const AGAIN_MS = 5000;
+const MOST_ROUTES = 100;
+const STATES = ['blocked', 'waiting'] as const;
+
+/** Whether a destination has ordering keys, or a route that makes them. */
+export function useOrdered(id: string): boolean {
+  const mayRoutes = useMay('routes:read');
+  const routes = useAsk('listRoutes', { destinationId: id, pageSize: MOST_ROUTES }, { enabled: mayRoutes });
+  const keys = useAsk('listOrderKeys', { id, pageSize: 1 });
+  return Boolean(keys.data?.data.length || routes.data?.data.some(({ ordering }) => ordering !== null));
+}
+
+export function OrderKeys({ id }: { id: string }) {
+  const [search, set] = usePageSearch();
+  const mayWrite = useMay('destinations:write');
+  const state = STATES.find((one) => one === search.state);
+  const input = { id, page: pageOf(search), pageSize: 20, state };
+  const answer = useAsk('listOrderKeys', input, { keep: true, every: AGAIN_MS });
+  const columns: Column<OrderKey>[] = [
+    {
+      title: 'Key',
+      value: ({ key }) => key,
+      // Events without a key are under the id of their route.
+      cell: ({ key }) => (key.startsWith('rte_') ? <Id of={key} /> : <bdi title={plain(key)}>{plain(key)}</bdi>),
+    },
+    { title: 'State', value: (key) => key.state, as: 'status' },
+    { title: 'Waiting', value: (key) => key.waiting, as: 'count' },
+    { title: 'First delivery', value: (key) => key.headDeliveryId, as: 'id' },
+    { title: 'Since', value: (key) => key.headSince, as: 'time' },
+    { title: 'Blocked until', value: (key) => key.blockedUntil, as: 'time' },
+    ...(mayWrite ? [{ title: 'Actions', cell: (key: OrderKey) => <Actions id={id} of={key} /> }] : []),
+  ];
+  return (
+    <>
+      <div className="row row-between">
+        <FilterField of={{ name: 'state', label: 'State', kind: 'one', choices: STATES }} />
+        <ExportMenu call={{ name: 'listOrderKeys', input }} columns={columns} rows={answer.data?.data ?? []} />
+      </div>
+      <DataTable
+        title="Ordering keys"
+        columns={columns}
+        idOf={(key) => key.id}
+        answer={answer}
+        onPage={(page) => set({ page: String(page) })}
+        empty={
+          state === undefined ? (
+            <Empty title="No ordering keys">The first event of a route with ordering adds its key.</Empty>
+          ) : (
+            <Empty title={`No ${state} ordering keys`} />
+          )
+        }
+      />
+    </>
+  );
+}
+
+function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: string; of: OrderKey }) {
+  if (state !== 'blocked' && state !== 'waiting') return null;
+  return (
+    <div className="row row-line">
+      <ConfirmedAction
+        label="Skip first delivery"
+        title={`Skip the first delivery of ${plain(name)}`}
+        verb="Skip delivery"
+        run={() => call('skipOrderKey', { id, key })}
+        said="Delivery skipped"
+      >
+        <p>
+          {state === 'blocked'
+            ? 'The failed delivery no longer blocks the key.'
+            : 'The first delivery is cancelled. It can be replayed.'}{' '}
+          The next event of the key is delivered.
+        </p>
+      </ConfirmedAction>
+      <ConfirmedAction
+        label="Release"
+        title={`Release ${plain(name)}`}
+        verb="Release key"
+        run={() => call('releaseOrderKey', { id, key })}
+        said="Ordering key released"
+      >
+        <p>{plural(waiting, 'waiting delivery')} will be sent in order, and will not block the key on failure.</p>
+      </ConfirmedAction>
+    </div>
+  );
+}
