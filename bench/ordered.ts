@@ -1,6 +1,6 @@
 // npm run bench -- ordered [--seconds 20 --rounds 2]: what order costs. Deliveries without ordering and with 1,000
-// ordering keys, saturated, one after the other in each round; one key at a receiver that takes 5 ms; and the p99 of other
-// keys beside one behind whose first delivery a backlog waits.
+// ordering keys, saturated, one after the other in each round; one key at a receiver that takes 5 ms; and the p99 of
+// other keys beside one behind whose first delivery a backlog waits.
 import type { Stack } from '../local/stack.ts';
 import { type Cost, costPer, totalCpuMs } from './support/cost.ts';
 import { median } from './support/measure.ts';

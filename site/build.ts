@@ -70,7 +70,9 @@ const dead = deadLinks();
 if (dead.length > 0) fail(`dead links:\n${dead.join('\n')}`);
 console.log(`dist/site has ${globSync('**/*.html', { cwd: BUILT }).length} pages`);
 
-/** Where the pages of a version will be: those of the newest at SITE_URL, of others in a folder there, such as v0.1/. */
+/**
+ * Where the pages of a version will be: those of the newest at SITE_URL, of others in a folder there, such as v0.1/.
+ */
 function urlOf(each: string): string {
   const root = (process.env.SITE_URL || 'http://localhost').replace(/\/*$/, '/');
   return each === VERSIONS[0] ? root : `${root}v${each.replace(/\.\d+$/, '')}/`;

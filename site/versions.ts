@@ -1,6 +1,6 @@
-// The site with all versions, as the release workflow publishes it, in dist/site: the newest release at its root, the last
-// release of each earlier minor version in a folder such as v0.1/. Each is built from its tag, so that all menus name all
-// versions. SITE_URL says where it will be.
+// The site with all versions, as the release workflow publishes it, in dist/site: the newest release at its root, the
+// last release of each earlier minor version in a folder such as v0.1/. Each is built from its tag, so that all menus
+// name all versions. SITE_URL says where it will be.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -36,8 +36,8 @@ interface Judged extends MadeAttempt {
 }
 
 /**
- * An attempt of a delivery whose successor in its ordering key may be attempted before this one is recorded. Their results
- * are recorded in their order.
+ * An attempt of a delivery whose successor in its ordering key may be attempted before this one is recorded. Their
+ * results are recorded in their order.
  */
 export interface OrderedAttempt {
   /** Called when the destination has accepted the event. */

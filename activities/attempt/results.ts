@@ -27,9 +27,9 @@ const LARGE_AT_ONCE = 2;
 const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
 const RECORD_SPACING_MS = 10;
-// How long a result may wait so that others share its commit: recording ten costs twice as much as recording one. If the
-// process is killed meanwhile, the attempts behind the waiting results are made again: at most MAX_LINGERING, which is
-// less than a busy process has unrecorded anyway.
+// How long a result may wait so that others share its commit: recording ten costs twice as much as recording one. If
+// the process is killed meanwhile, the attempts behind the waiting results are made again: at most MAX_LINGERING, which
+// is less than a busy process has unrecorded anyway.
 const LINGER_MS = 100;
 const MAX_LINGERING = 16;
 const RETRY_PAUSE_MS = 250;
@@ -130,8 +130,8 @@ export function createResultRecorder(
     run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,
     ...common,
-    // A failure decides what happens to its delivery and its route next, a workflow waits for its results, and so may the
-    // next delivery of an ordering key.
+    // A failure decides what happens to its delivery and its route next, a workflow waits for its results, and so may
+    // the next delivery of an ordering key.
     linger: {
       ms: LINGER_MS,
       maxItems: MAX_LINGERING,

@@ -132,7 +132,10 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${countText(text.length)} characters)`;
 }
 
-/** What a select offers, of a label for each value. `Record<Type, string>` over a type of the client does not compile without all of them. */
+/**
+ * What a select offers, of a label for each value. `Record<Type, string>` over a type of the client does not compile
+ * without all of them.
+ */
 export const choicesOf = <Value extends string>(
   labels: Readonly<Record<Value, string>>,
 ): { value: Value; label: string }[] =>

@@ -57,5 +57,5 @@ function shown(text: string): string {
 
 const SHARDS = 64;
 
-/** The shard of all deliveries of a key, as db/schema/13-ordering.sql computes it. */
+/** The shard of all deliveries of a key, as db/schema/04-outbox.sql computes it. */
 export const shardOfOrder = (hash: Uint8Array): number => (hash[0] ?? 0) % SHARDS;

@@ -1,5 +1,5 @@
-// What an event must pass to be delivered by a route: its schema, then its filter. And the idempotency key in its payload,
-// which is parsed once for all three.
+// What an event must pass to be delivered by a route: its schema, then its filter. And the idempotency key in its
+// payload, which is parsed once for all three.
 import { type Budget, BudgetError } from '../fairness/budget.ts';
 import { type OrderKey, orderKeyOf } from '../delivery/ordering.ts';
 import { describeErrors, type SchemaError, type StoredSchema } from '../schemas/schema.ts';

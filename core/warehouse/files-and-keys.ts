@@ -1,5 +1,5 @@
-// The file of a batch: its key in the store, and its content where rows are text. The same events give the same bytes, so
-// that an upload can be repeated.
+// The file of a batch: its key in the store, and its content where rows are text. The same events give the same bytes,
+// so that an upload can be repeated.
 import { type Conversion, Conversions, type WarehouseEvent } from './rows.ts';
 
 /** Where the bytes of a file go, in their order; each call after the end of the one before. */

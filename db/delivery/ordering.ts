@@ -1,4 +1,4 @@
-// Ordering keys of deliveries (db/schema/13-ordering.sql): who is next, what blocks a key, and what users do about it.
+// Ordering keys of deliveries (db/schema/04-outbox.sql): who is next, what blocks a key, and what users do about it.
 import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride, sweep, throughPages } from '../sql/ranges.ts';
@@ -21,8 +21,8 @@ export async function endHolds(db: Queryable, most: number): Promise<number> {
   return rows[0]?.ended ?? 0;
 }
 
-// The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting need a
-// repair, and others get one when something waits there.
+// The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting need
+// a repair, and others get one when something waits there.
 const REPAIR = `
 with recursive key(destination_id, key_hash, number) as (
   (select destination_id, key_hash, 1 from ordered_deliveries

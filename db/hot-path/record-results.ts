@@ -151,7 +151,7 @@ const WAKES_FOR_FAILOVER = `, case when ch.next_destination_id is not null then 
 
 // Keys are locked before deliveries, in their order: results of several keys are recorded beside webhooks of several
 // keys (db/hot-path/store-events.ts). What blocks its key is marked before the trigger of its end runs
-// (db/schema/13-ordering.sql), which is at the end of the statement.
+// (db/schema/04-outbox.sql), which is at the end of the statement.
 const LOCK_KEYS = `keys as materialized (
   select from order_keys where (destination_id, key_hash) in (
     select i.key_destination, decode(i.key_hash, 'hex') from input i where i.key_hash is not null)
@@ -212,7 +212,8 @@ const FIELDS = `delivery_id text, attempt int, outcome text, status_code int, er
 const INPUT = `select i.*, i.outcome as delivery_status from json_to_recordset($1::json) as i(${FIELDS})`;
 const INPUT_WITH_FAILOVER = `select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
   from json_to_recordset($1::json) as i(${FIELDS},
-    key_destination text, key_hash text, hold_seconds int, candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text,
+    key_destination text, key_hash text, hold_seconds int, candidates text[], candidates_of text, next_id text,
+    next_shard int, original_destination_id text,
     failover_reason text)
   left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
   ) next on true`;

@@ -100,13 +100,13 @@ with fresh as (
 ), delivery as (
   select d.*, a.organization_id, a.source_id
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
-    transform_version int, destination_id text, priority int, shard int, status text, error text${full ? ', order_hash text, order_key text' : ''})
+    transform_version int, destination_id text, priority int, shard int, status text, error text${full ? ORDER_FIELDS : ''})
   join accepted a on a.id = d.event_id
 ), stored_deliveries as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
                           destination_id, priority, status, counted, error, finished_at${full ? ', order_hash, order_key' : ''})
   select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
-         status, status <> 'skipped', error, case when status <> 'pending' then now() end${full ? `, decode(order_hash, 'hex'), order_key` : ''}
+         status, status <> 'skipped', error, case when status <> 'pending' then now() end${full ? ORDER_VALUES : ''}
   from delivery ${full ? IN_ORDER_OF_KEYS : ''}
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id', ...(full && { order_hash: `decode(d.order_hash, 'hex')` }) })}
@@ -115,6 +115,8 @@ with fresh as (
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
 
 // As every statement locks several keys; of one key, in the order of the group.
+const ORDER_FIELDS = ', order_hash text, order_key text';
+const ORDER_VALUES = `, decode(order_hash, 'hex'), order_key`;
 const IN_ORDER_OF_KEYS = `order by destination_id collate "C", order_hash collate "C", event_id collate "C" returning 1`;
 
 const COUNTS =

@@ -1,4 +1,4 @@
-// What waits behind the head of an ordering key (db/schema/13-ordering.sql), for the relay that has the head.
+// What waits behind the head of an ordering key (db/schema/04-outbox.sql), for the relay that has the head.
 import type { Queryable } from '../connections/pool.ts';
 import type { OutboxRow } from './claim.ts';
 

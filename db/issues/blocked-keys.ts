@@ -1,4 +1,5 @@
-// Ordering keys that have been blocked for some time (db/schema/13-ordering.sql): they open an issue of their destination.
+// Ordering keys that have been blocked for some time (db/schema/04-outbox.sql): they open an issue of their
+// destination.
 import type { Queryable } from '../connections/pool.ts';
 import { MAY_RECOVER } from './subjects.ts';
 

@@ -1,9 +1,9 @@
 // The figures of the whole installation, for metrics. One process at a time takes them, with a rest in between that
 // grows with what it took (telemetry/sampler.ts), and writes them to a row that all read.
 //
-// What it costs: the rows of the outbox, `held_deliveries`, `ordered_deliveries` and `retrying_deliveries` are counted, a second of one
-// core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few rows by an
-// index, or sizes of files, whatever is stored.
+// What it costs: the rows of the outbox, `held_deliveries`, `ordered_deliveries` and `retrying_deliveries` are counted,
+// a second of one core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few
+// rows by an index, or sizes of files, whatever is stored.
 import type { Settings } from '../../core/config/config.ts';
 import { payloadDays } from '../../core/config/payload-days.ts';
 import type { Figures } from '../../core/metrics/snapshot.ts';

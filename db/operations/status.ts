@@ -78,7 +78,8 @@ with counted as (
   from counted c join organizations o on o.id = c.organization_id group by o.id
 )
 select coalesce(sum(due), 0) as due, coalesce(sum("inFiles"), 0) as "inFiles", coalesce(sum(retrying), 0) as retrying,
-       coalesce(sum(held), 0) as held, coalesce(sum("inOrder"), 0) as "inOrder", coalesce(sum(due) filter (where "isSuspended"), 0) as suspended,
+       coalesce(sum(held), 0) as held, coalesce(sum("inOrder"), 0) as "inOrder",
+       coalesce(sum(due) filter (where "isSuspended"), 0) as suspended,
        min(oldest) filter (where not "isSuspended") as oldest,
        (select coalesce(json_agg(w), '[]') from (
           select w.*, coalesce(c.open, 0) as "openCircuits"

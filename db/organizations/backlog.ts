@@ -22,7 +22,8 @@ export interface BacklogBounds {
 }
 
 const BOUNDS = `
-select pg_relation_size('outbox') + pg_relation_size('held_deliveries') + pg_relation_size('ordered_deliveries') as bytes,
+select pg_relation_size('outbox') + pg_relation_size('held_deliveries')
+         + pg_relation_size('ordered_deliveries') as bytes,
        pg_relation_size('retrying_deliveries') as "retryingBytes",
        (select json_agg(distinct jsonb_build_object('plan', plan, 'limits', case when limits ? 'waitingDeliveries' then
           jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
@@ -76,8 +77,8 @@ interface WaitingRow extends Pick<Waiting, 'total' | 'destinations'> {
 }
 
 /**
- * Counts the backlog: deliveries without a result of their first attempt, those that a circuit holds, those that
- * wait in order, and those that wait for a retry. Less than a second of one core for a million of them, on a busy machine.
+ * Counts the backlog: deliveries without a result of their first attempt, those that a circuit holds, those that wait
+ * in order, and those that wait for a retry. Less than a second of one core for a million of them, on a busy machine.
  */
 export function countWaiting(pool: Pool): Promise<Waiting> {
   return inSnapshot(pool, async (db) => {

@@ -4,8 +4,8 @@
 create table organizations (
   id text collate "C" primary key,
   slug text not null unique, name text not null, plan text not null check (plan in ('free', 'pro', 'business')),
-  -- What an operator has set apart from the plan's defaults (core/fairness/organization-limits.ts): {"<limit>": <number>, or null
-  -- for no limit}.
+  -- What an operator has set apart from the plan's defaults (core/fairness/organization-limits.ts): {"<limit>":
+  -- <number>, or null for no limit}.
   limits jsonb not null default '{}' check (jsonb_typeof(limits) = 'object'),
   -- Raised by triggers on every change of a source, destination, route or what routes refer to. Ingest compares it
   -- inside the statement that stores events, so a cached configuration is never used after a change has been committed.

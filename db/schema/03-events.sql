@@ -80,6 +80,9 @@ create table deliveries (
   -- Versions of the route and transform that made it, applied by its attempts also after a change or a deletion
   -- (earlier_versions). transform_version is null without a transform.
   route_version integer, transform_version integer,
+  -- Of its ordering key: hash (core/delivery/ordering.ts), the beginning of the key for people, and its place there,
+  -- from 1; null: its route has no ordering, or it never waited.
+  order_hash bytea, order_key text, order_number bigint,
   undelivered_status text collate "C" generated always as (case when status in (
     'failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled') then status end) stored
 ) partition by range (id);

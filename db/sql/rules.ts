@@ -53,8 +53,8 @@ export const transformVersion = (route: string): string =>
   `(select tf.version from transforms tf where tf.id = ${route}.transform_id)`;
 
 /**
- * CTEs for a statement with a CTE `changed` of deliveries, which has their columns for ordering, `next_id` and `next_shard`: `taking_over`
- * creates the deliveries that take over from them, and `queued` puts these into the outbox.
+ * CTEs for a statement with a CTE `changed` of deliveries, which has their columns for ordering, `next_id` and
+ * `next_shard`: `taking_over` creates the deliveries that take over from them, and `queued` puts these into the outbox.
  * @param target the column of `changed` with the destination that takes over; null for none
  * @param original an expression: the destination the event was to go to first
  * @param reason an expression: why it is not delivered there

@@ -1,5 +1,6 @@
-// Ordering keys under every interleaving: deliveries are stored, recorded, cancelled, replayed, failed over, held, skipped
-// and deleted at random, several at a time, and after each round only the first open delivery of a key may be attempted.
+// Ordering keys under every interleaving: deliveries are stored, recorded, cancelled, replayed, failed over, held,
+// skipped and deleted at random, several at a time, and after each round only the first open delivery of a key may be
+// attempted.
 import { expect } from 'chai';
 import { orderKeyOf } from '../../core/delivery/ordering.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';

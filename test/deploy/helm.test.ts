@@ -96,8 +96,8 @@ describe('The Helm chart', function () {
     }
   });
 
-  // To see in a review what a change of the chart changes. What is kept was taken by the schemas of Kubernetes when it was
-  // written: they take minutes to build, and what is the same is right still.
+  // To see in a review what a change of the chart changes. What is kept was taken by the schemas of Kubernetes when it
+  // was written: they take minutes to build, and what is the same is right still.
   for (const name of VALUES) {
     it(`renders what is kept in test/deploy/helm/golden: ${name}`, async () => {
       const text = (texts.get(name) ?? []).map(withoutFiles).join('---\n');

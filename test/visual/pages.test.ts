@@ -1,6 +1,6 @@
-// npm run visual: every page of the console in both themes at three widths, compared with the pages of an earlier commit on the
-// same data. Prints what changed and fails at nothing: somebody looks at the pictures.
-// BASE=<commit> compares with that one instead of where this branch left main; PAGES='route|issue' takes only titles that match.
+// npm run visual: every page of the console in both themes at three widths, compared with the pages of an earlier
+// commit on the same data. Prints what changed and fails at nothing: somebody looks at the pictures. BASE=<commit>
+// compares with that one instead of where this branch left main; PAGES='route|issue' takes only titles that match.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

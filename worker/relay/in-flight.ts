@@ -277,7 +277,7 @@ export class InFlight {
   }
 }
 
-/** Those of an ordering key have the shard of the key (db/schema/13-ordering.sql). */
+/** Those of an ordering key have the shard of the key (db/schema/04-outbox.sql). */
 export const shardOfRow = ({ deliveryId, orderHash }: Pick<OutboxRow, 'deliveryId' | 'orderHash'>): number =>
   orderHash === null ? shardOf(deliveryId) : shardOfOrder(orderHash);
 

@@ -2,7 +2,8 @@
 // when the head's result is recorded. That alone would take two commits and a claim for each. So the relay that has
 // claimed a head goes on by itself: when the destination has accepted an event, the next one is sent at once, while the
 // result of the one before is being recorded. Results are recorded in their order. The run of a key ends at the first
-// event that is not accepted, when nothing waits, or when the relay may not start another one; the rest is claimed later.
+// event that is not accepted, when nothing waits, or when the relay may not start another one; the rest is claimed
+// later.
 import type { OrderedAttempt } from '../../activities/attempt/index.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';

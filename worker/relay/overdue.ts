@@ -90,8 +90,9 @@ async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | nul
 
 /**
  * Signals a workflow that waits, in the outbox, for its turn: for its destination's rate limit or a slot there
- * (activities/attempt/rate-and-concurrency.ts), among the retries of its organization (activities/attempt/retry-slots.ts), or until
- * that is resumed. A delivery without a workflow is repaired and claimed again.
+ * (activities/attempt/rate-and-concurrency.ts), among the retries of its organization
+ * (activities/attempt/retry-slots.ts), or until that is resumed. A delivery without a workflow is repaired and claimed
+ * again.
  * @returns whether to check the delivery again if no result comes
  * @throws when Temporal or the database is unreachable
  */

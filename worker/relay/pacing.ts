@@ -1,6 +1,7 @@
 // Paces the starts of deliveries to rate-limited destinations: a delivery is started shortly before its slot.
 // Deliveries without a slot stay in the outbox, where they do not block other destinations. The slot itself is reserved
-// by the attempt, right before it sends (activities/attempt/rate-and-concurrency.ts), so a slow start does not violate the limit.
+// by the attempt, right before it sends (activities/attempt/rate-and-concurrency.ts), so a slow start does not violate
+// the limit.
 import { LRUCache } from 'lru-cache';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';

@@ -1,5 +1,6 @@
-// Lists: a part of one, and whole ones up to a bound. Pages are for what mostly is found at once. Where many rows may have to be read a
-// list goes by cursor: nothing is counted unless one asks, and a search that takes long says how far it has come.
+// Lists: a part of one, and whole ones up to a bound. Pages are for what mostly is found at once. Where many rows may
+// have to be read a list goes by cursor: nothing is counted unless one asks, and a search that takes long says how far
+// it has come.
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ListName } from '@hookyard/client';
 import type { Total } from '../format.ts';
@@ -92,7 +93,10 @@ export async function gather<N extends ListName>(
   return { records, isCut: false };
 }
 
-/** All records of a list for a choice. The key begins with the operation, so that what makes the list old makes this old. */
+/**
+ * All records of a list for a choice. The key begins with the operation, so that what makes the list old makes this
+ * old.
+ */
 export function useAll<N extends ListName>(name: N, enabled = true, every: number | false = false) {
   return useQuery({
     queryKey: [name, 'all'] as const,

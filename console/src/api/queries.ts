@@ -27,7 +27,10 @@ connection.onReturn(() => void queryClient.invalidateQueries());
 
 interface AskOptions<Answer> {
   enabled?: boolean;
-  /** The time between two requests while the page is visible, ms; a function of the last response, if the requests may end. */
+  /**
+   * The time between two requests while the page is visible, ms; a function of the last response, if the requests may
+   * end.
+   */
   every?: number | false | ((answer: Answer | undefined) => number | false);
   /** Shows the answer to the last input until that to the new one is there: for lists that are paged or filtered. */
   keep?: boolean;

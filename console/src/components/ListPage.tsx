@@ -163,7 +163,10 @@ interface SearchedProps<N extends ListName> {
   reached: Reached;
 }
 
-/** Below a list by cursor: how far it was searched, how it continues, and how many there are, if one asks: counting reads many rows. */
+/**
+ * Below a list by cursor: how far it was searched, how it continues, and how many there are, if one asks: counting
+ * reads many rows.
+ */
 function Searched<N extends ListName>({ list, filters, shown, reached }: SearchedProps<N>) {
   const [{ cursor }, set] = usePageSearch();
   const [isAsked, setAsked] = useState(false);

@@ -1,5 +1,5 @@
-// What holds deliveries: the pause of a route or destination, begun with a reason and an end, and the circuit breaker of a
-// route. Each says why it holds, and what releases the deliveries.
+// What holds deliveries: the pause of a route or destination, begun with a reason and an end, and the circuit breaker
+// of a route. Each says why it holds, and what releases the deliveries.
 import { NumberInput, TextInput } from '@mantine/core';
 import type { Route } from '@hookyard/client';
 import { useState } from 'react';

@@ -1,4 +1,5 @@
-// Icons of one size, drawn in strokes of the text's colour. The paths are those of Feather (MIT, Cole Bemis), or made like them.
+// Icons of one size, drawn in strokes of the text's colour. The paths are those of Feather (MIT, Cole Bemis), or made
+// like them.
 import type { SVGProps } from 'react';
 
 const icon = (path: string) => (props: SVGProps<SVGSVGElement>) => (

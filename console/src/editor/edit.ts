@@ -79,7 +79,8 @@ export function edit(
           '&': { maxHeight: '50vh', fontSize: '12px' },
           '.cm-gutters': { backgroundColor: 'transparent', color: 'inherit' },
           '.cm-content': { caretColor: 'currentColor' },
-          // As plain text, Chromium keeps the colour of what is typed over in a style attribute, which the policy refuses.
+          // As plain text, Chromium keeps the colour of what is typed over in a style attribute, which the policy
+          // refuses.
           '.cm-content[contenteditable=true]': { WebkitUserModify: 'read-write' },
         }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),

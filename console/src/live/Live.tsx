@@ -1,5 +1,5 @@
-// A list of events that moves by itself: the stream says when something has arrived, and the list is asked for again. Where the stream
-// does not do, the list is asked for again and again, and the page says why.
+// A list of events that moves by itself: the stream says when something has arrived, and the list is asked for again.
+// Where the stream does not do, the list is asked for again and again, and the page says why.
 import type { Event, StreamOptions } from '@hookyard/client';
 import { HookyardError, stream } from '../api/client.ts';
 import { told } from '../api/errors.ts';
@@ -12,7 +12,10 @@ import { Dot, type Tone } from '../components/ui.tsx';
 import { timeText, zoneName } from '../format.ts';
 import { useZone } from '../zone.tsx';
 
-/** Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for retries. */
+/**
+ * Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for
+ * retries.
+ */
 const INSTEAD_MS = 5000;
 const SETTLING_MS = 2000;
 const WAITING_MS = 10_000;

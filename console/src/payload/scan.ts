@@ -1,5 +1,5 @@
-// Finds the parts of a JSON text in one pass, without recursion and without making values: numbers stay as they were written, and
-// neither depth nor size can exhaust the stack.
+// Finds the parts of a JSON text in one pass, without recursion and without making values: numbers stay as they were
+// written, and neither depth nor size can exhaust the stack.
 
 export const KIND = { object: 0, array: 1, string: 2, number: 3, word: 4 } as const;
 const { object, array, word } = KIND;

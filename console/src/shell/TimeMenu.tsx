@@ -1,4 +1,5 @@
-// The time range of the page and the time zone, once for all pages. Both are kept: the range in the address, the zone in the browser.
+// The time range of the page and the time zone, once for all pages. Both are kept: the range in the address, the zone
+// in the browser.
 import { Button, Menu } from '@mantine/core';
 import { ClockIcon } from '../components/icons.tsx';
 import { useRouterState } from '@tanstack/react-router';

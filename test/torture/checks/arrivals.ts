@@ -106,8 +106,8 @@ function strangers(pipes: Pipe[], ledger: Ledger, deliveries: Map<string, Delive
 }
 
 /**
- * Events whose first arrival came after that of a later one of their key. Later is what has a higher sequence number; and
- * what was sent after the response to the other has one.
+ * Events whose first arrival came after that of a later one of their key. Later is what has a higher sequence number;
+ * and what was sent after the response to the other has one.
  */
 function overtaken(pipes: Pipe[], ledger: Ledger): string[] {
   const found: string[] = [];

@@ -1,4 +1,5 @@
-// One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and its settings.
+// One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and
+// its settings.
 import { useParams } from '@tanstack/react-router';
 import type { Destination, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';

@@ -173,7 +173,10 @@ const http = <Value>(member: Member<Value>): Member<Value> => ({
 
 const BATCH = { batchSize: 1000, batchBytes: 5 * 1024 * 1024, batchWindowSeconds: 60 };
 
-/** What is sent of the config of a warehouse: what is empty is left out of a new one, and removed from one that is stored. */
+/**
+ * What is sent of the config of a warehouse: what is empty is left out of a new one, and removed from one that is
+ * stored.
+ */
 function configIn(config: Config, type: StoreType, isNew: boolean) {
   const names = ['prefix', ...CHOICES.map(({ name }) => name), ...Object.keys(BATCH)];
   if (type in WAYS) names.push('credentials');

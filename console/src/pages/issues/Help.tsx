@@ -10,7 +10,10 @@ import { canRetry } from '../../words/issues.ts';
 
 const AGAIN_MS = 15_000;
 
-/** The deliveries that failed with its cause: `3 failed deliveries`, with a `+` where one look does not find all; null: none. */
+/**
+ * The deliveries that failed with its cause: `3 failed deliveries`, with a `+` where one look does not find all; null:
+ * none.
+ */
 export function useFailed(issue: Issue): string | null {
   const mayIssues = useMay('issues:write');
   const mayDeliver = useMay('deliveries:write');

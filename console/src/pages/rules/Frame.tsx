@@ -1,4 +1,5 @@
-// The page of a filter, a transform or a schema: its form beside a real event and what becomes of it, tried as it is typed.
+// The page of a filter, a transform or a schema: its form beside a real event and what becomes of it, tried as it is
+// typed.
 import type { UseFormReturnType } from '@mantine/form';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { Filter, Schema, Transform } from '@hookyard/client';
