@@ -1,6 +1,7 @@
 // Filters count their work before they do it.
 import { expect } from 'chai';
 import { Budget, BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
+import { lookupPath } from '../../core/text/dotted-path.ts';
 import { compileFilter, type FilterCondition, type FilteredRequest } from '../../core/filters/filter.ts';
 
 const request = (payload: unknown): FilteredRequest => ({
@@ -51,6 +52,16 @@ describe('the budget of a filter', () => {
       expect(large / small).to.be.within(5, 15);
     });
   }
+
+  it('counts each step of a path, each value it starts from, and each element of `[*]`', () => {
+    const stepsOf = (path: string, value: unknown) => {
+      const budget = new Budget(1000);
+      lookupPath(value, path, budget);
+      return Math.round((1000 - budget.leftMs) * STEPS_PER_MS);
+    };
+    const rows = { rows: objects(10) };
+    expect([stepsOf('rows', rows), stepsOf('rows[*]', rows), stepsOf('rows[*].id', rows)]).to.deep.equal([2, 14, 25]);
+  });
 
   it('does not grow with the objects of a list, when a member tells them apart', () => {
     const among = (count: number): FilterCondition => ({

@@ -119,6 +119,16 @@ describe('the rule of the lane adaptive', () => {
     expect(workflows).to.equal(200);
   });
 
+  it('makes all of two organizations workflows that come together now and then', () => {
+    const clock = new Clock(false);
+    let workflows = 0;
+    for (let round = 0; round < 60; round += 1) {
+      for (const name of ['a', 'b', 'a']) workflows += clock.due({ name, times: 1, everyMs: 20 }).workflow ?? 0;
+      clock.pass(1000);
+    }
+    expect(workflows).to.equal(180);
+  });
+
   it('leaves all to the relay when many organizations come at once, each with a few', () => {
     const clock = new Clock(false);
     for (let n = 0; n < 40; n += 1) clock.rule.comes(`org ${n}`);

@@ -11,7 +11,7 @@ import { scrape } from '../support/telemetry/scrape.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-const FAILING = 80;
+const FAILING = 40;
 const HOUR_MS = 3_600_000;
 // What an organization gets in a second when it waits alone: half of the slots.
 const PER_SECOND = (PERMITS_PER_PROCESSOR * availableParallelism()) / 2;
