@@ -75,6 +75,7 @@ describe('slots at destinations', () => {
   });
 
   it('begin anew after a minute without attempts; the latency is remembered', () => {
+    now = 10 * MINUTE_MS;
     const refuse = () => concurrency.sending('dst_1')('refused');
     for (let number = 0; number < 3; number += 1) refuse();
     expect(concurrency.limitOf('dst_1')).to.equal(35);

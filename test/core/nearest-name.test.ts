@@ -16,6 +16,8 @@ describe('The nearest known name', () => {
     ['maxRteries', 'maxRetries'],
     ['statusses', 'status'],
     ['stat', 'status'],
+    ['siz', 'pageSize'],
+    ['iz', null],
     ['earch', 'search'],
     ['fromm', 'from'],
     ['tp', 'to'],

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   decideMail,
   type Draft,
+  isReady,
   type MailKind,
   type OutcomeFacts,
   quietUntil,
@@ -112,6 +113,13 @@ describe('the mail of a route', () => {
         ...{ count: 2, since: secondsAgo(9).toISOString() },
       });
   });
+});
+
+it('a destination has recovered that has worked since, or as late as, it failed last', () => {
+  const works = (seconds: number, members = {}) =>
+    isReady('recovery', draft('a', 9, 4, 2, factsOf('dlv_2', seconds, { status_code: 200, ...members })));
+  expect([works(3), works(4), works(5), works(3, { circuit_open: true })]).to.deep.equal([true, true, false, false]);
+  expect([isReady('failure', failed), isReady('failure', waiting)]).to.deep.equal([true, false]);
 });
 
 it('a mail is remembered as long as it keeps the next one waiting', () => {

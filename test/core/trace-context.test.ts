@@ -71,6 +71,7 @@ describe('a tracestate', () => {
     }
     expect(isTracestate(`a=${'x'.repeat(255)},b=${'x'.repeat(252)}`)).to.equal(true);
     expect(isTracestate(`a=${'x'.repeat(255)},b=${'x'.repeat(253)}`), '513 characters').to.equal(false);
+    expect([256, 257].map((length) => isTracestate(`a=${'x'.repeat(length)}`))).to.deep.equal([true, false]);
     expect(isTracestate(members(33)), '33 members').to.equal(false);
   });
 

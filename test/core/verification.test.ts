@@ -6,8 +6,13 @@ import { openCredentials, sealedCredentials } from '../../core/verification/conf
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import {
   type Credentials,
+  isSigned,
+  needsPublishedKeys,
+  needsSecret,
   type RawRequest,
   type Scheme,
+  secretProblem,
+  signAs,
   type Verification,
   verify,
   withoutToken,
@@ -260,6 +265,61 @@ describe('schemes of providers', () => {
     }
     const weak = createHmac('md5', SECRET).update(body).digest('hex');
     expect(isTaken(`md5=${weak}`)).to.equal(false);
+  });
+
+  it('take a token where the sender puts it, and say what else an owner has to know', () => {
+    const form = { contentType: 'application/x-www-form-urlencoded', body: Buffer.from('a=1') };
+    const json = { contentType: 'application/json', body: Buffer.from('{"a":{"b":1},"list":[{},{"x":1}]}') };
+    const empty = { ...form, body: Buffer.alloc(0) };
+    const inPath: Scheme = { kind: 'payload-token', path: '$.a.token' };
+    // What is sent before it has the token.
+    const rows: [Scheme, unsigned: typeof json, secret?: string][] = [
+      [{ kind: 'header-token', header: 'X-Token', prefix: 'Bearer ' }, json],
+      [{ kind: 'basic' }, json, 'user:password of many letters'],
+      [{ kind: 'query-token', parameter: 'token' }, json],
+      [{ kind: 'body-token', list: 'list', member: 'clientState' }, json],
+      [inPath, json],
+      [{ kind: 'payload-token', path: 'token' }, form],
+      [{ kind: 'payload-token', path: 'token' }, empty],
+    ];
+    for (const [scheme, unsigned, secret = SECRET] of rows) {
+      const sent = signAs(scheme, secret, { ...unsigned, url: 'https://example.com/', nowMs: NOW, id: 'msg_1' });
+      const headers = Object.entries(sent?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+      const request = requestOf({
+        headers: { 'content-type': unsigned.contentType, ...Object.fromEntries(headers) },
+        ...{ body: sent?.body ?? Buffer.alloc(0), text: new URLSearchParams(sent?.query).toString() },
+      });
+      expect(verifyNow(scheme, { secret }, request).valid, scheme.kind).to.equal(true);
+      expect(verifyNow(scheme, { secret: `${secret}2` }, request).valid, scheme.kind).to.equal(false);
+      expect([isSigned(scheme), needsSecret(scheme), needsPublishedKeys(scheme)]).to.deep.equal([false, true, false]);
+    }
+    expect([needsSecret({ kind: 'none' }), isSigned({ kind: 'mailgun' })]).to.deep.equal([false, true]);
+    const jwt = { kind: 'jwt', header: 'X-Token', toleranceSeconds: 300 } as const;
+    const published: [Scheme, boolean][] = [
+      [{ ...jwt, algorithm: 'HS256', keys: 'secret' }, false],
+      [{ ...jwt, algorithm: 'ES256', keys: 'plaid' }, true],
+      [{ ...jwt, algorithm: 'RS256', keys: { jwks: 'https://a.example' } }, true],
+      [{ kind: 'sns' }, true],
+      [{ kind: 'paypal' }, true],
+    ];
+    for (const [scheme, needs] of published) expect(needsPublishedKeys(scheme), scheme.kind).to.equal(needs);
+    const wrong: [Scheme, good: string, bad: string][] = [
+      [{ kind: 'basic' }, 'user:p', 'user:'],
+      [{ kind: 'basic' }, 'user:p:q', ':password'],
+      [{ kind: 'header-token', header: 'X' }, 'a,b', 'a, b'],
+      [{ kind: 'sns' }, 'arn:aws:sns:eu-central-1:123456789012:orders', 'arn:aws:sqs:eu-central-1:123456789012:orders'],
+      [{ kind: 'paypal' }, '0'.repeat(16), '0'.repeat(15)],
+      [{ kind: 'adyen' }, 'ab'.repeat(16), 'ab'.repeat(15)],
+      [{ kind: 'braintree' }, 'integration_public_key:integration_private_key', 'integration_public_key'],
+    ];
+    for (const [scheme, good, bad] of wrong) {
+      expect(secretProblem(scheme, good), good).to.equal(null);
+      expect(secretProblem(scheme, bad), bad).to.match(/^must/);
+    }
+    const large = requestOf({ body: Buffer.alloc(256 * KIBIBYTE + 1, ' ') });
+    expect(verifyNow(inPath, { secret: SECRET }, large))
+      .to.have.property('reason')
+      .that.matches(/larger than/);
   });
 
   it('take the secret out of what is stored, and nothing else', () => {
