@@ -24,6 +24,9 @@ export const asStored = <Value>(start: Value): Member<Value> => ({
 /** A text; null is stored for an empty one. */
 export const optional: Member<string> = { ...asStored(''), write: (text) => text || null };
 
+/** Most records have these. */
+export const NAMED = { name: asStored(''), description: optional };
+
 const byName = (members: Members, valueIn: (member: Member<unknown>, name: string) => unknown) =>
   Object.fromEntries(
     Object.entries(members).map(([name, one]) => [name, valueIn(one as unknown as Member<unknown>, name)]),
@@ -47,7 +50,3 @@ export function bodyOf<M>(members: M, values: ValuesOf<M>, changed: ReadonlySet<
 
 /** Texts in one field, with commas or spaces in between. */
 export const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
-
-/** The members of a body that were changed. */
-export const changedOf = <Body extends object>(body: Body, changed: ReadonlySet<string>): Partial<Body> =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name))) as Partial<Body>;

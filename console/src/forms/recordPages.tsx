@@ -22,6 +22,29 @@ interface Kind<M, Saved> {
   useEntries: (form: UseFormReturnType<ValuesOf<M>>, stored: Saved | undefined) => Entry[];
 }
 
+/** The form of a record: of a new one that begins with `start`, or of one that is stored. */
+export function useMembersForm<M extends object, Saved extends { id: string }>(
+  { what, members }: { what: RecordKind; members: M },
+  { stored, start, onSaved }: { stored: Saved | undefined; start: ValuesOf<M>; onSaved: (saved: Saved) => void },
+) {
+  return useRecordForm<ValuesOf<M>, Saved>({
+    start,
+    stored: stored && {
+      record: stored,
+      load: () => call(operationOf('get', what), { id: stored.id }) as Promise<unknown> as Promise<Saved>,
+      valuesOf: (one) => valuesOf(members, one),
+    },
+    save: (values, changed, terms) => {
+      const body = bodyOf(members, values, changed, !stored);
+      const saved = stored
+        ? call(operationOf('update', what), { id: stored.id, body }, terms)
+        : call(operationOf('create', what), { body } as never);
+      return saved as Promise<unknown> as Promise<Saved>;
+    },
+    onSaved,
+  });
+}
+
 export function recordPages<M extends object, Saved extends { id: string; name: string }>(kind: Kind<M, Saved>) {
   const { what, members, useStart = () => ({}), useEntries } = kind;
   const path = pathOf(what);
@@ -30,20 +53,8 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
 
   function Form({ stored, start }: { stored?: Saved; start: ValuesOf<M> }) {
     const navigate = useNavigate();
-    const record = useRecordForm<ValuesOf<M>, Saved>({
-      start,
-      stored: stored && {
-        record: stored,
-        load: () => call(get, { id: stored.id }) as Promise<unknown> as Promise<Saved>,
-        valuesOf: (one) => valuesOf(members, one),
-      },
-      save: (values, changed, terms) => {
-        const body = bodyOf(members, values, changed, !stored);
-        const saved = stored
-          ? call(operationOf('update', what), { id: stored.id, body }, terms)
-          : call(operationOf('create', what), { body } as never);
-        return saved as Promise<unknown> as Promise<Saved>;
-      },
+    const record = useMembersForm<M, Saved>(kind, {
+      ...{ stored, start },
       onSaved: (saved) => {
         kind.onSaved?.(saved);
         void navigate({ to: `${path}/${saved.id}` });

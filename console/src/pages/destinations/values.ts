@@ -1,7 +1,7 @@
 // A destination as its form holds it, and back as the API takes it.
 import type { Destination, FieldMappingRule } from '@hookyard/client';
 import { type Pair, recordOf } from '../../forms/fields.tsx';
-import { type Member, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
+import { type Member, NAMED, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 
 type HttpDestination = Extract<Destination, { type: 'http' }>;
 type DestinationType = Destination['type'];
@@ -193,8 +193,7 @@ function configIn(config: Config, type: StoreType, isNew: boolean) {
 
 /** As the form holds it, with the defaults of the API. */
 export const members = {
-  name: asStored(''),
-  description: optional,
+  ...NAMED,
   type: {
     ...asStored<DestinationType>('http'),
     write: (type, _, isNew) => (isNew ? type : undefined),

@@ -1,5 +1,6 @@
 // When what happened to an event: every attempt as a bar on one scale.
 import { Link } from '@tanstack/react-router';
+import type { Output } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
 import { Card, Status } from '../../components/ui.tsx';
@@ -42,18 +43,7 @@ export function Timeline({ id, most, version }: Props) {
 }
 
 interface RowProps {
-  delivery: {
-    deliveryId: string;
-    destinationName: string;
-    status: string;
-    attempts: {
-      attemptNumber: number;
-      startedAt: string;
-      latency: number;
-      status: string;
-      statusCode: number | null;
-    }[];
-  };
+  delivery: Output<'getEventTimeline'>['deliveries'][number];
   began: number;
   spanMs: number;
 }

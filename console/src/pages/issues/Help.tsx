@@ -30,7 +30,7 @@ export function Help({ issue }: { issue: Issue }) {
     ...STEPS[issue.kind](issue),
     failed !== null && (
       <>
-        Replay the{' '}
+        Replay{' '}
         <PageLink
           to="/deliveries"
           search={{

@@ -5,7 +5,7 @@ import type { Route } from '@hookyard/client';
 import { Names } from '../../components/names.tsx';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
-import { type Member, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
+import { type Member, NAMED, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf, plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
@@ -40,8 +40,7 @@ const ordering: Member<Record<'by' | 'key' | 'missingKey' | 'onExhausted', strin
 };
 
 const members = {
-  name: asStored(''),
-  description: optional,
+  ...NAMED,
   sourceId: asStored<string | null>(null),
   destinationIds: asStored<string[]>([]),
   filterId: asStored<string | null>(null),

@@ -5,22 +5,24 @@ import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { FilterOutcome } from '../../samples/Outcomes.tsx';
+import { asStored, type Member, NAMED } from '../../forms/members.ts';
 import { rulePage } from './Frame.tsx';
 
 const TYPING_MS = 400;
 
-interface Values {
-  name: string;
-  description: string;
-  conditions: ConditionRow[];
-  logic: Filter['logic'];
-}
+const members = {
+  ...NAMED,
+  conditions: {
+    start: [{ ...NEW_ROW, field: 'payload.type' }],
+    read: rowsOf,
+    write: conditionsOf,
+  } as Member<ConditionRow[]>,
+  logic: asStored<Filter['logic']>('AND'),
+};
 
-export const FilterPage = rulePage<'filter', Values>({
+export const FilterPage = rulePage({
   what: 'filter',
-  start: { name: '', description: '', conditions: [{ ...NEW_ROW, field: 'payload.type' }], logic: 'AND' },
-  valuesOf: ({ conditions, logic }) => ({ conditions: rowsOf(conditions), logic }),
-  bodyOf: ({ conditions }) => ({ conditions: conditionsOf(conditions) }),
+  members,
   useTrial: (form, sample, mayWrite) => {
     const { conditions, logic } = form.values;
     const [tried] = useDebouncedValue(

@@ -5,7 +5,6 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import type { Filter, Schema, Transform } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
 import { useAll } from '../../api/lists.ts';
 import { operationOf, pathOf } from '../../api/records.ts';
 import { ActionMenu, ConfirmDelete, ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
@@ -15,10 +14,10 @@ import { Page } from '../../components/Page.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Card, Name } from '../../components/ui.tsx';
 import type { Mark } from '../../editor/Editor.tsx';
-import { changedOf } from '../../forms/members.ts';
+import { startOf, type ValuesOf, valuesOf } from '../../forms/members.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
-import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { useMembersForm } from '../../forms/recordPages.tsx';
 import { plain, plural, sentence } from '../../format.ts';
 import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 
@@ -26,11 +25,6 @@ interface Records {
   filter: Filter;
   transform: Transform;
   schema: Schema;
-}
-
-interface Named {
-  name: string;
-  description: string;
 }
 
 interface Tried {
@@ -41,43 +35,26 @@ interface Tried {
   result: ReactNode;
 }
 
-interface Kind<K extends keyof Records, Values extends Named> {
+interface Kind<K extends keyof Records, M> {
   what: K;
-  start: Values;
-  valuesOf: (record: Records[K]) => Omit<Values, keyof Named>;
-  /** The members that are not as they are in the form. */
-  bodyOf: (values: Values) => object;
+  members: M;
   /** Tries what the form has on the sample; may use hooks. */
-  useTrial: (form: UseFormReturnType<Values>, sample: Sample, mayWrite: boolean) => Tried;
+  useTrial: (form: UseFormReturnType<ValuesOf<M>>, sample: Sample, mayWrite: boolean) => Tried;
 }
 
 /** The page of a new one, and of one that is stored, with the routes that use it. */
-export function rulePage<K extends keyof Records, Values extends Named>(kind: Kind<K, Values>) {
-  const { what, start } = kind;
+export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K, M>) {
+  const { what, members } = kind;
   const path = pathOf(what);
   const crumb = { to: path, label: `${sentence(what)}s` };
-  const valuesOf = (record: Records[K]) =>
-    ({ ...kind.valuesOf(record), name: record.name, description: record.description ?? '' }) as Values;
 
   function Form({ stored }: { stored?: Records[K] }) {
     const navigate = useNavigate();
     const scope = `${what}s:write` as const;
     const mayWrite = useMay(scope);
     const sample = useSample();
-    const record = useRecordForm<Values, Records[K]>({
-      start: stored ? valuesOf(stored) : start,
-      stored: stored && {
-        record: stored,
-        load: () => call(operationOf('get', what), { id: stored.id }) as Promise<Records[K]>,
-        valuesOf,
-      },
-      save: (values, changed, terms) => {
-        const body = { ...values, description: values.description || null, ...kind.bodyOf(values) };
-        const saved = stored
-          ? call(operationOf('update', what), { id: stored.id, body: changedOf(body, changed) }, terms)
-          : call(operationOf('create', what), { body } as never);
-        return saved as Promise<Records[K]>;
-      },
+    const record = useMembersForm<M, Records[K]>(kind, {
+      ...{ stored, start: stored ? valuesOf(members, stored) : startOf(members) },
       onSaved: ({ id }) => {
         if (!stored) void navigate({ to: `${path}/${id}`, search: (before: object) => before as never });
       },

@@ -10,6 +10,7 @@ import { jsonOrNothing } from '../../exact-json.ts';
 import { Fields, errorOf } from '../../forms/fields.tsx';
 import { lineOfPointer } from '../../json-place.ts';
 import { SchemaOutcome } from '../../samples/Outcomes.tsx';
+import { type Member, NAMED } from '../../forms/members.ts';
 import { rulePage } from './Frame.tsx';
 
 const TYPING_MS = 400;
@@ -17,22 +18,23 @@ const START = { type: 'object', required: ['type'], properties: { type: { type: 
 
 const NO_MARKS: Mark[] = [];
 
-interface Values {
-  name: string;
-  description: string;
+const members = {
+  ...NAMED,
   /** As text. */
-  schema: string;
-}
+  schema: {
+    start: JSON.stringify(START, null, 2),
+    read: (stored: Schema['schema']) => JSON.stringify(stored, null, 2),
+    write: (text) => {
+      // A text that is no JSON is sent as it is: the API refuses it, and nothing is lost.
+      const parsed = jsonOrNothing(text);
+      return parsed ? parsed.value : text;
+    },
+  } as Member<string>,
+};
 
-export const SchemaPage = rulePage<'schema', Values>({
+export const SchemaPage = rulePage({
   what: 'schema',
-  start: { name: '', description: '', schema: JSON.stringify(START, null, 2) },
-  valuesOf: ({ schema }) => ({ schema: JSON.stringify(schema, null, 2) }),
-  bodyOf: ({ schema }) => {
-    // A text that is no JSON is sent as it is: the API refuses it, and nothing is lost.
-    const parsed = jsonOrNothing(schema);
-    return { schema: parsed ? parsed.value : schema };
-  },
+  members,
   useTrial: (form, sample, mayWrite) => {
     const { schema } = form.values;
     const [tried] = useDebouncedValue({ schema, text: sample.text, input: sample.input }, TYPING_MS);

@@ -10,6 +10,7 @@ import { Editor, type Mark } from '../../editor/Editor.tsx';
 import { Fields, errorOf } from '../../forms/fields.tsx';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
 import { choicesOf } from '../../format.ts';
+import { asStored, NAMED, optional } from '../../forms/members.ts';
 import { rulePage } from './Frame.tsx';
 
 type Language = Transform['type'];
@@ -26,13 +27,12 @@ const STARTS: Readonly<Record<Language, string>> = {
   liquid: 'Order {{ payload.order.id }}\n',
 };
 
-interface Values {
-  name: string;
-  description: string;
-  type: Language;
-  code: string;
-  outputContentType: string;
-}
+const members = {
+  ...NAMED,
+  type: asStored<Language>('javascript'),
+  code: asStored(STARTS.javascript),
+  outputContentType: optional,
+};
 
 const CONTENT_TYPE = {
   path: 'outputContentType',
@@ -40,11 +40,9 @@ const CONTENT_TYPE = {
   placeholder: 'application/json, or text/plain for text',
 };
 
-export const TransformPage = rulePage<'transform', Values>({
+export const TransformPage = rulePage({
   what: 'transform',
-  start: { name: '', description: '', type: 'javascript', code: STARTS.javascript, outputContentType: '' },
-  valuesOf: ({ type, code, outputContentType }) => ({ type, code, outputContentType: outputContentType ?? '' }),
-  bodyOf: ({ outputContentType }) => ({ outputContentType: outputContentType || null }),
+  members,
   useTrial: (form, sample, mayWrite) => {
     const { type, code, outputContentType } = form.values;
     const [tried] = useDebouncedValue(

@@ -5,9 +5,10 @@ import { useAll } from '../../api/lists.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
+import { choicesOf } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import { type Form, members, type SourceValues } from './values.ts';
+import { type Form, members, METHODS, type SourceValues } from './values.ts';
 
 const { New, Edit, Settings } = recordPages<typeof members, Source>({
   what: 'source',
@@ -32,9 +33,7 @@ const { New, Edit, Settings } = recordPages<typeof members, Source>({
           {
             node: <Method form={form} />,
             paths: ['verificationConfig', 'verificationConfig.type'],
-            facts: [
-              ['Signature verification', METHODS.find(({ value }) => value === values.verificationConfig.type)?.label],
-            ],
+            facts: [['Signature verification', METHODS[values.verificationConfig.type]]],
           },
           {
             node: <ProviderChoice form={form} answer={providers} of={provider} />,
@@ -55,21 +54,6 @@ export { Edit as EditSource, New as NewSource, Settings };
 
 type Config = SourceValues['verificationConfig'];
 
-const METHODS: { value: Config['type']; label: string }[] = [
-  { value: 'none', label: 'None' },
-  { value: 'provider', label: 'Provider' },
-  { value: 'hmac', label: 'HMAC' },
-  { value: 'hmac_template', label: 'HMAC with custom signed content' },
-  { value: 'public_key', label: 'Public key' },
-  { value: 'jwt', label: 'JWT' },
-  { value: 'header_token', label: 'Token in a header' },
-  { value: 'basic', label: 'Basic authentication' },
-  { value: 'query_token', label: 'Token in the query' },
-  { value: 'body_token', label: 'Token in the body' },
-  { value: 'github', label: 'GitHub (secret only)' },
-  { value: 'stripe', label: 'Stripe (secret only)' },
-  { value: 'slack', label: 'Slack (secret only)' },
-];
 const same = (...values: string[]): Choices => values.map((value) => ({ value, label: value }));
 const HASHES = same('sha256', 'sha1', 'sha512');
 const ENCODINGS = same('hex', 'base64', 'base64url');
@@ -99,7 +83,7 @@ function Method({ form }: { form: Form }) {
       value={form.values.verificationConfig.type}
       error={form.errors.verificationConfig}
       onChange={(event) => choose(event.currentTarget.value)}
-      data={METHODS}
+      data={choicesOf(METHODS)}
     />
   );
 }

@@ -162,22 +162,26 @@ function handshakeOf({ type, parameter, ...rest }: Handshake) {
   return { type, parameter, ...Object.fromEntries(filled) };
 }
 
-const METHOD_NAMES: Partial<Record<Config['type'], string>> = {
+/** By how they are chosen in the form; the last three are of sources that have no provider. */
+export const METHODS: Readonly<Record<Config['type'], string>> = {
+  none: 'None',
+  provider: 'Provider',
+  hmac: 'HMAC',
+  hmac_template: 'HMAC with custom signed content',
   public_key: 'Public key',
   jwt: 'JWT',
   header_token: 'Token in a header',
   basic: 'Basic authentication',
   query_token: 'Token in the query',
   body_token: 'Token in the body',
-  github: 'GitHub',
-  stripe: 'Stripe',
-  slack: 'Slack',
+  github: 'GitHub (secret only)',
+  stripe: 'Stripe (secret only)',
+  slack: 'Slack (secret only)',
 };
 
 /** How a source verifies who sends. */
 export function verifiedBy({ provider, verificationConfig: { type, algorithm = 'sha256' } }: Source): string {
   if (provider) return sentence(provider);
-  if (type === 'none') return 'None';
   if (type === 'hmac' || type === 'hmac_template') return `HMAC ${algorithm}`;
-  return METHOD_NAMES[type] ?? type;
+  return METHODS[type].replace(' (secret only)', '');
 }
