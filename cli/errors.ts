@@ -77,7 +77,7 @@ function adviceOn(
   if (kind !== undefined && Object.hasOwn(LISTED, kind)) return listAdvice(LISTED[kind as keyof typeof LISTED]);
   if (status === 401) return '; pass a key with --api-key or HOOKYARD_API_KEY';
   if (code === 'UNREACHABLE')
-    return `; is the service running (npm start)? The URL comes from ${from}; set another with --url or HOOKYARD_URL`;
+    return `; is the service running (npx hookyard start)? The URL comes from ${from}; set another with --url or HOOKYARD_URL`;
   if (status !== null && status >= 500 && requestId !== null) return ` (request ${requestId} in the log of ${url})`;
   return '';
 }

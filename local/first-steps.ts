@@ -20,7 +20,9 @@ export interface Running {
 const project = join(import.meta.dirname, '..');
 
 export function firstSteps(running: Running): string[] {
-  const hookyard = `${dataFolder(running)}npx hookyard`;
+  const hookyard = isContainer()
+    ? 'docker exec -it <container> node cli/hookyard.js'
+    : `${dataFolder(running)}npx hookyard`;
   return [
     '',
     `  API          ${running.apiUrl}`,
@@ -30,17 +32,20 @@ export function firstSteps(running: Running): string[] {
     `  Temporal UI  ${running.temporalUiUrl ?? 'the UI of your own Temporal server'}`,
     ...keyLines(running),
     '',
-    `Your first webhook. Receive webhooks in a second terminal${isPackage ? '' : ', in this folder'}:`,
+    `Your first webhook. Receive webhooks in a second terminal${isPackage || isContainer() ? '' : ', in this folder'}:`,
     `${hookyard} listen 4000 --source orders`,
     '',
     'Send a webhook in a third terminal, and check its delivery:',
     `${hookyard} send --source orders`,
     `${hookyard} deliveries list`,
     '',
-    'README.md, "Your first webhook", shows how to deliver to your own service.',
+    'Deliver to your own service: https://github.com/hookyard/hookyard#your-first-webhook',
     '',
   ];
 }
+
+/** Whether this is the image hookyard-all-in-one (Dockerfile). */
+const isContainer = () => process.argv.includes('--container');
 
 function keyLines({ createdKey, keyFile }: Running): string[] {
   if (keyFile === null) return ['  API key      the value of HOOKYARD_API_KEY; also set it in the other terminals'];

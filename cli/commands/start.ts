@@ -21,6 +21,10 @@ npx runs the package hookyard-server of this version: from this folder, a global
     )
     .action(async () => {
       // Ctrl-C reaches both processes; npx passes on what only this one is sent.
+      if (isPackage)
+        console.error(
+          `hookyard: starting hookyard-server ${VERSION}; the first time, npx fetches it for a minute or two`,
+        );
       const [program = '', ...args] = isPackage
         ? ['npx', '--yes', `hookyard-server@${VERSION}`]
         : [process.execPath, join(project, 'local', 'bootstrap.js'), 'local/main.ts'];

@@ -68,7 +68,7 @@ async function localDatabase(): Promise<string> {
   } catch {
     throw new CliError(
       EXIT.unavailable,
-      `No database is running in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service`,
+      `No database is running in ${folder}; run npx hookyard start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service`,
     );
   }
 }

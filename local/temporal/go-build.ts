@@ -49,7 +49,8 @@ function go(build: GoBuild, program: string, args: string[]): Promise<void> {
   });
   const progress = setInterval(() => {
     const elapsed = seconds(performance.now() - began);
-    build.log(`still building ${program}: ${elapsed}, ${packages} packages compiled, ${lines.at(-1) ?? 'working'}`);
+    const downloads = lines.filter((line) => line.startsWith('go: downloading')).length;
+    build.log(`still building ${program}: ${elapsed}, ${downloads} modules downloaded, ${packages} packages compiled`);
   }, progressEveryMs);
   return new Promise<void>((resolve, reject) => {
     child.once('error', (error) => {

@@ -185,7 +185,7 @@ describe('hookyard on the command line', () => {
     const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });
     expect([none.code, none.stderr]).to.deep.equal([
       5,
-      `hookyard: No database is running in ${folder}; run npm start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
+      `hookyard: No database is running in ${folder}; run npx hookyard start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
     ]);
   });
 

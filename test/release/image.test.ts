@@ -47,6 +47,7 @@ describe('the images', function () {
     writeFileSync(join(image.layers[0] ?? '', 'story.sh'), STORY);
     const printed = inside(image, 'ip link set lo up && bash /story.sh', { namespaces: NAMESPACES });
     expect(printed).to.match(/Console +http:\/\/localhost:3000\/console\/#code=/);
+    expect(printed).to.include('docker exec -it <container> node cli/hookyard.js listen 4000 --source orders');
     expect(printed).to.include('THE END: 0');
   });
 
@@ -167,7 +168,7 @@ function must(
 
 /** The command of the image, twice on the same data; what a user does beside it. */
 const STORY = `
-start() { node local/main.ts > /log 2>&1 & server=$!; until grep -q 'deliveries list' /log; do kill -0 $server || { cat /log; exit 1; }; sleep 1; done; }
+start() { node local/main.ts --container > /log 2>&1 & server=$!; until grep -q 'deliveries list' /log; do kill -0 $server || { cat /log; exit 1; }; sleep 1; done; }
 start
 node cli/hookyard.js listen 4000 --source orders > /listen 2>&1 & listening=$!
 until grep -q 'Stop with Ctrl-C' /listen; do kill -0 $listening || { cat /listen; exit 1; }; sleep 1; done
