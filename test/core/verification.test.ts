@@ -252,6 +252,34 @@ describe('schemes of providers', () => {
     for (const token of refusals) expect((await outcomeOf(scheme, token)).valid, token.slice(0, 20)).to.equal(false);
   });
 
+  // https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
+  it('of Mailgun are forms of either kind and any size, with one proof', async () => {
+    const timestamp = String(NOW / 1000);
+    const signature = createHmac('sha256', SECRET).update(`${timestamp}t`).digest('hex');
+    const proof = Object.entries({ timestamp, token: 't', signature });
+    const mail: [string, string][] = [['body-html', `<p>${'é=&+ '.repeat(40_000)}</p>`]];
+    const many = Array.from({ length: 1000 }, (_, n): [string, string] => [`field-${n}`, '']);
+    const inParts = (fields: [string, string][]) => {
+      const form = new FormData();
+      for (const [name, value] of fields) form.append(name, value);
+      form.append('attachment-1', new File([Buffer.alloc(900_000, 0xff)], 'order.pdf'));
+      return form;
+    };
+    for (const form of [(fields: [string, string][]) => new URLSearchParams(fields), inParts]) {
+      const isTaken = async (...fields: [string, string][]) => {
+        const sent = new Response(form(fields));
+        const headers = { 'content-type': sent.headers.get('content-type') ?? '' };
+        const request = requestOf({ headers, body: Buffer.from(await sent.arrayBuffer()) });
+        return verifyNow({ kind: 'mailgun' }, { secret: SECRET }, request).valid;
+      };
+      expect([await isTaken(...mail, ...proof), await isTaken(...proof, ...mail)]).to.deep.equal([true, true]);
+      const changed = proof.map(([name, value]): [string, string] => [name, name === 'token' ? 't0' : value]);
+      const twice: [string, string][] = [...proof, ['signature', signature]];
+      for (const fields of [changed, [], twice, [...proof, ...many]])
+        expect(await isTaken(...mail, ...fields)).to.equal(false);
+    }
+  });
+
   it('of WebSub are signed with a method of the specification', () => {
     const body = Buffer.from('<feed/>');
     const isTaken = (value: string) =>
