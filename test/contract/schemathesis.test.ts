@@ -11,7 +11,7 @@ import { useService } from '../support/use-hookyard.ts';
 /** `npm run schemathesis` also tries the edges of every schema, which takes minutes. */
 const IS_THOROUGH = process.env.SCHEMATHESIS === 'thorough';
 /** How long it follows chains, in seconds; the other phases are bounded by their number of requests. */
-const CHAIN_SECONDS = '10';
+const CHAIN_SECONDS = '20';
 const LIMIT_MS = IS_THOROUGH ? 1_200_000 : 300_000;
 const SEED = '20261121';
 const PHASES = IS_THOROUGH ? 'examples,coverage,fuzzing' : 'examples,fuzzing';

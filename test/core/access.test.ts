@@ -51,6 +51,7 @@ describe('addresses of keys', () => {
     const isSame = (one: string, other: string) => clientOf(one) === clientOf(other);
     expect(isSame('192.0.2.7', '::ffff:192.0.2.7')).to.equal(true);
     expect(isSame('192.0.2.7', '192.0.2.8')).to.equal(false);
+    expect(isSame('fe80::1%eth0', 'fe80::2')).to.equal(true);
     expect(isSame('2001:db8:1:2:3::7', '2001:db8:1:2:ffff::8')).to.equal(true);
     expect(isSame('2001:db8:1:2::7', '2001:db8:1:3::7')).to.equal(false);
     expect(clientOf('host')).to.equal('host');

@@ -108,6 +108,7 @@ describe('the messages of a channel', () => {
     ['a new channel', { lastSentAt: null }, 5],
     ['a channel that fails', { failingSince: minutesAgo(60), failedAt: minutesAgo(15) }, 1],
     ['a channel that has just failed', { failingSince: minutesAgo(60), failedAt: minutesAgo(14) }, 0],
+    ['a channel that failed by a clock of the future', { failingSince: minutesAgo(-60), failedAt: minutesAgo(-60) }, 1],
     ['quiet hours', { quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' } }, 0],
   ];
   for (const [name, rules, expected] of BOUNDS)
@@ -122,6 +123,7 @@ describe('the messages of a channel', () => {
     ['not soon after the last', { lastDigestAt: minutesAgo(9) }, many(1), []],
     ['after the last', { lastDigestAt: minutesAgo(10) }, many(1), [1]],
     ['not of nothing', {}, [], []],
+    ['after one of a clock of the future', { lastDigestAt: minutesAgo(-60) }, many(1, minutesAgo(-60)), [1]],
   ];
   for (const [name, rules, issues, expected] of DIGESTS)
     it(`are a digest ${name}`, () => expect(sizes({ ...digest, ...rules }, issues)).to.deep.equal(expected));
