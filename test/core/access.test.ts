@@ -1,5 +1,6 @@
 // Who may do what: scopes of keys, the addresses that they are for, addresses of sources, and recipients of mails.
 import { expect } from 'chai';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { allows, groupOf, isSingleScope, lacking, type SingleScope } from '../../core/config/plans-and-scopes.ts';
 import { clientOf, isAllowedFrom, normalAddress, normalRange, rangeBeyond } from '../../core/http/address-ranges.ts';
 import { type IngestTokens, isIngestAddress, newIngestToken, readBelow } from '../../core/ingest/ingest-token.ts';
@@ -28,6 +29,14 @@ describe('scopes', () => {
   for (const [held, asked, lacks] of wanted)
     it(`${held.join()} for ${asked.join()} lacks ${lacks ?? 'nothing'}`, () =>
       expect(lacking(held, asked)).to.equal(lacks));
+
+  it('belong to a key of 256 random bits, of which the SHA-256 is stored', () => {
+    expect(newToken()).to.match(/^whr_[\w-]{43}$/);
+    expect(newToken()).to.not.equal(newToken());
+    // printf abc | sha256sum
+    const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+    expect(hashToken('abc').toString('hex')).to.equal(hash);
+  });
 
   it('are single, or groups', () =>
     expect(['events:read', 'read', 'magic'].map(isSingleScope)).to.deep.equal([true, false, false]));
