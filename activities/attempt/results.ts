@@ -130,17 +130,21 @@ export function createResultRecorder(
     run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,
     ...common,
-    // A failure decides what happens to its delivery and its route next, a workflow waits for its results, and so may
-    // the next delivery of an ordering key.
+    // A failure decides what happens to its delivery and its route next, and a workflow waits for its results.
     linger: {
       ms: LINGER_MS,
       maxItems: MAX_LINGERING,
       isUrgent: ({ result }) =>
-        result.deliveryStatus !== 'delivered' ||
-        result.lane !== 'express' ||
-        result.orderKey != null ||
-        isAwaited(result.deliveryId),
+        result.deliveryStatus !== 'delivered' || result.lane !== 'express' || isAwaited(result.deliveryId),
     },
+    ownerOf: ({ organizationId }) => organizationId,
+  });
+  // Results of ordering keys: one group after the other, so that no result is committed before an earlier one of its key.
+  const inOrder = new Batcher({
+    run: (results: OwnedResult[]) => recordGroup(deps, results),
+    maxItems: MAX_GROUP,
+    ...common,
+    concurrency: 1,
     ownerOf: ({ organizationId }) => organizationId,
   });
   // Isolates organizations: a row that one keeps locked (a replay of many events, for example) holds up its own results
@@ -165,7 +169,8 @@ export function createResultRecorder(
   let kept = 0;
 
   async function untilRecorded(owned: OwnedResult): Promise<RecordedResult> {
-    let recorder = together;
+    const usual = owned.result.orderKey ? inOrder : together;
+    let recorder = usual;
     let isKept = false;
     try {
       for (;;) {
@@ -176,7 +181,7 @@ export function createResultRecorder(
           const passing = isTransientDatabaseError(error);
           if (!passing && recorder === alone) throw error;
           if (!passing || isStatementTimeout(error)) recorder = alone;
-          else if (isLockTimeout(error) && recorder === together) recorder = separated(owned.organizationId);
+          else if (isLockTimeout(error) && recorder === usual) recorder = separated(owned.organizationId);
           // A lock is not the database's trouble: others are recorded, and continue.
           if (passing && !isWriteConflict(error) && !isLockTimeout(error) && !isKept) {
             isKept = true;
@@ -210,7 +215,7 @@ export function createResultRecorder(
       const recordings = [...underWay.values()].map(({ recorded }) => recorded);
       await Promise.race([Promise.allSettled(recordings), pause(LAST_TRIES_MS)]);
       if (underWay.size > 0) log.error({ results: underWay.size }, 'failed to record results of attempts');
-      await Promise.all([together.idle(), alone.idle()]);
+      await Promise.all([together.idle(), inOrder.idle(), alone.idle()]);
     },
   };
 }

@@ -59,6 +59,13 @@ select id, (select written from noted) as notifications,
        case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from ended`;
 
+// Ordering keys are locked before deliveries, in their order, as by the statement that records results.
+const LOCK_KEYS = `
+select from order_keys where (destination_id, key_hash) in (
+  select destination_id, order_hash from deliveries
+  where id = any($1::text[]) and id between $2 and $3 and order_number is not null)
+order by destination_id, key_hash for update`;
+
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
   return endDeliveries(db, 'cancelled', selection);
@@ -74,6 +81,7 @@ export async function endDeliveries(
   selection: EndSelection,
 ): Promise<string[]> {
   const { low, high } = bounds(selection.deliveryIds ?? []);
+  if (selection.deliveryIds) await db.query(LOCK_KEYS, [selection.deliveryIds, low, high]);
   const { rows } = await db.query<{ id: string }>(END, [
     selection.organizationId,
     errorText(selection.reason.detail),

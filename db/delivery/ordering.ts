@@ -35,13 +35,18 @@ with recursive key(destination_id, key_hash, number) as (
 ), page as materialized (
   select * from key
 ), stuck as materialized (
-  select o.destination_id, o.key_hash from page k
+  select o.destination_id, o.key_hash, o.head_id from page k
   join order_keys o on o.destination_id = k.destination_id and o.key_hash = k.key_hash
   left join deliveries d on d.id = o.head_id
   where d.id is null or (o.hold_until is null and d.status not in ${OPEN})
+), locked as materialized (
+  -- as long as it has the head that was looked at
+  select o.destination_id, o.key_hash from stuck s
+  join order_keys o on o.destination_id = s.destination_id and o.key_hash = s.key_hash
+    and o.head_id is not distinct from s.head_id
   order by o.destination_id, o.key_hash for update of o skip locked
 ), advanced as materialized (
-  select advance_key(destination_id, key_hash, true) from stuck
+  select advance_key(destination_id, key_hash, true) from locked
 )
 select destination_id as "destinationId", encode(key_hash, 'hex') as hash, (select count(*) from advanced)::int as advanced
 from page order by number desc limit 1`;
@@ -198,11 +203,12 @@ update order_keys k set waiting = k.waiting - g.count
 from (select destination_id, key_hash, count(*)::int as count from gone group by 1, 2) g
 where k.destination_id = g.destination_id and k.key_hash = g.key_hash`;
 
-const WAITING = new Stride(5000);
+// Pages of a table that one statement goes through.
+const LOOKING = new Stride(500);
 
 /** Removes what waits in order for deliveries of events before this one, which are gone or go with their partition. */
 export async function dropWaitingBefore(db: Queryable, eventId: string): Promise<void> {
-  await throughPages(db, 'ordered_deliveries', WAITING, ({ from, to }) =>
+  await throughPages(db, 'ordered_deliveries', LOOKING, ({ from, to }) =>
     db.query(DROP('ctid >= $1::tid and ctid < $2::tid and event_id < $3'), [from, to, eventId]),
   );
 }
@@ -215,6 +221,12 @@ export async function dropWaiting(db: Queryable, destinationIds: string[], deliv
   ]);
 }
 
+const GONE = `
+update order_keys k set head_id = null, head_number = null, head_since = null
+where ctid >= $1::tid and ctid < $2::tid and waiting = 0 and hold_until is null and head_id is not null
+  and last_at < now() - interval '1 hour' and head_since < now() - interval '1 hour' -- not one that is just being made
+  and not exists (select from deliveries d where d.id = k.head_id and d.status in ${OPEN})`;
+
 const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => $3)
   or not exists (select from destinations t where t.id = destination_id))`;
 
@@ -223,5 +235,6 @@ const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => 
  * @param days null: no number is too many
  */
 export async function forgetOrderKeys(db: Queryable, days: number | null): Promise<void> {
+  await throughPages(db, 'order_keys', LOOKING, ({ from, to }) => db.query(GONE, [from, to]));
   await sweep(db, 'order_keys', FORGOTTEN, [days]);
 }

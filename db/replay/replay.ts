@@ -112,7 +112,8 @@ with planned as (
          priority, status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end,
          failover_of, original_destination_id, failover_reason, decode(order_hash, 'hex'), order_key
   from input i join locked l on l.id = i.event_id
-  order by i.event_id, i.id -- those of one ordering key, oldest first
+  -- ordering keys in the order in which all lock them, and of each the oldest first
+  order by i.destination_id collate "C", i.order_hash collate "C", i.event_id, i.id
   returning id, organization_id, event_id, source_id, status, destination_id, route_id
 ), ${countWithoutAttempt('created', { deliveries: 'true', not_sent: SCHEMA_FAILED })}, queued as (
   ${toOutbox('i', { delivery_id: 'i.id', failover_of: 'i.failover_of', order_hash: "decode(i.order_hash, 'hex')" })}

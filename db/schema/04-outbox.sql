@@ -209,6 +209,19 @@ create trigger deliveries_end_in_order after update of status on deliveries
   for each row when (old.order_number is not null and old.status in ('pending', 'retrying', 'circuit_open')
     and new.status not in ('pending', 'retrying', 'circuit_open'))
   execute function end_in_order();
+-- A failed delivery that blocks its key is replaced by a replay that did not take its place: it cannot be sent, or goes
+-- elsewhere, or its route orders nothing any more.
+create function replaced_in_order() returns trigger language plpgsql volatile as $$
+begin
+  perform from order_keys
+  where destination_id = old.destination_id and key_hash = old.order_hash and head_id = old.id
+    and hold_until is not null for update;
+  if found then perform advance_key(old.destination_id, old.order_hash, true); end if;
+  return null;
+end $$;
+create trigger deliveries_replaced_in_order after update of counted on deliveries
+  for each row when (old.order_number is not null and old.counted and not new.counted and new.status = 'failed')
+  execute function replaced_in_order();
 create trigger deliveries_deleted_in_order after delete on deliveries
   for each row when (old.order_number is not null
     and old.status in ('pending', 'retrying', 'circuit_open', 'failed'))

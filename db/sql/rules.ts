@@ -65,7 +65,7 @@ export const failOver = (target: string, original: string, reason: string): stri
                           failover_reason, order_hash, order_key)
   select next_id, organization_id, event_id, source_id, route_id, route_version, transform_version,
          ${target}, priority, 'pending', true, id, ${original}, ${reason}, ${orderedAt(target)}
-  from changed where ${target} is not null returning 1
+  from changed where ${target} is not null order by ${target}, order_hash returning 1
 ), queued as (
   ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id', order_hash: `case when c.${target} < ${FIRST_WAREHOUSE} then c.order_hash end` })}
   from changed c where c.${target} is not null and (select count(*) from taking_over) > 0

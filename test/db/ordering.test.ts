@@ -11,6 +11,7 @@ import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { endHolds, releaseKey, skipBlocked } from '../../db/delivery/ordering.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import { requeueDeliveries } from '../../db/delivery/reconciliation.ts';
+import { waitingInOrder } from '../../db/hot-path/waiting-in-order.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
@@ -37,6 +38,8 @@ describe('ordering keys', () => {
   let database: ReplayDatabase;
   before(async () => {
     database = await ReplayDatabase.make();
+  });
+  beforeEach(async () => {
     await database.renew();
     await database.pool.query(
       `update routes set ordering = '{"key":"payload.key","missingKey":"unordered","onExhausted":"hold","holdSeconds":60}'`,
@@ -180,6 +183,23 @@ describe('ordering keys', () => {
     const waiting = new Set(keys.flatMap((each) => each.waiting));
     check(await deliveries(), await attempted(), waiting, new Map(keys.map(({ key, head }) => [key, head])));
   }
+
+  it('tell what waits behind a delivery only while that is the head, or the head is before it', async () => {
+    const { pool, destinationId } = database;
+    const [first = '', second = '', third = '', fourth = ''] = await store(['k', 'k', 'k', 'k']);
+    const orderHash = Buffer.from(orderKeyOf(['k'])?.hash ?? '', 'hex');
+    const behind = async (lastId: string, lastNumber: number) =>
+      (await waitingInOrder(pool, [{ destinationId, orderHash, lastId, lastNumber }], 50)).map(
+        ({ deliveryId }) => deliveryId,
+      );
+    expect(await behind(first, 0)).to.deep.equal([second, third, fourth]);
+    expect(await behind(second, 2), 'the first is not recorded yet').to.deep.equal([third, fourth]);
+    await cancel(first);
+    expect(await behind(first, 1), 'the second is in the outbox').to.deep.equal([]);
+    expect(await behind(second, 2)).to.deep.equal([third, fourth]);
+    await cancel(second);
+    expect(await behind(second, 2), 'the third is in the outbox').to.deep.equal([]);
+  });
 
   it('let only the first open delivery of a key be attempted, whatever happens at the same time', async () => {
     const random = seeded(20261129);

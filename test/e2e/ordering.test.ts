@@ -164,4 +164,40 @@ describe('ordering', () => {
     expect(backup.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1']);
     expect(bad.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1', '2']);
   });
+
+  it('sends nothing after one that was cancelled while it was under way, before what came in its place is accepted', async () => {
+    const gates = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    const { endpoint, route, send, received } = await inOrder([...gates.map((gate) => ({ after: gate.promise })), 200]);
+    await testInstance.client.post(`/api/routes/${route.id}/pause`, {});
+    const events = [await send('a', 1), await send('a', 2)];
+    await until(
+      'the first to be held',
+      async () => (await records.deliveries(events[0] ?? ''))[0]?.status === 'circuit_open',
+    );
+    await testInstance.client.post(`/api/routes/${route.id}/resume`, {});
+    gates[0]?.resolve();
+    await until('the second to be sent', () => endpoint.requests.length === 2);
+    events.push(await send('a', 3), await send('a', 4));
+    const [second] = await records.deliveries(events[1] ?? '');
+    await testInstance.client.post(`/api/deliveries/${second?.id}/cancel`, {});
+    await until('the third to be sent', () => endpoint.requests.length === 3);
+    gates[1]?.resolve();
+    await until('the second to be answered', () => endpoint.waiting === 1);
+    await records.eventWith('delivered', await send('b', 5));
+    expect(received()).to.deep.equal([1, 2, 3, 5]);
+    gates[2]?.resolve();
+    await records.eventWith('delivered', events[3] ?? '');
+    expect(received()).to.deep.equal([1, 2, 3, 5, 4]);
+  });
+
+  it('goes on when a replay of the delivery that blocks a key cannot take its place', async () => {
+    const { route, send, received } = await inOrder([500, 200]);
+    const first = await send('a', 1);
+    await records.eventWith('failed', first);
+    const second = await send('a', 2);
+    await testInstance.client.patch(`/api/routes/${route.id}`, { ordering: null });
+    await testInstance.client.post(`/api/events/${first}/replay`, {});
+    for (const id of [first, second]) await records.eventWith('delivered', id);
+    expect(received()[0]).to.equal(1);
+  });
 });

@@ -65,7 +65,11 @@ export function createExpress(deps: ExpressDeps): Express {
     try {
       if (remembered.get(deliveryId) === 'handed over') return await handOver(row, policy, undefined);
       const outcome = await deps.attempt(firstAttempt(row, policy), inOrder);
-      if (isLeftToDo(outcome)) await handOver(row, policy, outcome);
+      if (isLeftToDo(outcome)) {
+        // In order: until the one before is recorded, this one has no row, and must not fail or wait in a workflow.
+        await inOrder?.turnToRecord(false);
+        await handOver(row, policy, outcome);
+      }
       // It was ended while it entered the outbox, and nobody else would remove its row.
       if (outcome.status === 'closed') await removeQueued(deps.pool, row);
       remembered.delete(deliveryId);

@@ -10,14 +10,15 @@ import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import { type OrderedRow, waitingInOrder } from '../../db/hot-path/waiting-in-order.ts';
 import { type InFlight, shardOfRow } from './in-flight.ts';
 
-// Rows that are read at a time. Until the first answer of the destination, one statement reads those of all keys that
-// were claimed together.
+// Rows of a key that are read at a time, and of all keys that were claimed together.
 const MOST_READ = 50;
+const MOST_OF_ALL = 2000;
 
 export interface OrderedDeps {
   hotPool: Pool;
   inFlight: InFlight;
   owns: (shard: number) => boolean;
+  wakeOthers: () => void;
   policiesOf: (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy>;
   /** Makes the first attempt of a delivery that counts as in flight. @returns when it is recorded, or has failed */
   attempt: (row: OutboxRow, policy: StartPolicy, inOrder: OrderedAttempt) => Promise<void>;
@@ -32,32 +33,30 @@ interface Follower {
 export function startInOrder(deps: OrderedDeps, heads: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
   // A rate limit has a claim for each slot (pacing.ts).
   const followed = heads.filter((row) => policyOf(row).rateLimitPerMinute === null);
-  const behind =
-    followed.length === 0
-      ? Promise.resolve([])
-      : read(
-          deps,
-          followed.map((row) => ({ row, after: 0 })),
-        );
-  behind.catch(() => {});
+  const most = Math.max(2, Math.min(MOST_READ, Math.floor(MOST_OF_ALL / followed.length)));
+  const positions = followed.map((row) => ({ row, lastNumber: 0 }));
+  const behind = followed.length === 0 ? Promise.resolve([]) : read(deps, positions, most);
+  const byKey = behind.then((all) => Map.groupBy(all, ({ row }) => keyOf(row)));
+  byKey.catch(() => {});
+  const isFollowed = new Set(followed);
   for (const head of heads) {
-    const waiting = behind.then((all) => all.filter(({ row }) => isSameKey(row, head)));
+    const waiting = byKey.then((all) => all.get(keyOf(head)) ?? []);
     waiting.catch(() => {});
-    new KeyRun(deps, followed.includes(head) ? waiting : Promise.resolve([])).begin(head, policyOf(head));
+    new KeyRun(deps, isFollowed.has(head) ? waiting : Promise.resolve([])).begin(head, policyOf(head));
   }
 }
 
-const isSameKey = (a: OutboxRow, b: OutboxRow): boolean =>
-  a.destinationId === b.destinationId && a.orderHash !== null && b.orderHash?.equals(a.orderHash) === true;
+const keyOf = ({ destinationId, orderHash }: OutboxRow): string => `${destinationId} ${orderHash?.toString('base64')}`;
 
 async function read(
   { hotPool, policiesOf }: OrderedDeps,
-  keys: { row: OutboxRow; after: number }[],
+  positions: { row: OutboxRow; lastNumber: number }[],
+  most: number,
 ): Promise<Follower[]> {
-  const wanted = keys.flatMap(({ row: { destinationId, orderHash }, after }) =>
-    orderHash === null ? [] : [{ destinationId, orderHash, after }],
+  const wanted = positions.flatMap(({ row: { destinationId, orderHash, deliveryId }, lastNumber }) =>
+    orderHash === null ? [] : [{ destinationId, orderHash, lastId: deliveryId, lastNumber }],
   );
-  const rows = await waitingInOrder(hotPool, wanted, MOST_READ);
+  const rows = await waitingInOrder(hotPool, wanted, most);
   if (rows.length === 0) return [];
   const policyOf = await policiesOf(rows);
   return rows.map((row) => ({ row, policy: policyOf(row) }));
@@ -81,7 +80,11 @@ class KeyRun {
         accepted: () => void this.#next(row).catch(() => {}),
         turnToRecord: (isAccepted) => this.#turnToRecord(deliveryId, isAccepted),
       })
-      .finally(() => this.#recorded(deliveryId));
+      .finally(() => {
+        this.#recorded(deliveryId);
+        // The next one is claimed by another worker, which has heard nothing.
+        if (!this.#deps.owns(shardOfRow(row))) this.#deps.wakeOthers();
+      });
   }
 
   /** An error of the database ends the run: the next one is claimed when the one before is recorded. */
@@ -91,7 +94,7 @@ class KeyRun {
     if (next === undefined) {
       // The head has no number here, and what is behind it was read.
       if (!('number' in last)) return;
-      this.#waiting = read(this.#deps, [{ row: last, after: Number(last.number) }]);
+      this.#waiting = read(this.#deps, [{ row: last, lastNumber: Number(last.number) }], MOST_READ);
       next = (await this.#waiting).shift();
     }
     if (next === undefined || !this.#mayStart(next.row)) return;
@@ -106,6 +109,7 @@ class KeyRun {
 
   /** What is accepted while another result of the key is being recorded, is recorded together after it. */
   async #turnToRecord(deliveryId: string, isAccepted: boolean): Promise<void> {
+    if (this.#recording.has(deliveryId)) return;
     if (this.#recording.size > 0) {
       await new Promise<void>((go) => this.#queued.push({ deliveryId, isAccepted, go }));
       return;

@@ -12,6 +12,7 @@ import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
+import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
@@ -77,7 +78,8 @@ export class Starts {
   startInOrder(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
     const { hotPool, inFlight, owns, policiesOf } = this.#deps;
     const attempt = this.#express.run;
-    startInOrder({ hotPool, inFlight, owns, policiesOf, attempt }, rows, policyOf);
+    const wakeOthers = () => void wakeRelays(hotPool).catch(() => undefined);
+    startInOrder({ hotPool, inFlight, owns, policiesOf, attempt, wakeOthers }, rows, policyOf);
   }
 
   /** Starts a delivery that has no workflow; it keeps its slot until its first result is recorded. */
