@@ -58,6 +58,7 @@ describe('secrets in files', () => {
       `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); check that the file exists and that the process can read it`,
     ]);
     expect(problems.join()).to.not.match(/pass1|pass2/);
+    expect(problemsOf(() => withSecretFiles({ SMTP_URL_FILE: empty }))).to.have.length(1);
   });
 
   it('are checked like those in variables, and their files are shown in place of them', () => {
