@@ -23,7 +23,7 @@ npx runs the package hookyard-server of this version: from this folder, a global
       // Ctrl-C reaches both processes; npx passes on what only this one is sent.
       if (isPackage)
         console.error(
-          `hookyard: starting hookyard-server ${VERSION}; the first time, npx fetches it for a minute or two`,
+          `hookyard: starting hookyard-server ${VERSION}; npx downloads it first if needed, which takes a few minutes`,
         );
       const [program = '', ...args] = isPackage
         ? ['npx', '--yes', `hookyard-server@${VERSION}`]
