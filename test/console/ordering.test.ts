@@ -38,7 +38,8 @@ describe('ordering in the console', () => {
       await keys.getByText('Blocked', { exact: true }).waitFor();
       await expectUsable(page);
       isWell = true;
-      await keys.getByRole('button', { name: 'Skip first delivery' }).click();
+      await keys.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Skip first delivery' }).click();
       await page.getByRole('button', { name: 'Skip delivery', exact: true }).click();
       await keys.getByText('Idle').waitFor();
     });

@@ -30,7 +30,7 @@ export function DeliveryPage() {
       every={OPEN_MS}
       crumb={{ to: '/deliveries', label: 'Deliveries' }}
       title="Delivery"
-      status={({ status }) => <Status of={status} />}
+      status={({ status, waitsFor }) => <Status of={waitsFor === null ? status : 'waiting'} />}
       note={({ destination, createdAt }) => (
         <>
           to <Name {...destination} />, <Time at={createdAt} />
@@ -80,7 +80,8 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
       {delivery.waitsFor !== null && (
         <Callout tone="warn" title={waitingText(delivery)}>
           <div>
-            Attempted when <Id of={delivery.waitsFor} /> is accepted or has ended.
+            Attempted when <Link to={`/deliveries/${delivery.waitsFor}`}>the earlier delivery</Link> is accepted or has
+            ended.
           </div>
         </Callout>
       )}

@@ -1,18 +1,22 @@
 // Ordering keys of a destination: what blocks them, what waits, and how they go on.
+import { Link } from '@tanstack/react-router';
 import type { OrderKey } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { ConfirmedAction } from '../../components/actions.tsx';
+import { ActionMenu, Confirm } from '../../components/actions.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { FilterField } from '../../components/filters.tsx';
 import { Empty, Id } from '../../components/ui.tsx';
-import { plain, plural } from '../../format.ts';
+import { plain, plural, shortened } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
+import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 5000;
 const MOST_ROUTES = 100;
+/** Characters: of a UUID. */
+const MOST_KEY = 36;
 const STATES = ['blocked', 'waiting'] as const;
 
 /** Whether a destination has ordering keys, or a route that makes them. */
@@ -34,13 +38,24 @@ export function OrderKeys({ id }: { id: string }) {
       title: 'Key',
       value: ({ key }) => key,
       // Events without a key are under the id of their route.
-      cell: ({ key }) => (key.startsWith('rte_') ? <Id of={key} /> : <bdi title={plain(key)}>{plain(key)}</bdi>),
+      cell: ({ key }) =>
+        key.startsWith('rte_') ? <Id of={key} /> : <bdi title={plain(key)}>{plain(shortened(key, MOST_KEY))}</bdi>,
     },
     { title: 'State', value: (key) => key.state, as: 'status' },
     { title: 'Waiting', value: (key) => key.waiting, as: 'count' },
-    { title: 'First delivery', value: (key) => key.headDeliveryId, as: 'id' },
-    { title: 'Since', value: (key) => key.headSince, as: 'time' },
-    { title: 'Blocked until', value: (key) => key.blockedUntil, as: 'time' },
+    {
+      title: 'First delivery',
+      value: (key) => key.headDeliveryId,
+      cell: ({ headDeliveryId, headSince }) =>
+        headDeliveryId === null ? (
+          <span className="quiet">–</span>
+        ) : (
+          <Link to={`/deliveries/${headDeliveryId}`}>
+            <Time at={headSince} />
+          </Link>
+        ),
+    },
+    { title: 'Blocked until', value: (key) => key.blockedUntil, as: 'time', wideOnly: true },
     ...(mayWrite ? [{ title: 'Actions', cell: (key: OrderKey) => <Actions id={id} of={key} /> }] : []),
   ];
   return (
@@ -68,32 +83,39 @@ export function OrderKeys({ id }: { id: string }) {
 }
 
 function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: string; of: OrderKey }) {
-  if (state !== 'blocked' && state !== 'waiting') return null;
+  const isBlocked = state === 'blocked';
+  if (!isBlocked && state !== 'waiting') return null;
   return (
-    <div className="row row-line">
-      <ConfirmedAction
-        label="Skip first delivery"
-        title={`Skip the first delivery of ${plain(name)}`}
-        verb="Skip delivery"
-        run={() => call('skipOrderKey', { id, key })}
-        said="Delivery skipped"
-      >
-        <p>
-          {state === 'blocked'
-            ? 'The failed delivery no longer blocks the key.'
-            : 'The first delivery is cancelled. It can be replayed.'}{' '}
-          The next event of the key is delivered.
-        </p>
-      </ConfirmedAction>
-      <ConfirmedAction
-        label="Release"
-        title={`Release ${plain(name)}`}
-        verb="Release key"
-        run={() => call('releaseOrderKey', { id, key })}
-        said="Ordering key released"
-      >
-        <p>{plural(waiting, 'waiting delivery')} will be sent in order, and will not block the key on failure.</p>
-      </ConfirmedAction>
-    </div>
+    <ActionMenu
+      of={{
+        'Skip first delivery': (close) => (
+          <Confirm
+            title={`Skip the first delivery of ${plain(name)}`}
+            verb="Skip delivery"
+            run={() => call('skipOrderKey', { id, key })}
+            said="Delivery skipped"
+            onClose={close}
+          >
+            <p>
+              {isBlocked ? 'The failed delivery no longer blocks the key.' : 'The first delivery is cancelled.'} The
+              next event of the key is delivered. A replay of the skipped one goes to the end of the order.
+            </p>
+          </Confirm>
+        ),
+        Release:
+          waiting > 0 &&
+          ((close) => (
+            <Confirm
+              title={`Release ${plain(name)}`}
+              verb="Release key"
+              run={() => call('releaseOrderKey', { id, key })}
+              said="Ordering key released"
+              onClose={close}
+            >
+              <p>{plural(waiting, 'waiting delivery')} will be sent in order, and will not block the key on failure.</p>
+            </Confirm>
+          )),
+      }}
+    />
   );
 }

@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { Route } from '@hookyard/client';
 import { Names } from '../../components/names.tsx';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
-import { ENABLED, type Entry, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
+import { ENABLED, type Entry, type Field, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
 import { type Member, NAMED, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf, plain } from '../../format.ts';
@@ -173,6 +173,8 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
   ];
 }
 
+const HOLD: Field = { path: 'ordering.holdSeconds', label: 'Block for', kind: 'whole', unit: 'seconds' };
+
 function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[] {
   return [
     {
@@ -183,31 +185,27 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
         { value: 'route', label: 'All events of the route' },
       ],
     },
-    by === 'field' && [
-      {
-        ...{ path: 'ordering.key', label: 'Ordering key', placeholder: 'payload.order.id', isRequired: true },
-        help: 'The field of the event that contains the key.',
-      },
-      {
-        ...{ path: 'ordering.missingKey', label: 'Events without the key' },
-        choices: [
-          { value: 'unordered', label: 'Deliver in no order' },
-          { value: 'together', label: 'Deliver under one key' },
-        ],
-      },
-    ],
-    by !== 'off' && {
-      ...{ path: 'ordering.onExhausted', label: 'When retries are exhausted' },
+    by === 'field' && {
+      ...{ path: 'ordering.key', label: 'Ordering key', placeholder: 'payload.order.id', isRequired: true },
+      help: 'The field of the event that contains the key.',
+    },
+    by === 'field' && {
+      ...{ path: 'ordering.missingKey', label: 'Events without the key' },
       choices: [
-        { value: 'hold', label: 'Block the key' },
-        { value: 'continue', label: 'Deliver the next event' },
+        { value: 'unordered', label: 'Deliver in no order' },
+        { value: 'together', label: 'Deliver under one key' },
       ],
     },
-    by !== 'off' &&
-      onExhausted === 'hold' && {
-        ...{ path: 'ordering.holdSeconds', label: 'Block for', kind: 'whole', unit: 'seconds' },
-        help: 'The next event is delivered afterwards.',
+    by !== 'off' && [
+      {
+        ...{ path: 'ordering.onExhausted', label: 'When retries are exhausted' },
+        choices: [
+          { value: 'hold', label: 'Block the key' },
+          { value: 'continue', label: 'Deliver the next event' },
+        ],
       },
+      ...(onExhausted === 'hold' ? [HOLD] : []),
+    ],
   ];
 }
 
