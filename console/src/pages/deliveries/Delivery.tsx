@@ -9,7 +9,7 @@ import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient, useAsk } from '../../api/queries.ts';
-import { Failed } from '../../components/Failed.tsx';
+import { Failed, Loading } from '../../components/Failed.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Headers, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
@@ -162,8 +162,9 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
   const input = { id, includeBody: mayRead, ...(attempt && { attempt: attempt.attemptNumber }) };
   const { data, error, refetch } = useAsk('getDeliveryRequest', input);
   return (
-    <Card title={TITLES[data?.state === 'made' ? 'made' : data?.state === 'next' ? 'next' : 'preview']}>
+    <Card title={data ? TITLES[data.state === 'made' || data.state === 'next' ? data.state : 'preview'] : 'Request'}>
       <div className="stack">
+        {!data && !error && <Loading />}
         {error && <Failed error={error} again={() => void refetch()} />}
         {data?.problem && (
           <Callout tone="bad" title={data.problem.code}>

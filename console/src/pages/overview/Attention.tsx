@@ -91,7 +91,9 @@ export function Attention() {
       ))}
       {isLoading && (
         <div className="line-row">
-          <Loading lines={1} />
+          <div className="grow">
+            <Loading lines={1} />
+          </div>
         </div>
       )}
       {!isLoading && failed.length === 0 && total === 0 && (

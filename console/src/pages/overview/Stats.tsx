@@ -142,7 +142,8 @@ function Waiting() {
       value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
       note={
         <>
-          {held && held.total > 0 && <span className="warn">{totalText(held)} held, </span>}
+          {held && held.total > 0 && <span className="warn">{totalText(held)} held</span>}
+          {held && held.total > 0 && oldest && ' · '}
           {oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none waiting'}
         </>
       }
