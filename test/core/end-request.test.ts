@@ -31,14 +31,15 @@ describe('a process', () => {
 
   it('counts signals that come together as one request', async () => {
     await start(COUNTING);
-    child.kill('SIGINT');
-    await until('the first request', () => lines.length === 1);
-    child.kill('SIGTERM');
-    await delay(NEXT_REQUEST_MS);
-    const ended = once(child, 'exit');
-    child.kill('SIGHUP');
-    expect((await ended)[0]).to.equal(7);
-    expect(lines).to.deep.equal(['1 SIGINT', '2 SIGHUP']);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) child.kill(signal);
+    await until('the first request', () => lines.length > 0);
+    // On a busy machine the first of these may still be of the first request.
+    while (child.exitCode === null) {
+      await delay(NEXT_REQUEST_MS);
+      child.kill('SIGHUP');
+    }
+    expect(child.exitCode).to.equal(7);
+    expect(lines.join()).to.match(/^1 SIG(?:INT|TERM),2 SIGHUP$/);
   });
 
   it('is told when the process that started it is gone', async () => {
