@@ -200,4 +200,24 @@ describe('ordering', () => {
     for (const id of [first, second]) await records.eventWith('delivered', id);
     expect(received()[0]).to.equal(1);
   });
+
+  it('opens an issue of the destination when a key has been blocked for five minutes, which ends with the block', async () => {
+    const { destination, send } = await inOrder([500, 200]);
+    await records.eventWith('failed', await send('a', 1));
+    await testInstance.pool.query(
+      `update order_keys set blocked_at = now() - interval '6 minutes' where destination_id = $1`,
+      [destination.id],
+    );
+    const path = `/api/issues?kind=order_blocked&destinationId=${destination.id}`;
+    const issue = await until('the issue', async () => {
+      return (await testInstance.client.get<{ data: { id: string; state: string; cause: string }[] }>(path)).data[0];
+    });
+    expect(issue).to.include({ state: 'open', cause: 'RETRIES_EXHAUSTED' });
+    await testInstance.client.post(`/api/destinations/${destination.id}/order-keys/a/skip`, {});
+    // It resolves a minute after that.
+    await until('its recovery to be noted', async () => {
+      const of = 'select from issues where id = $1 and recovered_at is not null';
+      return (await testInstance.pool.query(of, [issue.id])).rowCount === 1;
+    });
+  });
 });
