@@ -148,6 +148,17 @@ describe('the limit of attempts under way at a destination', () => {
     expect(limit.value(RANGE)).to.equal(24);
   });
 
+  it('returns at once where the only attempt was refused: the load was not the reason', () => {
+    const limit = new DestinationLimit();
+    const range = { ...RANGE, initial: 1 };
+    const observe = (kind: AnswerKind, startedAt: number) =>
+      limit.observe({ startedAt, at: startedAt + 10, underWay: 1, kind }, range);
+    for (let at = 0; at < 60; at += 20) observe('refused', at);
+    expect(limit.value(range)).to.equal(1);
+    observe('answered', 100);
+    expect(limit.value(range)).to.equal(2);
+  });
+
   it('falls in steps when connections are closed at once', () => {
     const limit = new DestinationLimit();
     for (let at = 1000; at < 1010; at += 1) limit.observe({ startedAt: 999, at, underWay: 50, kind: 'silent' }, RANGE);
