@@ -92,7 +92,7 @@ describe('ordering', () => {
     const second = await send('a', 2);
     const [head] = await records.deliveries(first);
     const [next] = await records.deliveries(second);
-    expect(next).to.include({ status: 'pending', orderKey: 'a', sequence: 2, waitsFor: head?.id });
+    expect(next).to.include({ status: 'pending', orderKey: 'a', sequence: 2, waitsFor: head?.id, workflowId: null });
     expectError(await testInstance.client.request('POST', `/api/deliveries/${next?.id}/retry`), 409, 'INVALID_STATE');
     await testInstance.client.post(`/api/deliveries/${head?.id}/cancel`, {});
     await records.eventWith('delivered', second);

@@ -171,7 +171,8 @@ export const deliveryWithAttempts = component('DeliveryWithAttempts', {
 const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'filter_failed', 'circuit_open', 'failed_over'];
 
 /** Whether the delivery has a workflow. In the express lane it has one only if the first attempt did not finish it. */
-function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {
+function hasWorkflow({ status, attemptCount, lane, waitsFor }: DeliveryRecord): boolean {
+  if (waitsFor !== null) return false;
   if (attemptCount === 0) return !WITHOUT_WORKFLOW.includes(status);
   if (lane === 'express' && attemptCount === 1) return ['retrying', 'failed'].includes(status);
   return true;

@@ -41,7 +41,8 @@ export const problem = (code: ProblemCode, message: string = PROBLEMS[code]) => 
 type Sent = Pick<
   AttemptContext,
   'deliveryId' | 'eventId' | 'eventPath' | 'eventQuery' | 'traceparent' | 'originalDestinationId' | 'failoverReason'
->;
+> &
+  Partial<Pick<AttemptContext, 'orderKey' | 'orderNumber'>>;
 
 export interface Recomputed {
   destination: OpenDestination;
@@ -117,7 +118,7 @@ export function maskedHeaders(
   attempt: number,
   at: Date,
 ): { headers: Record<string, string> } | { problem: Problem } {
-  const { originalDestinationId, failoverReason } = context;
+  const { originalDestinationId, failoverReason, orderKey, orderNumber } = context;
   try {
     const request = buildOutboundRequest({
       destination,
@@ -133,6 +134,7 @@ export function maskedHeaders(
       ...(originalDestinationId !== null && {
         failover: { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' },
       }),
+      ...(orderKey && orderNumber && { order: { key: orderKey, number: orderNumber } }),
     });
     return { headers: request.maskedHeaders };
   } catch (error) {
