@@ -61,10 +61,13 @@ from ended`;
 
 // Ordering keys are locked before deliveries, in their order, as by the statement that records results.
 const LOCK_KEYS = `
-select from order_keys where (destination_id, key_hash) in (
-  select destination_id, order_hash from deliveries
-  where id = any($1::text[]) and id between $2 and $3 and order_number is not null)
-order by destination_id, key_hash for update`;
+select from (
+  select distinct destination_id, order_hash from deliveries
+  where id = any($1::text[]) and id between $2 and $3 and order_number is not null order by 1, 2
+) wanted cross join lateral (
+  select k.key_hash from order_keys k
+  where k.destination_id = wanted.destination_id and k.key_hash = wanted.order_hash limit 1 for update
+) found`;
 
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {

@@ -153,24 +153,26 @@ const WAKES_FOR_FAILOVER = `, case when ch.next_destination_id is not null then 
 // keys (db/hot-path/store-events.ts). What blocks its key is marked before the trigger of its end runs
 // (db/schema/04-outbox.sql), which is at the end of the statement.
 const LOCK_KEYS = `keys as materialized (
-  select from order_keys where (destination_id, key_hash) in (
-    select i.key_destination, decode(i.key_hash, 'hex') from input i where i.key_hash is not null)
-  order by destination_id, key_hash for update
+  select found.key_hash from (
+    select distinct i.key_destination collate "C" as destination, decode(i.key_hash, 'hex') as hash from input i
+    where i.key_hash is not null order by 1, 2
+  ) wanted cross join lateral (
+    select k.key_hash from order_keys k
+    where k.destination_id = wanted.destination and k.key_hash = wanted.hash limit 1 for update
+  ) found
 )`;
-const HOLD_KEYS = `blocking as (
-  update order_keys k set hold_until = now() + make_interval(secs => c.hold_seconds), blocked_at = now()
-  from changed c
-  where k.destination_id = c.destination_id and k.key_hash = c.order_hash and k.head_id = c.id
-    and c.delivery_status = 'failed' and c.hold_seconds is not null and c.order_number > coalesce(k.released_to, 0)
+const BLOCK_KEYS = `blocking as materialized (
+  select block_key(c.destination_id, c.order_hash, c.id, c.order_number, c.hold_seconds)
+  from changed c where c.delivery_status = 'failed' and c.hold_seconds is not null
 )`;
 
 const recording =
-  ({ full }: { full: boolean }) =>
+  ({ full, ordered }: { full: boolean; ordered: boolean }) =>
   ({ events, deliveries, attempts }: Tables) =>
     `
 with input as (
-  ${full ? INPUT_WITH_FAILOVER : INPUT}
-), ${full ? `${LOCK_KEYS},` : ''} changed as (
+  ${full ? INPUT_WITH_FAILOVER : ordered ? INPUT_IN_ORDER : INPUT}
+), ${ordered ? `${LOCK_KEYS},` : ''} changed as (
   update ${deliveries} d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency,
       error = i.error, error_summary = i.error_summary,
@@ -181,11 +183,11 @@ with input as (
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
   where d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
-    and d.status in ${OPEN} and d.attempt_count < i.attempt ${full ? 'and (select count(*) from keys) >= 0' : ''}
+    and d.status in ${OPEN} and d.attempt_count < i.attempt ${ordered ? 'and (select count(*) from keys) >= 0' : ''}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version,
-    d.transform_version, d.priority, d.counted, ${full ? 'd.order_hash, d.order_key, d.order_number,' : ''}
+    d.transform_version, d.priority, d.counted, ${full || ordered ? 'd.order_hash, d.order_key, d.order_number,' : ''}
     ${PRIMARY_DESTINATION} as primary_id, i.*
-), ${full ? `${HOLD_KEYS}, ${otherOf(deliveries)},` : ''} tried as (
+), ${ordered ? `${BLOCK_KEYS},` : ''} ${full ? `${otherOf(deliveries)},` : ''} tried as (
   insert into ${attempts} (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
                         request_headers, response_headers, response_body, exchange)
   select delivery_id, attempt, case when delivery_status = 'delivered' then 'success' else 'failed' end, status_code,
@@ -204,15 +206,19 @@ select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId",
          and (ch.delivery_status <> 'delivered'
            or coalesce(c.failure_count > 0 or c.state <> 'closed', false)) as "countsInCircuit",
        (select written from noted) as notifications${full ? WAKES_FOR_FAILOVER : ''}
+       ${ordered ? ', (select count(*) from blocking)' : ''}
 from changed ch left join circuits c on c.route_id = ch.route_id`;
 
 const FIELDS = `delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
     request_headers jsonb, response_headers jsonb, response_body text, exchange text, attempt_lane text`;
 const INPUT = `select i.*, i.outcome as delivery_status from json_to_recordset($1::json) as i(${FIELDS})`;
+const ORDER_FIELDS = 'key_destination text, key_hash text, hold_seconds int';
+const INPUT_IN_ORDER = `select i.*, i.outcome as delivery_status
+  from json_to_recordset($1::json) as i(${FIELDS}, ${ORDER_FIELDS})`;
 const INPUT_WITH_FAILOVER = `select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
   from json_to_recordset($1::json) as i(${FIELDS},
-    key_destination text, key_hash text, hold_seconds int, candidates text[], candidates_of text, next_id text,
+    ${ORDER_FIELDS}, candidates text[], candidates_of text, next_id text,
     next_shard int, original_destination_id text,
     failover_reason text)
   left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
@@ -228,8 +234,9 @@ const otherOf = (deliveries: string) => `other as (
 
 // Most groups are plain, and need no part that is only for failovers and for deliveries that have ended: PostgreSQL
 // would prepare its run for every group.
-const plainFor = statementOfDay('record-plain-results', recording({ full: false }));
-const fullFor = statementOfDay('record-results', recording({ full: true }));
+const plainFor = statementOfDay('record-plain-results', recording({ full: false, ordered: false }));
+const orderedFor = statementOfDay('record-ordered-results', recording({ full: false, ordered: true }));
+const fullFor = statementOfDay('record-results', recording({ full: true, ordered: true }));
 
 export interface ChangedDelivery {
   destinationId: string;
@@ -243,8 +250,9 @@ export interface ChangedDelivery {
  * @throws a database error; nothing is recorded then and the same call may be repeated
  */
 export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
-  if (results.some(({ failover, orderKey }) => failover !== null || orderKey)) return record(db, results, fullFor);
-  const changed = await record(db, results, plainFor);
+  if (results.some(({ failover }) => failover !== null)) return record(db, results, fullFor);
+  const isOrdered = results.some(({ orderKey }) => orderKey);
+  const changed = await record(db, results, isOrdered ? orderedFor : plainFor);
   // Those that had ended, or were recorded before.
   const others = results.filter(({ deliveryId }) => !changed.has(deliveryId));
   if (others.length > 0) await record(db, others, fullFor);

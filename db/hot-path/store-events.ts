@@ -75,7 +75,7 @@ export interface StoreResult {
 // from their array where they are stored: PostgreSQL copies what a common table expression or a function in FROM
 // returns, to disk when it is large. Most groups are plain, and need no part that is only for keys or failures:
 // PostgreSQL would prepare its run for every group.
-const storing = ({ full }: { full: boolean }) => `
+const storing = ({ full, ordered }: { full: boolean; ordered: boolean }) => `
 with fresh as (
   select used.organization_id, used.version
   from json_to_recordset($1::json) as used(organization_id text, version bigint)
@@ -100,17 +100,17 @@ with fresh as (
 ), delivery as (
   select d.*, a.organization_id, a.source_id
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
-    transform_version int, destination_id text, priority int, shard int, status text, error text${full ? ORDER_FIELDS : ''})
+    transform_version int, destination_id text, priority int, shard int, status text, error text${ordered ? ORDER_FIELDS : ''})
   join accepted a on a.id = d.event_id
 ), stored_deliveries as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
-                          destination_id, priority, status, counted, error, finished_at${full ? ', order_hash, order_key' : ''})
+                          destination_id, priority, status, counted, error, finished_at${ordered ? ', order_hash, order_key' : ''})
   select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
-         status, status <> 'skipped', error, case when status <> 'pending' then now() end${full ? ORDER_VALUES : ''}
-  from delivery ${full ? IN_ORDER_OF_KEYS : ''}
+         status, status <> 'skipped', error, case when status <> 'pending' then now() end${ordered ? ORDER_VALUES : ''}
+  from delivery ${ordered ? IN_ORDER_OF_KEYS : ''}
 ), queued as (
-  ${toOutbox('d', { delivery_id: 'd.id', ...(full && { order_hash: `decode(d.order_hash, 'hex')` }) })}
-  from delivery d where d.status = 'pending' ${full ? 'and (select count(*) from stored_deliveries) > 0' : ''}
+  ${toOutbox('d', { delivery_id: 'd.id', ...(ordered && { order_hash: `decode(d.order_hash, 'hex')` }) })}
+  from delivery d where d.status = 'pending' ${ordered ? 'and (select count(*) from stored_deliveries) > 0' : ''}
 ), ${full ? `${countWithoutAttempt('delivery', { not_sent: GATE_FAILED })},` : ''} ${countArrivals('accepted', COUNTS)}
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
 
@@ -133,17 +133,15 @@ const ACCEPTED_BY_KEYS = `keys as (
   select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
 )`;
 
-const PLAIN = { name: 'store-plain-events', text: storing({ full: false }) };
-const FULL = { name: 'store-events', text: storing({ full: true }) };
+const PLAIN = { name: 'store-plain-events', text: storing({ full: false, ordered: false }) };
+const ORDERED = { name: 'store-ordered-events', text: storing({ full: false, ordered: true }) };
+const FULL = { name: 'store-events', text: storing({ full: true, ordered: true }) };
 
 /** A plain group has no idempotency key, no ordering, and no delivery that ends as a failure at once. */
 function statementFor(events: NewEvent[]): { name: string; text: string } {
   const fails = ({ status }: NewDelivery) => status === 'schema_failed' || status === 'filter_failed';
-  const isPlain = events.every(
-    ({ idempotency, deliveries }) =>
-      idempotency === null && !deliveries.some((delivery) => delivery.order || fails(delivery)),
-  );
-  return isPlain ? PLAIN : FULL;
+  if (events.some(({ idempotency, deliveries }) => idempotency !== null || deliveries.some(fails))) return FULL;
+  return events.some(({ deliveries }) => deliveries.some(({ order }) => order)) ? ORDERED : PLAIN;
 }
 
 /**

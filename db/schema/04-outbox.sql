@@ -177,6 +177,14 @@ begin
   return next.delivery_id;
 end $$;
 
+-- A delivery that has used up its retries blocks its key, if it is the head.
+create function block_key(destination text, hash bytea, delivery text, number bigint, seconds integer) returns void
+language sql volatile as $$
+  update order_keys k set hold_until = now() + make_interval(secs => seconds), blocked_at = now()
+  where k.destination_id = destination and k.key_hash = hash and k.head_id = delivery
+    and number > coalesce(k.released_to, 0)
+$$;
+
 -- Every kind of end: a result, a cancellation, a deletion, the retention.
 create function end_in_order() returns trigger language plpgsql volatile as $$
 declare
