@@ -139,7 +139,8 @@ export function createResultRecorder(
     },
     ownerOf: ({ organizationId }) => organizationId,
   });
-  // Results of ordering keys: one group after the other, so that no result is committed before an earlier one of its key.
+  // Results of ordering keys: one group after the other, so that no result is committed before an earlier one of its
+  // key.
   const inOrder = new Batcher({
     run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,

@@ -30,7 +30,6 @@ const NOTIFY_EVERY_MS = 250;
 const GROUP = { maxItems: 256, maxWeight: 4 * MEBIBYTE };
 // Maximum queues when PostgreSQL is slower than the senders; beyond them, ingest answers 503.
 const SMALL = { maxQueued: 2000, maxQueuedWeight: 32 * MEBIBYTE, concurrency: CONCURRENT_GROUPS };
-const ORDERED = { maxQueued: 1000, maxQueuedWeight: 16 * MEBIBYTE, concurrency: CONCURRENT_GROUPS };
 const LARGE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE, concurrency: 1 };
 
 export interface EventWriter {
@@ -55,17 +54,12 @@ export function createEventWriter(pool: Pool): EventWriter {
       ...queue,
     });
   const [small, large] = [groups(SMALL), groups(LARGE)];
-  // Whoever stores events of an ordering key may wait for another one that does, so organizations with ordering have
-  // groups of their own.
-  const inOrder = new Map<string, typeof small>();
-  function orderedOf(organizationId: string): typeof small {
-    const known = inOrder.get(organizationId) ?? groups(ORDERED);
-    inOrder.set(organizationId, known);
-    return known;
-  }
-  function queueOf({ organizationId, body, deliveries }: NewEvent): typeof small {
-    if (body.length >= LARGE_BYTES) return large;
-    return deliveries.some(({ order }) => order) ? orderedOf(organizationId) : small;
+  // Whoever stores events of an ordering key may wait for another one that does: nobody else waits with them.
+  const [orderedSmall, orderedLarge] = [groups(SMALL), groups(LARGE)];
+  function queueOf({ body, deliveries }: NewEvent): typeof small {
+    const isLarge = body.length >= LARGE_BYTES;
+    if (deliveries.some(({ order }) => order)) return isLarge ? orderedLarge : orderedSmall;
+    return isLarge ? large : small;
   }
   // Requests with the same idempotency key are serialized: a group must not hold a key twice.
   const keysInFlight = new Map<string, Promise<WriteOutcome>>();
@@ -91,7 +85,7 @@ export function createEventWriter(pool: Pool): EventWriter {
       return writeKeyed(event, `${event.sourceId}:${event.idempotency.keyHash.toString('hex')}`);
     },
     async idle() {
-      await Promise.all([small, large, ...inOrder.values()].map((queue) => queue.idle()));
+      await Promise.all([small, large, orderedSmall, orderedLarge].map((queue) => queue.idle()));
       await notify.idle();
     },
   };

@@ -81,7 +81,7 @@ create table deliveries (
   -- (earlier_versions). transform_version is null without a transform.
   route_version integer, transform_version integer,
   -- Of its ordering key: hash (core/delivery/ordering.ts), the beginning of the key for people, and its place there,
-  -- from 1; null: its route has no ordering, or it never waited.
+  -- from 1; null: its route has no ordering, or it had ended when it was made.
   order_hash bytea, order_key text, order_number bigint,
   undelivered_status text collate "C" generated always as (case when status in (
     'failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled') then status end) stored
@@ -121,9 +121,9 @@ $$;
 
 -- Open deliveries that only their workflow continues: those that wait for a retry, and the few that left the outbox
 -- (db/hot-path/claim.ts, db/delivery/delivery-commands.ts) or a circuit before their first attempt has a result. So
--- every open delivery is here, in `outbox`, in `held_deliveries` or in a file of a warehouse. Triggers keep it, so that
--- no statement can leave out a retry; the reconciliation removes what has ended all the same. A delivery that succeeds
--- at its first attempt costs three comparisons.
+-- every open delivery is here, in `outbox`, `held_deliveries`, `ordered_deliveries` or in a file of a warehouse.
+-- Triggers keep it, so that no statement can leave out a retry; the reconciliation removes what has ended all the same.
+-- A delivery that succeeds at its first attempt costs three comparisons.
 create table retrying_deliveries (
   delivery_id text collate "C" primary key, organization_id text collate "C" not null,
   destination_id text collate "C" not null

@@ -7,7 +7,7 @@ create table outbox (
   delivery_id text collate "C" not null, destination_id text collate "C" not null,
   organization_id text collate "C" not null, event_id text collate "C" not null, source_id text collate "C" not null,
   route_id text collate "C", priority integer not null,
-  shard smallint not null,  -- 0 to 63, by the id (core/text/ids.ts)
+  shard smallint not null,  -- 0 to 63, by the id (core/text/ids.ts), or by the ordering key
   failover_of text collate "C",  -- so that the workflow of a failover delivery can name the delivery it takes over from
   -- Of a delivery that comes back and goes on from its recorded attempts. lost: Temporal does not know its workflow.
   -- ended: its workflow ended, this restored database does not know how, and its id may be used again. waiting: its

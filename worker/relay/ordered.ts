@@ -11,6 +11,7 @@ import { type OrderedRow, waitingInOrder } from '../../db/hot-path/waiting-in-or
 import { type InFlight, shardOfRow } from './in-flight.ts';
 
 // Rows of a key that are read at a time, and of all keys that were claimed together.
+const LEAST_READ = 10;
 const MOST_READ = 50;
 const MOST_OF_ALL = 2000;
 
@@ -33,9 +34,7 @@ interface Follower {
 export function startInOrder(deps: OrderedDeps, heads: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
   // A rate limit has a claim for each slot (pacing.ts).
   const followed = heads.filter((row) => policyOf(row).rateLimitPerMinute === null);
-  const most = Math.max(2, Math.min(MOST_READ, Math.floor(MOST_OF_ALL / followed.length)));
-  const positions = followed.map((row) => ({ row, lastNumber: 0 }));
-  const behind = followed.length === 0 ? Promise.resolve([]) : read(deps, positions, most);
+  const behind = followed.length === 0 ? Promise.resolve([]) : read(deps, followed);
   const byKey = behind.then((all) => Map.groupBy(all, ({ row }) => keyOf(row)));
   byKey.catch(() => {});
   const isFollowed = new Set(followed);
@@ -48,15 +47,9 @@ export function startInOrder(deps: OrderedDeps, heads: OutboxRow[], policyOf: (r
 
 const keyOf = ({ destinationId, orderHash }: OutboxRow): string => `${destinationId} ${orderHash?.toString('base64')}`;
 
-async function read(
-  { hotPool, policiesOf }: OrderedDeps,
-  positions: { row: OutboxRow; lastNumber: number }[],
-  most: number,
-): Promise<Follower[]> {
-  const wanted = positions.flatMap(({ row: { destinationId, orderHash, deliveryId }, lastNumber }) =>
-    orderHash === null ? [] : [{ destinationId, orderHash, lastId: deliveryId, lastNumber }],
-  );
-  const rows = await waitingInOrder(hotPool, wanted, most);
+async function read({ hotPool, policiesOf }: OrderedDeps, heads: OutboxRow[]): Promise<Follower[]> {
+  const most = Math.max(LEAST_READ, Math.min(MOST_READ, Math.floor(MOST_OF_ALL / heads.length)));
+  const rows = await waitingInOrder(hotPool, heads, most);
   if (rows.length === 0) return [];
   const policyOf = await policiesOf(rows);
   return rows.map((row) => ({ row, policy: policyOf(row) }));
@@ -64,7 +57,7 @@ async function read(
 
 class KeyRun {
   readonly #deps: OrderedDeps;
-  #waiting: Promise<Follower[]>;
+  readonly #waiting: Promise<Follower[]>;
   readonly #recording = new Set<string>();
   #queued: { deliveryId: string; isAccepted: boolean; go: () => void }[] = [];
 
@@ -77,7 +70,7 @@ class KeyRun {
     const { deliveryId } = row;
     void this.#deps
       .attempt(row, policy, {
-        accepted: () => void this.#next(row).catch(() => {}),
+        accepted: () => void this.#next().catch(() => {}),
         turnToRecord: (isAccepted) => this.#turnToRecord(deliveryId, isAccepted),
       })
       .finally(() => {
@@ -88,15 +81,9 @@ class KeyRun {
   }
 
   /** An error of the database ends the run: the next one is claimed when the one before is recorded. */
-  async #next(last: OutboxRow): Promise<void> {
-    const waiting = await this.#waiting;
-    let next = waiting.shift();
-    if (next === undefined) {
-      // The head has no number here, and what is behind it was read.
-      if (!('number' in last)) return;
-      this.#waiting = read(this.#deps, [{ row: last, lastNumber: Number(last.number) }], MOST_READ);
-      next = (await this.#waiting).shift();
-    }
+  async #next(): Promise<void> {
+    // What came later is claimed, so that keys take turns.
+    const next = (await this.#waiting).shift();
     if (next === undefined || !this.#mayStart(next.row)) return;
     this.#deps.inFlight.add(next.row);
     this.begin(next.row, next.policy);

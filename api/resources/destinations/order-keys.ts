@@ -14,6 +14,7 @@ import {
   skipBlocked,
 } from '../../../db/delivery/ordering.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { conflict, notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
@@ -73,7 +74,7 @@ export const orderKeyOperations: Operation[] = [
       const keys = await keysOf(ctx, deps);
       const { id, key, state, headDeliveryId } = await requireKey(ctx, deps, keys);
       if (headDeliveryId === null) throw conflict(`The ordering key ${key} has no open delivery to skip`);
-      if (state === 'blocked') await skipBlocked(deps.pool, keys, id, headDeliveryId);
+      if (state === 'blocked') await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId));
       else await cancel(deps, keys.organizationId, headDeliveryId);
       return requireKey(ctx, deps, keys);
     },
@@ -85,7 +86,8 @@ export const orderKeyOperations: Operation[] = [
     answer: { description: 'The ordering key.', schema: orderKey },
     async run(ctx, deps) {
       const keys = await keysOf(ctx, deps);
-      await releaseKey(deps.pool, keys, (await requireKey(ctx, deps, keys)).id);
+      const { id } = await requireKey(ctx, deps, keys);
+      await inTransaction(deps.pool, (db) => releaseKey(db, keys, id));
       return requireKey(ctx, deps, keys);
     },
   }),
@@ -102,7 +104,9 @@ async function requireKey(ctx: Context, { pool }: ApiDeps, keys: KeysOf): Promis
   const ids = [IS_ID.test(named) ? named : undefined, orderKeyOf([named])?.hash];
   for (const id of ids) {
     const found = id === undefined ? null : await findOrderKey(pool, keys, id);
-    if (found) return found;
+    if (found === null) continue;
+    noteRecords(ctx, [keys.destinationId, found.headDeliveryId]);
+    return found;
   }
   throw notFound('ordering key', named);
 }

@@ -1,5 +1,6 @@
 // An organization that has one record of every kind, each with a word in it by which it is recognised wherever it shows
 // up.
+import { orderKeyOf } from '../../../core/delivery/ordering.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../api-records.ts';
 import { Issues, type IssueView } from '../messages/issues.ts';
@@ -21,6 +22,7 @@ export interface TenantRecords {
   event: string[];
   replay: string[];
   delivery: string[];
+  orderKey: string[];
   issue: string[];
   apiKey: string[];
   filter: string[];
@@ -58,9 +60,11 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
   const route = await makeRoute(organization, source.id, [destination.id], {
     ...{ name: `${word} route`, description: word, notifyEmails: `${word}@${word}.example` },
     ...{ filterId: filter.id, schemaId: schema.id, transformId: transform.id, failoverDestinationIds: [failover.id] },
+    ordering: { key: 'payload.key' },
   });
   const event = await ingest(organization, source, JSON.stringify({ who: word }));
   const delivery = await deliveryOf(organization, event);
+  await ingest(organization, source, JSON.stringify({ who: word, key: word }));
   const issue = await schemaIssue(organization, named, destination.id);
   const alertChannel = await api.create('/api/alert-channels', {
     ...{ name: `${word} channel`, type: 'webhook', routeIds: [route.id] },
@@ -82,6 +86,7 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
     event: [event],
     replay: [String(replay.id)],
     delivery: [delivery.id],
+    orderKey: [orderKeyOf([word])?.hash ?? ''],
     issue: [issue.id],
     apiKey: [apiKey.id],
     filter: [filter.id],

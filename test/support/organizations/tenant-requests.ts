@@ -17,6 +17,7 @@ const REFERS_TO: Record<string, keyof TenantRecords> = {
   keyId: 'apiKey',
   recordId: 'source',
   eventId: 'event',
+  key: 'orderKey',
   eventIds: 'event',
   filterId: 'filter',
   transformId: 'transform',
