@@ -4,9 +4,8 @@
 # `hookyard-all-in-one` (--target all-in-one) is npm start in a container, for trials and small installations:
 #   docker run -p 3000:3000 -v hookyard:/data hookyard-all-in-one    # prints a link that signs in to the console
 #
-# The Node of package.json. Pin the image by its digest (node:24.21.0-slim@sha256:...) in your copy: it is not pinned here, because no
-# registry of images could be asked where this was written.
-FROM node:24.21.0-slim AS packages
+# The Node of package.json, by the digest of its index for all platforms: the tag moves with each rebuild of its base.
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Without install scripts: they fetch what only the embedded stack needs (a Node of its own).
@@ -19,7 +18,7 @@ RUN npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > sbom.cdx.j
   && node local/image-packages.ts /app
 
 # The generated parts of client and command line, and the pages of the console, as files; what makes them stays here.
-FROM node:24.21.0-slim AS console
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS console
 WORKDIR /app
 COPY package.json LICENSE ./
 COPY console ./console
@@ -32,7 +31,7 @@ COPY sdk/generate ./sdk/generate
 RUN node sdk/generate/write.ts && node api/console/build.ts /app/console/built \
   && npm --prefix console sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > /app/sbom-console.cdx.json
 
-FROM node:24.21.0-slim AS service
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS service
 LABEL org.opencontainers.image.title="Hookyard" \
   org.opencontainers.image.description="Webhook router: API, worker, migrations and command line" \
   org.opencontainers.image.version="0.1.0" \
