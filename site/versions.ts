@@ -12,7 +12,8 @@ const BUILT = join(PROJECT, 'dist', 'site');
 const tags = git('tag', '--list', '--sort=-v:refname').split('\n');
 const releases = tags.filter((tag) => /^\d+\.\d+\.\d+$/.test(tag));
 const versions = releases.filter((tag, index) => index === releases.findIndex((each) => minor(each) === minor(tag)));
-if (versions.length === 0) throw new Error('there is no tag of a release, such as 0.1.0');
+if (versions.length === 0)
+  throw new Error('No release tag was found; create one, such as 0.1.0, or fetch the tags with git fetch --tags');
 
 rmSync(BUILT, { recursive: true, force: true });
 for (const version of versions) {

@@ -114,7 +114,7 @@ export function asksForProof({ tokens, sender }: SourceRouting): boolean {
 
 type Named = Pick<Received, 'organizationSlug' | 'sourceSlug' | 'below'>;
 
-/** Of a path that is told back; what is longer may be a token. */
+/** Characters of a path segment that an error message repeats: a longer segment may be a token. */
 const LONGEST_SEGMENT = 15;
 const LONGEST_PATH = 100;
 

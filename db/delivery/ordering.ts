@@ -231,7 +231,7 @@ const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => 
   or not exists (select from destinations t where t.id = destination_id))`;
 
 /**
- * Forgets keys of which nothing is open, and that got nothing for so many days, or whose destination was deleted.
+ * Deletes ordering keys without an open delivery: those without an event for `days`, and those of deleted destinations.
  * @param days null: no number is too many
  */
 export async function forgetOrderKeys(db: Queryable, days: number | null): Promise<void> {
