@@ -5,7 +5,7 @@ import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../connections/transactions.ts';
 import { electProbe } from './circuits.ts';
 import { nextProbe } from './wake-ups.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { bounds, jsonParameter } from '../connections/parameters.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
@@ -14,6 +14,8 @@ import {
   failOver,
   FIRST_WAREHOUSE,
   firstEnabled,
+  KEYS_LOCKED,
+  lockKeys,
   OPEN,
   pauseBlocks,
   toOutbox,
@@ -72,7 +74,10 @@ with input as (
   left join routes r on r.id = i.route_id and not b.is_paused
   left join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
   ) t on true
-), changed as (
+), ${lockKeys(`
+  select unnest(array[d.destination_id, u.target]) as destination, d.order_hash as hash
+  from due u join deliveries d on d.id = u.delivery_id and d.id between $3 and $4
+  where u.target is not null and d.order_number is not null`)}, changed as (
   update deliveries d
   set status = case when u.target is null then 'circuit_open' else 'failed_over' end,
       error = case when u.target is null then d.error else coalesce(d.error, $2) end,
@@ -80,7 +85,7 @@ with input as (
       next_attempt_at = null, counted = d.counted and u.target is null,
       finished_at = case when u.target is not null then now() end
   from due u
-  where d.id = u.delivery_id and d.status in ${OPEN}
+  where d.id = u.delivery_id and d.status in ${OPEN} and ${KEYS_LOCKED}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, d.route_version,
     d.transform_version, d.order_hash, d.order_key, u.*
 ), unqueued as (
@@ -121,7 +126,8 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
       next_shard: shardOf(nextId),
     };
   });
-  const changed = await db.query<Diverted>(DIVERT, [jsonParameter(rows), REASON]);
+  const { low, high } = bounds(blocked.map(({ deliveryId }) => deliveryId));
+  const changed = await db.query<Diverted>(DIVERT, [jsonParameter(rows), REASON, low, high]);
   const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
   const unprobed = held.filter((row) => row.unprobed).map(({ holder }) => holder);
   afterCommit(db, () => deliveriesFinished.add({ status: 'failed_over' }, changed.rows.length - held.length));

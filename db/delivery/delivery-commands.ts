@@ -10,7 +10,16 @@ import { afterCommit } from '../connections/transactions.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
 import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
-import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, UNDER_WAY, WAKE_CIRCUITS } from '../sql/rules.ts';
+import {
+  KEYS_LOCKED,
+  lockKeys,
+  noLongerWaiting,
+  OPEN,
+  outboxRow,
+  PRIMARY_DESTINATION,
+  UNDER_WAY,
+  WAKE_CIRCUITS,
+} from '../sql/rules.ts';
 
 export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
 
@@ -27,7 +36,9 @@ export interface EndSelection {
 // A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly
 // one counts in the event's totals. A skipped delivery stops counting at all.
 const END = `
-with ended as (
+with ${lockKeys(`
+  select destination_id as destination, order_hash as hash from deliveries
+  where id = any($3::text[]) and id between $6 and $7 and organization_id = $1 and order_number is not null`)}, ended as (
   update deliveries d
   set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted
     and $8 <> 'skipped'
@@ -35,7 +46,7 @@ with ended as (
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text[] is null or d.destination_id = any($4))
     and ($5::text is null or d.event_id = $5)
-    and (not $9 or d.batch_id is null)
+    and (not $9 or d.batch_id is null) and ${KEYS_LOCKED}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
 ), ${noLongerWaiting('ended')}, change as (
@@ -59,16 +70,6 @@ select id, (select written from noted) as notifications,
        case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from ended`;
 
-// Ordering keys are locked before deliveries, in their order, as by the statement that records results.
-const LOCK_KEYS = `
-select from (
-  select distinct destination_id, order_hash from deliveries
-  where id = any($1::text[]) and id between $2 and $3 and order_number is not null order by 1, 2
-) wanted cross join lateral (
-  select k.key_hash from order_keys k
-  where k.destination_id = wanted.destination_id and k.key_hash = wanted.order_hash limit 1 for update
-) found`;
-
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
   return endDeliveries(db, 'cancelled', selection);
@@ -84,7 +85,6 @@ export async function endDeliveries(
   selection: EndSelection,
 ): Promise<string[]> {
   const { low, high } = bounds(selection.deliveryIds ?? []);
-  if (selection.deliveryIds) await db.query(LOCK_KEYS, [selection.deliveryIds, low, high]);
   const { rows } = await db.query<{ id: string }>(END, [
     selection.organizationId,
     errorText(selection.reason.detail),

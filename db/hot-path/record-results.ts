@@ -3,7 +3,16 @@ import type { DescribedError } from '../../core/text/error-summary.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { bounds, jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue, WAKE_RELAYS } from '../sql/rules.ts';
+import {
+  failOver,
+  firstEnabled,
+  KEYS_LOCKED,
+  lockKeys,
+  OPEN,
+  PRIMARY_DESTINATION,
+  unqueue,
+  WAKE_RELAYS,
+} from '../sql/rules.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
 import { countAttemptsInLedger } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
@@ -152,15 +161,9 @@ const WAKES_FOR_FAILOVER = `, case when ch.next_destination_id is not null then 
 // Keys are locked before deliveries, in their order: results of several keys are recorded beside webhooks of several
 // keys (db/hot-path/store-events.ts). What blocks its key is marked before the trigger of its end runs
 // (db/schema/04-outbox.sql), which is at the end of the statement.
-const LOCK_KEYS = `keys as materialized (
-  select found.key_hash from (
-    select distinct i.key_destination collate "C" as destination, decode(i.key_hash, 'hex') as hash from input i
-    where i.key_hash is not null order by 1, 2
-  ) wanted cross join lateral (
-    select k.key_hash from order_keys k
-    where k.destination_id = wanted.destination and k.key_hash = wanted.hash limit 1 for update
-  ) found
-)`;
+const KEYS = `select key_destination as destination, decode(key_hash, 'hex') as hash from input`;
+const KEYS_OF_FAILOVER = `${KEYS} union all
+    select next_destination_id, decode(key_hash, 'hex') from input where next_destination_id is not null`;
 const BLOCK_KEYS = `blocking as materialized (
   select block_key(c.destination_id, c.order_hash, c.id, c.order_number, c.hold_seconds)
   from changed c where c.delivery_status = 'failed' and c.hold_seconds is not null
@@ -172,7 +175,7 @@ const recording =
     `
 with input as (
   ${full ? INPUT_WITH_FAILOVER : ordered ? INPUT_IN_ORDER : INPUT}
-), ${ordered ? `${LOCK_KEYS},` : ''} changed as (
+), ${ordered ? `${lockKeys(full ? KEYS_OF_FAILOVER : KEYS)},` : ''} changed as (
   update ${deliveries} d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency,
       error = i.error, error_summary = i.error_summary,
@@ -183,7 +186,7 @@ with input as (
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
   where d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
-    and d.status in ${OPEN} and d.attempt_count < i.attempt ${ordered ? 'and (select count(*) from keys) >= 0' : ''}
+    and d.status in ${OPEN} and d.attempt_count < i.attempt ${ordered ? `and ${KEYS_LOCKED}` : ''}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version,
     d.transform_version, d.priority, d.counted, ${full || ordered ? 'd.order_hash, d.order_key, d.order_number,' : ''}
     ${PRIMARY_DESTINATION} as primary_id, i.*

@@ -82,6 +82,22 @@ export const WAKE_CIRCUITS = `pg_notify('${CHANNEL}', 'due')::text`;
 const orderedAt = (target: string): string =>
   `case when ${target} < ${FIRST_WAREHOUSE} then order_hash end, case when ${target} < ${FIRST_WAREHOUSE} then order_key end`;
 
+/**
+ * A CTE `keys` that locks the rows of ordering keys, in the order in which all statements lock several. They are locked
+ * before deliveries: whoever changes these waits for `(select count(*) from keys) >= 0`.
+ * @param wanted a query with columns `destination` and `hash`, which may be null
+ */
+export const lockKeys = (wanted: string): string => `keys as materialized (
+  select found.key_hash from (
+    select distinct destination collate "C" as destination, hash from (${wanted}) w where hash is not null order by 1, 2
+  ) wanted cross join lateral (
+    select k.key_hash from order_keys k
+    where k.destination_id = wanted.destination and k.key_hash = wanted.hash limit 1 for update
+  ) found
+)`;
+/** Condition: the CTE `keys` has locked. */
+export const KEYS_LOCKED = '(select count(*) from keys) >= 0';
+
 const OUTBOX_COLUMNS = 'delivery_id destination_id organization_id event_id source_id route_id priority shard'.split(
   ' ',
 );
