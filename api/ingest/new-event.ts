@@ -1,7 +1,7 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { type OrderKey, orderKeyOfRoute } from '../../core/delivery/ordering.ts';
+import { type OrderKey, orderKeyOfRoute, shardOfOrder } from '../../core/delivery/ordering.ts';
 import type { Passage } from '../../core/filters/schema-and-filter.ts';
 import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { hashPayload } from '../../core/text/payload.ts';
@@ -67,6 +67,7 @@ function routed(
 
 function newDelivery(route: RoutedRoute, destination: RoutedDestination, passage: Passage | null): NewDelivery {
   const id = newId('dlv');
+  const order = orderOf(route, destination, passage);
   return {
     id,
     routeId: route.id,
@@ -74,8 +75,8 @@ function newDelivery(route: RoutedRoute, destination: RoutedDestination, passage
     transformVersion: route.transformVersion,
     destinationId: destination.id,
     priority: route.priority,
-    shard: shardOf(id),
-    order: orderOf(route, destination, passage),
+    shard: order === null ? shardOf(id) : shardOfOrder(Buffer.from(order.hash, 'hex')),
+    order,
     ...stateOf(destination, passage),
   };
 }

@@ -64,7 +64,7 @@ with waiting as (
   where d.id = $1 and d.status in ${OPEN}
   returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of, order_hash
 ), queued as (
-  ${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', order_hash: 'w.order_hash', resume: "'waiting'" })}
+  ${toOutbox('w', { delivery_id: 'w.id', shard: '$2::smallint', failover_of: 'w.failover_of', order_hash: 'w.order_hash', resume: "'waiting'" })}
   from waiting w
   on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = 'waiting'
   returning o.delivery_id

@@ -98,26 +98,53 @@ with fresh as (
 ), stored_payloads as (
   insert into event_payloads (event_id, is_text, body) select id, is_text, ($3::bytea[])[ord] from accepted
 ), delivery as (
-  select d.*, a.organization_id, a.source_id
+  select d.*, a.organization_id, a.source_id ${ordered ? BEFORE_LAST_OF_KEY : ''}
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
     transform_version int, destination_id text, priority int, shard int, status text, error text${ordered ? ORDER_FIELDS : ''})
   join accepted a on a.id = d.event_id
-), stored_deliveries as (
+), ${ordered ? NUMBERED : ''} stored_deliveries as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
-                          destination_id, priority, status, counted, error, finished_at${ordered ? ', order_hash, order_key' : ''})
+                          destination_id, priority, status, counted, error, finished_at${ordered ? ', order_hash, order_key, order_number' : ''})
   select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
          status, status <> 'skipped', error, case when status <> 'pending' then now() end${ordered ? ORDER_VALUES : ''}
-  from delivery ${ordered ? IN_ORDER_OF_KEYS : ''}
+  from ${ordered ? 'numbered' : 'delivery'}
 ), queued as (
-  ${toOutbox('d', { delivery_id: 'd.id', ...(ordered && { order_hash: `decode(d.order_hash, 'hex')` }) })}
-  from delivery d where d.status = 'pending' ${ordered ? 'and (select count(*) from stored_deliveries) > 0' : ''}
+  ${toOutbox('d', { delivery_id: 'd.id', ...(ordered && { order_hash: 'd.hash' }) }, true)}
+  from ${ordered ? `numbered d where d.status = 'pending' and (d.head_id is null or d.head_id = d.id)` : `delivery d where d.status = 'pending'`}
 ), ${full ? `${countWithoutAttempt('delivery', { not_sent: GATE_FAILED })},` : ''} ${countArrivals('accepted', COUNTS)}
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
 
-// As every statement locks several keys; of one key, in the order of the group.
+// What number_delivery does for one delivery (db/schema/04-outbox.sql), for all of a group: once for each key, in the
+// order in which every statement locks several. `before_last` counts from the last one of the key.
 const ORDER_FIELDS = ', order_hash text, order_key text';
-const ORDER_VALUES = `, decode(order_hash, 'hex'), order_key`;
-const IN_ORDER_OF_KEYS = `order by destination_id collate "C", order_hash collate "C", event_id collate "C" returning 1`;
+const ORDER_VALUES = ', hash, order_key, order_number';
+const BEFORE_LAST_OF_KEY = `, decode(d.order_hash, 'hex') as hash, row_number() over (
+    partition by d.destination_id, d.order_hash, d.status order by d.event_id collate "C" desc, d.id collate "C" desc
+  ) - 1 as before_last`;
+const NUMBERED = `keys_of_group as (
+  insert into order_keys as k (destination_id, key_hash, organization_id, key, last_number, waiting, head_id,
+                               head_number, head_since)
+  select destination_id, hash, organization_id, order_key, before_last + 1, before_last, id, 1, now()
+  from (
+    select distinct on (destination_id collate "C", hash) * from delivery where hash is not null and status = 'pending'
+    order by destination_id collate "C", hash, before_last desc
+  ) first_of_key
+  on conflict (destination_id, key_hash) do update
+    set last_number = k.last_number + excluded.last_number, last_at = now(),
+        waiting = k.waiting + excluded.waiting + (k.head_id is not null)::int,
+        head_id = coalesce(k.head_id, excluded.head_id),
+        head_number = coalesce(k.head_number, k.last_number + 1), head_since = coalesce(k.head_since, now())
+  returning destination_id, key_hash, last_number, head_id
+), numbered as (
+  select d.*, k.head_id, k.last_number - d.before_last as order_number
+  from delivery d
+  left join keys_of_group k on d.status = 'pending' and k.destination_id = d.destination_id and k.key_hash = d.hash
+), waiting_in_order as (
+  insert into ordered_deliveries (destination_id, key_hash, number, delivery_id, organization_id, event_id, source_id,
+                                  route_id, priority)
+  select destination_id, hash, order_number, id, organization_id, event_id, source_id, route_id, priority
+  from numbered where head_id <> id
+),`;
 
 const COUNTS =
   'json_to_recordset($5::json) as c(event_id text, route_id text, events int, bytes int, routed int, filtered int, deliveries int)';

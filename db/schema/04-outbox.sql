@@ -130,10 +130,12 @@ begin
   return new;
 end $$;
 create trigger deliveries_number before insert on deliveries
-  for each row when (new.order_hash is not null and new.status = 'pending') execute function number_delivery();
+  for each row when (new.order_hash is not null and new.order_number is null and new.status = 'pending')
+  execute function number_delivery();
 
--- The door of the outbox: only the head of a key passes. All deliveries of a key have the shard of that key, so that
--- one relay owns them. A statement that inserts a delivery and its row here makes sure that the delivery comes first.
+-- The door of the outbox: only the head of a key passes; a row that has its shard is one. All deliveries of a key have
+-- the shard of that key, so that one relay owns them. A statement that inserts a delivery and its row here makes sure
+-- that the delivery comes first.
 create function admit_head() returns trigger language plpgsql volatile as $$
 begin
   if not exists (select from order_keys where destination_id = new.destination_id and key_hash = new.order_hash
@@ -144,7 +146,7 @@ begin
   return new;
 end $$;
 create trigger outbox_head before insert on outbox
-  for each row when (new.order_hash is not null) execute function admit_head();
+  for each row when (new.order_hash is not null and new.shard is null) execute function admit_head();
 
 -- Makes the next delivery of a key its head. The caller has locked the row of the key.
 create function advance_key(destination text, hash bytea, wakes boolean) returns text language plpgsql volatile as $$
@@ -170,7 +172,7 @@ begin
     insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
                         failover_of, order_hash)
     values (next.delivery_id, destination, next.organization_id, next.event_id, next.source_id, next.route_id,
-            next.priority, 0, next.failover_of, hash)
+            next.priority, get_byte(hash, 0) & 63, next.failover_of, hash)
     on conflict do nothing;
     if wakes then perform pg_notify('hookyard_outbox', ''); end if;
   end if;

@@ -108,9 +108,13 @@ type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'f
  * @param row the alias of the rows
  * @param values expressions for columns that differ from the column of the same name; `failover_of`, `resume` and
  * `order_hash` are null by default
+ * @param areHeads whether rows with an ordering key are the heads of their keys, and have their shard: else the database
+ * looks, and sets it (admit_head)
  */
-export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>): string {
+export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>, areHeads = false): string {
   const all = { ...Object.fromEntries(OUTBOX_COLUMNS.map((column) => [column, `${row}.${column}`])), ...values };
+  const hash = values.order_hash;
+  if (hash !== undefined && !areHeads) all.shard = `case when ${hash} is null then ${all.shard} end`;
   return `insert into outbox as o (${Object.keys(all).join(', ')})
   select ${Object.values(all).join(', ')}`;
 }
