@@ -24,6 +24,8 @@ export interface BenchOptions {
   only: string;
   /** Of the organization that attacks. */
   plan: Plan;
+  /** Deliveries that wait behind one ordering key. */
+  waiting: number;
   /** The folder of the checkout that `beside` compares with this one. */
   checkout: string;
   /** The body of every webhook. */
@@ -53,6 +55,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       attack: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       plan: { type: 'string', default: 'business' },
+      waiting: { type: 'string', default: '20000' },
       checkout: { type: 'string', default: '' },
     },
   });
@@ -70,6 +73,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       attack: values.attack,
       only: values.only,
       plan: oneOf('plan', values.plan, PLANS),
+      waiting: positive('waiting', values.waiting),
       checkout: values.checkout,
       body: BODY,
     },
