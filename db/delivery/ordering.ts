@@ -2,7 +2,7 @@
 import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride, sweep, throughPages } from '../sql/ranges.ts';
-import { OPEN, WAKE_RELAYS } from '../sql/rules.ts';
+import { KEYS_LOCKED, lockKeys, OPEN, WAKE_RELAYS } from '../sql/rules.ts';
 
 /** When a key stops being blocked, for `db/operations/due.ts`. */
 export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
@@ -196,8 +196,9 @@ export async function releaseKey(
 }
 
 const DROP = (condition: string) => `
-with gone as (
-  delete from ordered_deliveries where ${condition} returning destination_id, key_hash
+with ${lockKeys(`select destination_id as destination, key_hash as hash from ordered_deliveries where ${condition}`)},
+gone as (
+  delete from ordered_deliveries where ${condition} and ${KEYS_LOCKED} returning destination_id, key_hash
 )
 update order_keys k set waiting = k.waiting - g.count
 from (select destination_id, key_hash, count(*)::int as count from gone group by 1, 2) g
@@ -222,10 +223,15 @@ export async function dropWaiting(db: Queryable, destinationIds: string[], deliv
 }
 
 const GONE = `
-update order_keys k set head_id = null, head_number = null, head_since = null
-where ctid >= $1::tid and ctid < $2::tid and waiting = 0 and hold_until is null and head_id is not null
-  and last_at < now() - interval '1 hour' and head_since < now() - interval '1 hour' -- not one that is just being made
-  and not exists (select from deliveries d where d.id = k.head_id and d.status in ${OPEN})`;
+update order_keys set head_id = null, head_number = null, head_since = null
+where ctid = any(array(
+  select ctid from order_keys k
+  where ctid >= $1::tid and ctid < $2::tid and waiting = 0 and hold_until is null and head_id is not null
+    -- not one that is just being made
+    and last_at < now() - interval '1 hour' and head_since < now() - interval '1 hour'
+    and not exists (select from deliveries d where d.id = k.head_id and d.status in ${OPEN})
+  for update skip locked
+))`;
 
 const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => $3)
   or not exists (select from destinations t where t.id = destination_id))`;

@@ -188,7 +188,7 @@ with input as (
   where d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
     and d.status in ${OPEN} and d.attempt_count < i.attempt ${ordered ? `and ${KEYS_LOCKED}` : ''}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version,
-    d.transform_version, d.priority, d.counted, ${full || ordered ? 'd.order_hash, d.order_key, d.order_number,' : ''}
+    d.transform_version, d.priority, d.counted, ${ordered ? 'd.order_hash, d.order_key, d.order_number,' : ''}
     ${PRIMARY_DESTINATION} as primary_id, i.*
 ), ${ordered ? `${BLOCK_KEYS},` : ''} ${full ? `${otherOf(deliveries)},` : ''} tried as (
   insert into ${attempts} (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
