@@ -11,6 +11,7 @@ import { type Service, startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { makeTables } from '../support/database/make-tables.ts';
+import { ProcessClock } from '../support/workflows/clock.ts';
 import { Cluster } from './cluster.ts';
 import { Deployment } from './deployment.ts';
 import { Part } from './parts.ts';
@@ -21,6 +22,7 @@ import { startBalancerPart, startPoolerPart } from './surroundings.ts';
 const STOP_GRACE_MS = 20_000;
 const ENCRYPTION_KEY_BYTES = 32;
 const APIS = ['api-1', 'api-2'];
+const SLOW_CLOCK_MS = -3_600_000;
 // haproxy needs 1 s to find out.
 const DRAIN_SECONDS = '2';
 
@@ -61,6 +63,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
   const stack = await startStack({ dataDir, ...ports, onDatabase: makeTables, signal, log: () => {} });
   const parts = new Map<string, Part>();
+  const slowClock = new ProcessClock(SLOW_CLOCK_MS);
   const cluster =
     stack.postgres && extras.includes('standby') ? new Cluster(stack.postgres, stack.databaseUrl, stack.dataDir) : null;
   const stop = async () => {
@@ -68,6 +71,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     for (const name of ['balancer', 'pooler', 'temporal', 'postgres']) await parts.get(name)?.close();
     await cluster?.close();
     await stack.stop();
+    slowClock.close();
   };
   try {
     for (const name of ['temporal', 'postgres'] as const) {
@@ -75,7 +79,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       if (service) parts.set(name, new Part(name, service, log));
     }
     await cluster?.follow();
-    return { ...(await startProcesses(stack, parts, options)), cluster, parts, stop };
+    return { ...(await startProcesses(stack, parts, slowClock, options)), cluster, parts, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -85,7 +89,12 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
 /** APIs and workers. */
 export const isProcess = ({ name }: Part): boolean => /^(api|worker)-/.test(name);
 
-async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers, extras, log }: InstanceOptions) {
+async function startProcesses(
+  stack: Stack,
+  parts: Map<string, Part>,
+  slowClock: ProcessClock,
+  { workers, extras, log }: InstanceOptions,
+) {
   const token = newToken();
   const addPart = (name: string, service: Service) => void parts.set(name, new Part(name, service, log));
   const env = processEnvironment(stack, token);
@@ -102,6 +111,7 @@ async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers,
     const buildId = deployment?.releaseOf(label).buildId;
     const own = {
       ...env,
+      ...(label === 'api-2' && slowClock.environment),
       // A worker has no use for it.
       HOOKYARD_PORT: String(ports[APIS.indexOf(label)] ?? 0),
       ...(buildId !== undefined && { HOOKYARD_WORKER_VERSIONING: buildId }),

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { LANE_SETTINGS, LANES, type LaneSetting } from '../../core/delivery/delivery.ts';
+import { KIND_NAMES, type KindName } from './pipes.ts';
 import { EXTRAS, type Extra, LONGEST_PEACE_SECONDS } from './schedule.ts';
 
 // With the connections of each, PostgreSQL takes no more.
@@ -22,6 +23,9 @@ export interface TortureOptions {
   seed: number;
   /** The lanes that routes are in; each kind of route is made once for each of them. */
   lanes: LaneSetting[];
+  kinds: KindName[];
+  /** Ordering keys of a route that has them. */
+  keys: number;
   /** Webhooks sent in a second. */
   rate: number;
   /** Worker processes. */
@@ -54,6 +58,8 @@ export function readOptions(args: string[]): TortureOptions {
       workers: { type: 'string' },
       with: { type: 'string' },
       peace: { type: 'string' },
+      only: { type: 'string', default: KIND_NAMES.join() },
+      keys: { type: 'string', default: '100' },
     },
   });
   const values = { ...(given.hours === undefined ? UNTIL_DONE : FOR_HOURS), ...given };
@@ -61,9 +67,11 @@ export function readOptions(args: string[]): TortureOptions {
     ...lengthOf(given),
     seed: whole('seed', values.seed, 0, 2 ** 32 - 1),
     lanes: lanesOf(values.lane),
+    kinds: namesIn('only', values.only, KIND_NAMES),
+    keys: whole('keys', values.keys, 1, 100_000),
     rate: within('rate', Number(values.rate), 0.1, 200),
     workers: whole('workers', values.workers, 1, MOST_WORKERS),
-    extras: extrasOf(values.with),
+    extras: values.with === 'none' ? [] : namesIn('with', values.with, EXTRAS),
     peaceSeconds: within('peace', Number(values.peace), 0, 600),
   };
 }
@@ -89,11 +97,12 @@ function lanesOf(text: string): LaneSetting[] {
   return lanes;
 }
 
-function extrasOf(text: string): Extra[] {
-  const names = text === 'none' ? [] : text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !EXTRAS.some((extra) => extra === name));
-  if (unknown !== undefined) throw new Error(`--with must be none, or some of ${EXTRAS.join(',')} (is "${unknown}")`);
-  return EXTRAS.filter((extra) => names.includes(extra));
+/** Some of the names, with commas. */
+function namesIn<Name extends string>(option: string, text: string, names: Name[]): Name[] {
+  const given = text.split(',').map((name) => name.trim());
+  const unknown = given.find((name) => !names.some((known) => known === name));
+  if (unknown !== undefined) throw new Error(`--${option} must be some of ${names.join(',')} (is "${unknown}")`);
+  return names.filter((name) => given.includes(name));
 }
 
 function whole(name: string, text: string, low: number, high: number): number {

@@ -49,6 +49,7 @@ const KINDS = {
 } as const satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof KINDS;
+export const KIND_NAMES = Object.keys(KINDS) as KindName[];
 
 export interface Pipe {
   kind: KindName;
@@ -66,14 +67,15 @@ export interface PipeOptions {
   organizationId: string;
   seed: number;
   lanes: LaneSetting[];
+  kinds: KindName[];
   onArrival: ReceiverOptions['onArrival'];
 }
 
-/** Makes every kind of route in every lane. */
+/** Makes each of these kinds of route in every lane. */
 export async function createPipes(options: PipeOptions): Promise<Pipe[]> {
   const pipes: Pipe[] = [];
   for (const lane of options.lanes) {
-    for (const kind of Object.keys(KINDS) as KindName[]) pipes.push(await createPipe(options, kind, lane));
+    for (const kind of options.kinds) pipes.push(await createPipe(options, kind, lane));
   }
   return pipes;
 }

@@ -14,8 +14,6 @@ const LONGEST_REPEAT_MS = 2000;
 /** Webhooks that are not acknowledged yet; while there are so many, no new ones are made. */
 const MOST_OPEN = 300;
 const WANTED_SHARE = 0.5;
-/** Of the ordering keys of a route. */
-const KEYS = 100;
 
 export interface LoadOptions {
   /** Where the APIs listen. */
@@ -25,6 +23,8 @@ export interface LoadOptions {
   /** Webhooks in a second. */
   rate: number;
   seed: number;
+  /** Ordering keys of a route. */
+  keys: number;
 }
 
 export interface Load {
@@ -36,7 +36,7 @@ export interface Load {
   close(): Promise<void>;
 }
 
-export function startLoad({ urls, pipes, ledger, rate, seed }: LoadOptions): Load {
+export function startLoad({ urls, pipes, ledger, rate, seed, keys }: LoadOptions): Load {
   const agent = new Agent({
     connections: 32,
     connectTimeout: CONNECT_DEADLINE_MS,
@@ -52,7 +52,7 @@ export function startLoad({ urls, pipes, ledger, rate, seed }: LoadOptions): Loa
   }
 
   function post(pipe: Pipe): void {
-    const webhook = newWebhook(ledger.webhooks.length, pipe, seed);
+    const webhook = newWebhook(ledger.webhooks.length, pipe, { seed, keys });
     ledger.webhooks.push(webhook);
     const sent = send(webhook).finally(() => open.delete(sent));
     open.add(sent);
@@ -110,19 +110,18 @@ export function startLoad({ urls, pipes, ledger, rate, seed }: LoadOptions): Loa
   };
 }
 
-const keyOf = (seed: number, number: number): string => `key ${Math.floor(chanceOf(seed, number, -2) * KEYS)}`;
-
-function newWebhook(number: number, pipe: Pipe, seed: number): Webhook {
+function newWebhook(number: number, pipe: Pipe, { seed, keys }: Pick<LoadOptions, 'seed' | 'keys'>): Webhook {
+  const key = `key ${Math.floor(chanceOf(seed, number, -2) * keys)}`;
   const wanted = pipe.kind !== 'filtered' || chanceOf(seed, number, -1) < WANTED_SHARE;
   return {
     number,
     pipe,
     // A few hundred bytes, none like another.
-    body: JSON.stringify({ number, wanted, key: keyOf(seed, number), text: `${number} `.repeat(40) }),
+    body: JSON.stringify({ number, wanted, key, text: `${number} `.repeat(40) }),
     idempotencyKey: `torture-${number}`,
     wanted,
     sentAt: performance.now(),
-    key: keyOf(seed, number),
+    key,
     acknowledgedAt: null,
     eventId: null,
   };

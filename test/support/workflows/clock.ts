@@ -11,8 +11,10 @@ const PRELOADED = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).h
 export class ProcessClock {
   readonly #folder = mkdtempSync(join(tmpdir(), 'hookyard-clock-'));
   readonly #file = join(this.#folder, 'offset');
-  constructor() {
-    this.#write(0);
+
+  /** @param offsetMs from the right time */
+  constructor(offsetMs = 0) {
+    this.#write(offsetMs);
   }
 
   /** What a process is started with to have this clock. */
