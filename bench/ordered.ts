@@ -18,6 +18,7 @@ const RATE = 100;
 const BESIDE_SECONDS = 20;
 // Longer than a measurement, and shorter than the time-out of a destination.
 const ANSWER_MS = 29_000;
+const MOST_BACKLOG = '10000000';
 const ORDERING = { ordering: { key: 'query.k', onExhausted: 'continue' } };
 
 interface Phase {
@@ -27,7 +28,7 @@ interface Phase {
 
 /** Measures and prints a table. */
 export async function measureOrdered(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const service = await startService(stack, { HOOKYARD_LANE: 'express' });
+  const service = await startService(stack, { HOOKYARD_LANE: 'express', HOOKYARD_MAX_BACKLOG: MOST_BACKLOG });
   try {
     const [plain, ordered] = await Promise.all([
       createPipe(service, receiver.url),
