@@ -61,7 +61,10 @@ export async function admit(
 ): Promise<Admitted | AttemptOutcome | typeof RELOAD> {
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
-  if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  // Whoever ended it may have begun before it entered the outbox, and did not see its row: CLOSED removes that.
+  const isOpen = isOpenStatus(context.status);
+  if (lane === 'express' && !isOpen && context.status !== 'failed') return CLOSED;
+  if (!isOpen || context.attemptCount >= request.attempt) return recordedOutcome(context);
   if (deps.isSuspended(context.organizationId)) return waitForResumption(deps.pool, context, lane);
   // A delivery that is no longer blocked, or has ended meanwhile, is loaded again.
   if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;

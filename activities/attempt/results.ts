@@ -140,7 +140,8 @@ export function createResultRecorder(
     ownerOf: ({ organizationId }) => organizationId,
   });
   // Results of ordering keys: one group after the other, so that no result is committed before an earlier one of its
-  // key.
+  // key. Where PostgreSQL refuses a group, each is recorded alone, in any order: should the worker end just then, an
+  // event that was accepted is sent again after a later one.
   const inOrder = new Batcher({
     run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,

@@ -1,7 +1,7 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { type OrderKey, orderKeyOfRoute, shardOfOrder } from '../../core/delivery/ordering.ts';
+import { type OrderKey, orderKeyOfRoute } from '../../core/delivery/ordering.ts';
 import type { Passage } from '../../core/filters/schema-and-filter.ts';
 import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { hashPayload } from '../../core/text/payload.ts';
@@ -67,7 +67,6 @@ function routed(
 
 function newDelivery(route: RoutedRoute, destination: RoutedDestination, passage: Passage | null): NewDelivery {
   const id = newId('dlv');
-  const order = orderOf(route, destination, passage);
   return {
     id,
     routeId: route.id,
@@ -75,8 +74,8 @@ function newDelivery(route: RoutedRoute, destination: RoutedDestination, passage
     transformVersion: route.transformVersion,
     destinationId: destination.id,
     priority: route.priority,
-    shard: order === null ? shardOf(id) : shardOfOrder(Buffer.from(order.hash, 'hex')),
-    order,
+    shard: shardOf(id),
+    order: orderOf(route, destination, passage),
     ...stateOf(destination, passage),
   };
 }
@@ -89,6 +88,8 @@ function orderOf(
 ): OrderKey | null {
   if (ordering === null || isId('dst_wh', destination.id)) return null;
   if (ordering.key === null) return orderKeyOfRoute(id);
+  // One that is not delivered has no key; a replay of it comes after what waits then.
+  if (passage !== null && 'error' in passage) return null;
   const key = passage?.kind === 'taken' ? (passage.order ?? null) : null;
   return key === null && ordering.missingKey === 'together' ? orderKeyOfRoute(id) : key;
 }

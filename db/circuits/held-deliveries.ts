@@ -5,7 +5,7 @@ import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../connections/transactions.ts';
 import { electProbe } from './circuits.ts';
 import { nextProbe } from './wake-ups.ts';
-import { bounds, jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
@@ -76,7 +76,7 @@ with input as (
   ) t on true
 ), ${lockKeys(`
   select unnest(array[d.destination_id, u.target]) as destination, d.order_hash as hash
-  from due u join deliveries d on d.id = u.delivery_id and d.id between $3 and $4
+  from due u join deliveries d on d.id = u.delivery_id
   where u.target is not null and d.order_number is not null`)}, changed as (
   update deliveries d
   set status = case when u.target is null then 'circuit_open' else 'failed_over' end,
@@ -126,8 +126,7 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
       next_shard: shardOf(nextId),
     };
   });
-  const { low, high } = bounds(blocked.map(({ deliveryId }) => deliveryId));
-  const changed = await db.query<Diverted>(DIVERT, [jsonParameter(rows), REASON, low, high]);
+  const changed = await db.query<Diverted>(DIVERT, [jsonParameter(rows), REASON]);
   const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
   const unprobed = held.filter((row) => row.unprobed).map(({ holder }) => holder);
   afterCommit(db, () => deliveriesFinished.add({ status: 'failed_over' }, changed.rows.length - held.length));

@@ -1,7 +1,7 @@
 // Ordering keys of deliveries (db/schema/04-outbox.sql): who is next, what blocks a key, and what users do about it.
 import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
-import { Stride, sweep, throughPages } from '../sql/ranges.ts';
+import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { KEYS_LOCKED, lockKeys, OPEN, WAKE_RELAYS } from '../sql/rules.ts';
 
 /** When a key stops being blocked, for `db/operations/due.ts`. */
@@ -13,12 +13,11 @@ with ended as materialized (
   select destination_id, key_hash from order_keys where hold_until <= now()
   order by destination_id, key_hash limit $1 for update skip locked
 )
-select count(advance_key(destination_id, key_hash, true))::int as advanced, count(*)::int as ended from ended`;
+select advance_key(destination_id, key_hash, true) from ended`;
 
 /** @returns how many keys were blocked until now */
 export async function endHolds(db: Queryable, most: number): Promise<number> {
-  const { rows } = await db.query<{ ended: number }>(END_HOLDS, [most]);
-  return rows[0]?.ended ?? 0;
+  return (await db.query(END_HOLDS, [most])).rowCount ?? 0;
 }
 
 // The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting need
@@ -214,7 +213,7 @@ export async function dropWaitingBefore(db: Queryable, eventId: string): Promise
   );
 }
 
-/** Removes these, which have no open delivery, from what waits in order. */
+/** Removes rows of ended deliveries from `ordered_deliveries`. */
 export async function dropWaiting(db: Queryable, destinationIds: string[], deliveryIds: string[]): Promise<void> {
   await db.query(DROP('destination_id = any($1::text[]) and delivery_id = any($2::text[])'), [
     destinationIds,
@@ -242,5 +241,7 @@ const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => 
  */
 export async function forgetOrderKeys(db: Queryable, days: number | null): Promise<void> {
   await throughPages(db, 'order_keys', LOOKING, ({ from, to }) => db.query(GONE, [from, to]));
-  await sweep(db, 'order_keys', FORGOTTEN, [days]);
+  await throughPages(db, 'order_keys', LOOKING, ({ from, to }) =>
+    db.query(takeUnlocked('order_keys', FORGOTTEN), [from, to, days]),
+  );
 }

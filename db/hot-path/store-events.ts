@@ -19,6 +19,7 @@ export interface NewDelivery {
   transformVersion: number | null;
   destinationId: string;
   priority: number;
+  /** By its id; one with an ordering key gets the shard of that. */
   shard: number;
   /** Null or none: it waits for no other. */
   order?: OrderKey | null;
@@ -64,10 +65,13 @@ export interface StoreResult {
 // - `fresh` compares the versions by which events were routed in the snapshot of the very statement that inserts, so no
 //   event is routed by a configuration older than the last committed one. Only the events of that version wait for it:
 //   an organization whose configuration keeps changing does not block others.
-// - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
+// - `first_uses` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
 //   sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone, however it
 //   went, is taken like an expired one; only repeats ask for that (event_is_stored). The group holds each key once (the
 //   caller ensures it), and in one order everywhere, so that groups of several processes queue for each other.
+// - `keys_of_group` upserts the rows of ordering keys in the order of their primary key, and holds them until the
+//   commit: groups with a key in common queue for it, and numbers follow commits. What it returns is of the locked row,
+//   so a head that ended during the wait is seen.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once.
 // It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
@@ -98,7 +102,7 @@ with fresh as (
 ), stored_payloads as (
   insert into event_payloads (event_id, is_text, body) select id, is_text, ($3::bytea[])[ord] from accepted
 ), delivery as (
-  select d.*, a.organization_id, a.source_id ${ordered ? BEFORE_LAST_OF_KEY : ''}
+  select d.*, a.organization_id, a.source_id ${ordered ? LATER_ONES_OF_KEY : ''}
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
     transform_version int, destination_id text, priority int, shard int, status text, error text${ordered ? ORDER_FIELDS : ''})
   join accepted a on a.id = d.event_id
@@ -109,25 +113,27 @@ with fresh as (
          status, status <> 'skipped', error, case when status <> 'pending' then now() end${ordered ? ORDER_VALUES : ''}
   from ${ordered ? 'numbered' : 'delivery'}
 ), queued as (
-  ${toOutbox('d', { delivery_id: 'd.id', ...(ordered && { order_hash: 'd.hash' }) }, true)}
+  ${toOutbox('d', { delivery_id: 'd.id', ...(ordered && { shard: SHARD, order_hash: 'd.hash' }) }, true)}
   from ${ordered ? `numbered d where d.status = 'pending' and (d.head_id is null or d.head_id = d.id)` : `delivery d where d.status = 'pending'`}
 ), ${full ? `${countWithoutAttempt('delivery', { not_sent: GATE_FAILED })},` : ''} ${countArrivals('accepted', COUNTS)}
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
 
-// What number_delivery does for one delivery (db/schema/04-outbox.sql), for all of a group: once for each key, in the
-// order in which every statement locks several. `before_last` counts from the last one of the key.
+// What number_delivery does for one delivery (db/schema/04-outbox.sql), for all of a group, once for each key. The number
+// of a delivery is the last number of its key less the later ones of the group.
 const ORDER_FIELDS = ', order_hash text, order_key text';
 const ORDER_VALUES = ', hash, order_key, order_number';
-const BEFORE_LAST_OF_KEY = `, decode(d.order_hash, 'hex') as hash, row_number() over (
+const SHARD = 'coalesce(get_byte(d.hash, 0) & 63, d.shard)';
+// By status too: deliveries that have ended get no number.
+const LATER_ONES_OF_KEY = `, decode(d.order_hash, 'hex') as hash, row_number() over (
     partition by d.destination_id, d.order_hash, d.status order by d.event_id collate "C" desc, d.id collate "C" desc
-  ) - 1 as before_last`;
+  ) - 1 as later_ones`;
 const NUMBERED = `keys_of_group as (
   insert into order_keys as k (destination_id, key_hash, organization_id, key, last_number, waiting, head_id,
                                head_number, head_since)
-  select destination_id, hash, organization_id, order_key, before_last + 1, before_last, id, 1, now()
+  select destination_id, hash, organization_id, order_key, later_ones + 1, later_ones, id, 1, now()
   from (
     select distinct on (destination_id collate "C", hash) * from delivery where hash is not null and status = 'pending'
-    order by destination_id collate "C", hash, before_last desc
+    order by destination_id collate "C", hash, later_ones desc
   ) first_of_key
   on conflict (destination_id, key_hash) do update
     set last_number = k.last_number + excluded.last_number, last_at = now(),
@@ -136,7 +142,7 @@ const NUMBERED = `keys_of_group as (
         head_number = coalesce(k.head_number, k.last_number + 1), head_since = coalesce(k.head_since, now())
   returning destination_id, key_hash, last_number, head_id
 ), numbered as (
-  select d.*, k.head_id, k.last_number - d.before_last as order_number
+  select d.*, k.head_id, k.last_number - d.later_ones as order_number
   from delivery d
   left join keys_of_group k on d.status = 'pending' and k.destination_id = d.destination_id and k.key_hash = d.hash
 ), waiting_in_order as (
@@ -149,7 +155,7 @@ const NUMBERED = `keys_of_group as (
 const COUNTS =
   'json_to_recordset($5::json) as c(event_id text, route_id text, events int, bytes int, routed int, filtered int, deliveries int)';
 const ALL_ACCEPTED = 'accepted as (select * from input)';
-const ACCEPTED_BY_KEYS = `keys as (
+const ACCEPTED_BY_KEYS = `first_uses as (
   insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
   select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
   from input where key_hash is not null order by source_id collate "C", key_hash collate "C"
@@ -157,7 +163,7 @@ const ACCEPTED_BY_KEYS = `keys as (
     where k.expires_at <= now() or not event_is_stored(k.event_id)
   returning event_id
 ), accepted as (
-  select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
+  select * from input i where key_hash is null or exists (select from first_uses f where f.event_id = i.id)
 )`;
 
 const PLAIN = { name: 'store-plain-events', text: storing({ full: false, ordered: false }) };

@@ -4,29 +4,29 @@ import type { Queryable } from '../connections/pool.ts';
 import { MAY_RECOVER } from './subjects.ts';
 
 /** How long a key is blocked before that is an issue, in minutes. */
-const TOLD_AFTER_MINUTES = 5;
+const REPORTED_AFTER_MINUTES = 5;
 
-/** When something is to be told about blocked keys, for `db/operations/due.ts`. */
-export const NEXT_TOLD = `select min(blocked_at) + interval '${TOLD_AFTER_MINUTES} minutes' from order_keys
-  where hold_until is not null and not is_told`;
+/** When a blocked key becomes an issue, for `db/operations/due.ts`. */
+export const NEXT_REPORT = `select min(blocked_at) + interval '${REPORTED_AFTER_MINUTES} minutes' from order_keys
+  where hold_until is not null and not is_reported`;
 // Of issues that are not known to be over.
 const UNBLOCKED_ISSUES = `issues x
   where x.kind = 'order_blocked' and x.state in ${MAY_RECOVER} and x.recovered_at is null
     and not exists (select from order_keys k where k.destination_id = x.destination_id and k.hold_until is not null)`;
 export const ANY_UNBLOCKED = `exists (select from ${UNBLOCKED_ISSUES})`;
 
-const TELL = `
-with told as (
-  update order_keys k set is_told = true
+const REPORT = `
+with reported as (
+  update order_keys k set is_reported = true
   where (destination_id, key_hash) in (
     select destination_id, key_hash from order_keys
-    where hold_until is not null and not is_told and blocked_at < now() - interval '${TOLD_AFTER_MINUTES} minutes'
+    where hold_until is not null and not is_reported and blocked_at < now() - interval '${REPORTED_AFTER_MINUTES} minutes'
     order by blocked_at limit $1 for update skip locked)
   returning k.organization_id, k.destination_id, k.head_id
 )
-select t.organization_id as "organizationId", t.destination_id as "destinationId", t.head_id as "deliveryId",
-       (select event_id from deliveries d where d.id = t.head_id) as "eventId"
-from told t`;
+select r.organization_id as "organizationId", r.destination_id as "destinationId", r.head_id as "deliveryId",
+       (select event_id from deliveries d where d.id = r.head_id) as "eventId"
+from reported r`;
 
 export interface BlockedKey {
   organizationId: string;
@@ -37,7 +37,7 @@ export interface BlockedKey {
 
 /** Keys that have been blocked for some time; each is returned once. */
 export async function takeLongBlocked(db: Queryable, most: number): Promise<BlockedKey[]> {
-  return (await db.query<BlockedKey>(TELL, [most])).rows;
+  return (await db.query<BlockedKey>(REPORT, [most])).rows;
 }
 
 /** Destinations with an issue about blocked keys that have none any more. */

@@ -2,7 +2,7 @@
 // What is due is claimed by statements of its own.
 import type { Queryable } from '../connections/pool.ts';
 import { NEXT_HOLD_END } from '../delivery/ordering.ts';
-import { ANY_UNBLOCKED, NEXT_TOLD } from '../issues/blocked-keys.ts';
+import { ANY_UNBLOCKED, NEXT_REPORT } from '../issues/blocked-keys.ts';
 import { RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
 import { UNSTARTED_FLUSH } from '../warehouse/flushes.ts';
 
@@ -26,7 +26,7 @@ const KINDS = {
   recipients: inMs(`select ask_at from notification_recipients where confirmed_at is null and ask_at < 'infinity'
     order by ask_at limit 1`),
   replays: inMs('select min(due_at) from event_replays'),
-  ordering: `least(${inMs(NEXT_HOLD_END)}, ${inMs(NEXT_TOLD)}, ${now(ANY_UNBLOCKED)})`,
+  ordering: `least(${inMs(NEXT_HOLD_END)}, ${inMs(NEXT_REPORT)}, ${now(ANY_UNBLOCKED)})`,
   recovered: `least(${now(RESOLVABLE)}, ${inMs(RECOVERING)})`,
 };
 

@@ -1,7 +1,16 @@
 // Replays: new deliveries of events that are already stored.
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Undo } from '../../core/fairness/backlog-room.ts';
-import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, toOutbox, WAKE_RELAYS } from '../sql/rules.ts';
+import {
+  firstDeliveryOf,
+  JOIN_LISTS,
+  KEYS_LOCKED,
+  lockKeys,
+  OPEN,
+  READ_IN_ORDER,
+  toOutbox,
+  WAKE_RELAYS,
+} from '../sql/rules.ts';
 import { bounds, jsonParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../delivery/reconciliation.ts';
@@ -77,9 +86,12 @@ const SCHEMA_FAILED = `status = 'schema_failed'`;
 // seen. Of a chain that is not as it was when its replay was planned, nothing is created: one of them was first. The
 // row also orders a replay against the results of its event. What is replaced stops counting, and its successor counts
 // instead. `|| ''` keeps the joins from pruning partitions (hot-path/record-results.ts).
+// Ordering keys are locked before events, as by the statement that records results.
 const LOCK = `
-with locked as materialized (
-  select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 order by id
+with ${lockKeys(`select * from unnest($5::text[], $6::text[]) as w(destination, hex), decode(w.hex, 'hex') as hash`)},
+locked as materialized (
+  select id from events
+  where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 and ${KEYS_LOCKED} order by id
     for update
 )
 select array(select id from locked) as ids, ${WAKE_RELAYS}, ${JOIN_LISTS}, ${READ_IN_ORDER}`;
@@ -330,13 +342,16 @@ export async function insertPlanned(
 ): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
   const events = bounds([...new Set(targets.map((target) => target.eventId))]);
+  const ended = targets.filter(isEnded);
+  const ordered = ended.filter(({ orderHash }) => orderHash !== null);
   const { rows: locks } = await db.query<{ ids: string[] }>(LOCK, [
     events.ids,
     events.low,
     events.high,
     organizationId,
+    ordered.map(({ destinationId }) => destinationId),
+    ordered.map(({ orderHash }) => orderHash?.toString('hex')),
   ]);
-  const ended = targets.filter(isEnded);
   const replaced = bounds(ended.flatMap((target) => target.replaces));
   const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
     jsonParameter(ended.map((target) => deliveryRow(organizationId, target, mismatchOf))),

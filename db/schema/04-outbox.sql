@@ -63,7 +63,9 @@ create trigger destinations_rate_limit after update on destinations
 --
 -- A row of `order_keys` is locked by whoever adds a delivery to its key or ends one, until the commit. So numbers
 -- follow commits, whatever clocks and processes took part. Statements with several keys lock them in the order of the
--- primary key. Deliveries without ordering cost a comparison for each trigger.
+-- primary key, before deliveries and events (lockKeys in db/sql/rules.ts). A key that is new is locked when it is
+-- inserted, and deletions lock keys as they meet them: should two statements wait for each other, PostgreSQL aborts
+-- one, and it is repeated. Deliveries without ordering cost a comparison for each trigger.
 
 create table order_keys (
   destination_id text collate "C" not null, key_hash bytea not null, organization_id text collate "C" not null,
@@ -73,7 +75,7 @@ create table order_keys (
   head_id text collate "C", head_number bigint, head_since timestamptz(3),
   -- The head has failed, and blocks its key until then; null: it does not.
   hold_until timestamptz(3), blocked_at timestamptz(3),  -- both or none
-  is_told boolean not null default false,  -- whether the block was counted in an issue
+  is_reported boolean not null default false,  -- whether the block was counted in an issue
   released_to bigint,  -- deliveries up to this number do not block the key when they fail
   last_at timestamptz(3) not null default now(),
   primary key (destination_id, key_hash)
@@ -81,8 +83,8 @@ create table order_keys (
 -- Of blocked keys only, which are few: when the block ends, when it becomes an issue, and whether a destination has
 -- one.
 create index order_keys_blocked on order_keys (hold_until) where hold_until is not null;
-create index order_keys_untold on order_keys (blocked_at) where hold_until is not null and not is_told;
-create index order_keys_blocked_at on order_keys (destination_id) where hold_until is not null;
+create index order_keys_unreported on order_keys (blocked_at) where hold_until is not null and not is_reported;
+create index order_keys_blocked_by_destination on order_keys (destination_id) where hold_until is not null;
 
 create table ordered_deliveries (
   destination_id text collate "C" not null, key_hash bytea not null, number bigint not null,
@@ -94,21 +96,22 @@ create table ordered_deliveries (
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000,
         vacuum_truncate = off);  -- as of the outbox
 
--- Gives a new delivery its number. Statements inside see what was committed while the row of the key was waited for,
--- because a volatile function has a snapshot for each of its statements.
+-- Gives a replay or a failover delivery its number; webhooks get theirs in db/hot-path/store-events.ts. Statements
+-- inside see what was committed while the row of the key was waited for, because a volatile function has a snapshot for
+-- each of its statements.
 create function number_delivery() returns trigger language plpgsql volatile as $$
 declare
-  line order_keys;
+  key_row order_keys;
 begin
   if new.replay_of is not null then
     -- The replay of a failed delivery that blocks its key takes its place.
     update order_keys k
-    set head_id = new.id, head_since = now(), hold_until = null, blocked_at = null, is_told = false, last_at = now()
+    set head_id = new.id, head_since = now(), hold_until = null, blocked_at = null, is_reported = false, last_at = now()
     where destination_id = new.destination_id and key_hash = new.order_hash and head_id = new.replay_of
       and hold_until is not null
-    returning * into line;
+    returning * into key_row;
     if found then
-      new.order_number := line.head_number;
+      new.order_number := key_row.head_number;
       return new;
     end if;
   end if;
@@ -119,9 +122,9 @@ begin
     set last_number = k.last_number + 1, last_at = now(), head_id = coalesce(k.head_id, excluded.head_id),
         head_number = coalesce(k.head_number, k.last_number + 1), head_since = coalesce(k.head_since, now()),
         waiting = k.waiting + (k.head_id is not null)::int
-  returning * into line;
-  new.order_number := line.last_number;
-  if line.head_id <> new.id then
+  returning * into key_row;
+  new.order_number := key_row.last_number;
+  if key_row.head_id <> new.id then
     insert into ordered_deliveries (destination_id, key_hash, number, delivery_id, organization_id, event_id,
                                     source_id, route_id, priority, failover_of)
     values (new.destination_id, new.order_hash, new.order_number, new.id, new.organization_id, new.event_id,
@@ -133,9 +136,9 @@ create trigger deliveries_number before insert on deliveries
   for each row when (new.order_hash is not null and new.order_number is null and new.status = 'pending')
   execute function number_delivery();
 
--- The door of the outbox: only the head of a key passes; a row that has its shard is one. All deliveries of a key have
--- the shard of that key, so that one relay owns them. A statement that inserts a delivery and its row here makes sure
--- that the delivery comes first.
+-- Rows without a shard are inserted only if the delivery is the head of its key; rows with a shard are not checked. All
+-- deliveries of a key have the shard of that key, so that one relay owns them. A statement that inserts a delivery and
+-- its row here makes sure that the delivery comes first.
 create function admit_head() returns trigger language plpgsql volatile as $$
 begin
   if not exists (select from order_keys where destination_id = new.destination_id and key_hash = new.order_hash
@@ -166,7 +169,8 @@ begin
       where d.id = next.delivery_id and d.status in ('pending', 'retrying', 'circuit_open'));
   end loop;
   update order_keys set waiting = waiting - taken, head_id = next.delivery_id, head_number = next.number,
-    hold_until = null, blocked_at = null, is_told = false, head_since = case when next.delivery_id is not null then now() end
+    hold_until = null, blocked_at = null, is_reported = false,
+    head_since = case when next.delivery_id is not null then now() end
   where destination_id = destination and key_hash = hash;
   if next.delivery_id is not null then
     insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
@@ -190,16 +194,16 @@ $$;
 -- Every kind of end: a result, a cancellation, a deletion, the retention.
 create function end_in_order() returns trigger language plpgsql volatile as $$
 declare
-  line order_keys;
+  key_row order_keys;
 begin
-  -- Mostly nothing waits. Rows of this table alone are asked, so that it is right after a wait for the lock too.
+  -- Mostly nothing waits. The condition reads only this row, so PostgreSQL checks it again after waiting for the lock.
   update order_keys set head_id = null, head_number = null, head_since = null
   where destination_id = old.destination_id and key_hash = old.order_hash and head_id = old.id and waiting = 0
     and hold_until is null;
   if found then return null; end if;
-  select * into line from order_keys
+  select * into key_row from order_keys
   where destination_id = old.destination_id and key_hash = old.order_hash for update;
-  if line.head_id is distinct from old.id then
+  if key_row.head_id is distinct from old.id then
     delete from ordered_deliveries
     where destination_id = old.destination_id and key_hash = old.order_hash and number = old.order_number
       and delivery_id = old.id;
@@ -209,7 +213,7 @@ begin
     end if;
     return null;
   end if;
-  if tg_op = 'UPDATE' and new.status = 'failed' and line.hold_until is not null then return null; end if;
+  if tg_op = 'UPDATE' and new.status = 'failed' and key_row.hold_until is not null then return null; end if;
   -- The relay that recorded the success of a first attempt looks for the next one by itself.
   perform advance_key(old.destination_id, old.order_hash, not (
     tg_op = 'UPDATE' and new.status = 'delivered' and new.attempt_count = 1 and new.lane = 'express'));
@@ -219,8 +223,8 @@ create trigger deliveries_end_in_order after update of status on deliveries
   for each row when (old.order_number is not null and old.status in ('pending', 'retrying', 'circuit_open')
     and new.status not in ('pending', 'retrying', 'circuit_open'))
   execute function end_in_order();
--- A failed delivery that blocks its key is replaced by a replay that did not take its place: it cannot be sent, or goes
--- elsewhere, or its route orders nothing any more.
+-- A failed delivery that blocks its key is deleted, or replaced by a replay that did not take its place: it cannot be
+-- sent, or goes elsewhere, or its route orders nothing any more.
 create function replaced_in_order() returns trigger language plpgsql volatile as $$
 begin
   perform from order_keys
@@ -233,6 +237,9 @@ create trigger deliveries_replaced_in_order after update of counted on deliverie
   for each row when (old.order_number is not null and old.counted and not new.counted and new.status = 'failed')
   execute function replaced_in_order();
 create trigger deliveries_deleted_in_order after delete on deliveries
-  for each row when (old.order_number is not null
-    and old.status in ('pending', 'retrying', 'circuit_open', 'failed'))
+  for each row when (old.order_number is not null and old.status in ('pending', 'retrying', 'circuit_open'))
   execute function end_in_order();
+-- A failed one is no head, unless it blocks its key; the keys of others are not locked.
+create trigger deliveries_failed_deleted_in_order after delete on deliveries
+  for each row when (old.order_number is not null and old.status = 'failed')
+  execute function replaced_in_order();

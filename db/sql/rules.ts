@@ -65,7 +65,7 @@ export const failOver = (target: string, original: string, reason: string): stri
                           failover_reason, order_hash, order_key)
   select next_id, organization_id, event_id, source_id, route_id, route_version, transform_version,
          ${target}, priority, 'pending', true, id, ${original}, ${reason}, ${orderedAt(target)}
-  from changed where ${target} is not null order by ${target}, order_hash returning 1
+  from changed where ${target} is not null order by ${target} collate "C", order_hash returning 1
 ), queued as (
   ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id', order_hash: `case when c.${target} < ${FIRST_WAREHOUSE} then c.order_hash end` })}
   from changed c where c.${target} is not null and (select count(*) from taking_over) > 0
@@ -83,11 +83,12 @@ const orderedAt = (target: string): string =>
   `case when ${target} < ${FIRST_WAREHOUSE} then order_hash end, case when ${target} < ${FIRST_WAREHOUSE} then order_key end`;
 
 /**
- * A CTE `keys` that locks the rows of ordering keys, in the order in which all statements lock several. They are locked
- * before deliveries: whoever changes these waits for `(select count(*) from keys) >= 0`.
+ * A CTE `locked_keys` that locks the rows of ordering keys, in the order in which all statements lock several, and
+ * before deliveries: what changes these has the condition `KEYS_LOCKED`. What another transaction has committed during
+ * the wait is not seen by the statement.
  * @param wanted a query with columns `destination` and `hash`, which may be null
  */
-export const lockKeys = (wanted: string): string => `keys as materialized (
+export const lockKeys = (wanted: string): string => `locked_keys as materialized (
   select found.key_hash from (
     select distinct destination collate "C" as destination, hash from (${wanted}) w where hash is not null order by 1, 2
   ) wanted cross join lateral (
@@ -95,8 +96,8 @@ export const lockKeys = (wanted: string): string => `keys as materialized (
     where k.destination_id = wanted.destination and k.key_hash = wanted.hash limit 1 for update
   ) found
 )`;
-/** Condition: the CTE `keys` has locked. */
-export const KEYS_LOCKED = '(select count(*) from keys) >= 0';
+/** A condition that makes the statement lock the keys first. */
+export const KEYS_LOCKED = '(select count(*) from locked_keys) >= 0';
 
 const OUTBOX_COLUMNS = 'delivery_id destination_id organization_id event_id source_id route_id priority shard'.split(
   ' ',
@@ -108,8 +109,8 @@ type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'f
  * @param row the alias of the rows
  * @param values expressions for columns that differ from the column of the same name; `failover_of`, `resume` and
  * `order_hash` are null by default
- * @param areHeads whether rows with an ordering key are the heads of their keys, and have their shard: else the database
- * looks, and sets it (admit_head)
+ * @param areHeads whether rows with an ordering key are the heads of their keys, and have the shard of the key: otherwise
+ * `admit_head` drops those that are not, and sets the shard
  */
 export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>, areHeads = false): string {
   const all = { ...Object.fromEntries(OUTBOX_COLUMNS.map((column) => [column, `${row}.${column}`])), ...values };

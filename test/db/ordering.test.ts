@@ -197,6 +197,22 @@ describe('ordering keys', () => {
     expect(await behind(second)).to.deep.equal([third]);
   });
 
+  it('are not locked by the deletion of failed deliveries that block nothing', async () => {
+    const { pool, organizationId } = database;
+    const [first = ''] = await store(['k', 'k']);
+    const [row] = (await deliveries()).filter(({ id }) => id === first);
+    if (!row) throw new Error('there is no delivery');
+    await recordResults(pool, [result(row, failure)]);
+    await inTransaction(pool, async (db) => {
+      await db.query('delete from deliveries where id = $1', [first]);
+      const { rowCount } = await pool.query(
+        'select from order_keys where organization_id = $1 for update skip locked',
+        [organizationId],
+      );
+      expect(rowCount).to.equal(1);
+    });
+  });
+
   it('let only the first open delivery of a key be attempted, whatever happens at the same time', async () => {
     const random = seeded(20261129);
     const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];

@@ -126,18 +126,28 @@ describe('ordering', () => {
       ['together', true],
     ] as const) {
       const gate = Promise.withResolvers<void>();
-      const { endpoint, route, send } = await inOrder([{ after: gate.promise }, 200], {
-        key: 'payload.order',
-        missingKey,
-      });
+      const ordering = { key: 'payload.order', missingKey };
+      const { endpoint, destination, route, send } = await inOrder([{ after: gate.promise }, 200], ordering);
       const first = await send(undefined, 1);
       await until('the first to be sent', () => endpoint.waiting === 1);
       const second = await send(null, 2);
-      if (waits) expect((await records.deliveries(second))[0]).to.include({ orderKey: route.id, sequence: 2 });
-      else await records.eventWith('delivered', second);
+      if (waits) {
+        expect((await records.deliveries(second))[0]).to.include({ orderKey: route.id, sequence: 2 });
+        const key = await testInstance.client.get(`/api/destinations/${destination.id}/order-keys/${route.id}`);
+        expect(key).to.include({ key: route.id, state: 'waiting', waiting: 1 });
+      } else await records.eventWith('delivered', second);
       gate.resolve();
       for (const id of [first, second]) await records.eventWith('delivered', id);
     }
+  });
+
+  it('gives no key to a delivery that its schema refuses', async () => {
+    const schema = { name: 'Order', schema: { required: ['items'] } };
+    const { id: schemaId } = await testInstance.client.create('/api/schemas', schema);
+    const { route, send } = await inOrder([200], { key: 'payload.order', missingKey: 'together' });
+    await testInstance.client.patch(`/api/routes/${route.id}`, { schemaId });
+    const [delivery] = await records.deliveries(await send('a', 1));
+    expect(delivery).to.include({ status: 'schema_failed', orderKey: null, sequence: null });
   });
 
   it('reads the key of a payload that is too large for the event loop, too', async () => {
@@ -163,6 +173,17 @@ describe('ordering', () => {
       await records.eventWith('delivered', await records.accepted(source, JSON.stringify({ order: 'a', n })));
     expect(backup.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1']);
     expect(bad.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1', '2']);
+    // One that failed over while it entered the outbox: its row goes, else it would be claimed again and again.
+    await testInstance.pool.query(
+      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
+                           order_hash)
+       select id, destination_id, organization_id, event_id, source_id, route_id, priority, get_byte(order_hash, 0) & 63,
+              order_hash
+       from deliveries where source_id = $1 and status = 'failed_over'`,
+      [source.id],
+    );
+    await testInstance.pool.query(`select pg_notify('hookyard_outbox', '')`);
+    await until('the row to be removed', async () => (await records.queued()) === 0);
   });
 
   it('sends nothing after one that was cancelled while it was under way, before what came in its place is accepted', async () => {

@@ -75,7 +75,7 @@ class KeyRun {
       })
       .finally(() => {
         this.#recorded(deliveryId);
-        // The next one is claimed by another worker, which has heard nothing.
+        // Another worker owns the shard now, and was not notified.
         if (!this.#deps.owns(shardOfRow(row))) this.#deps.wakeOthers();
       });
   }
@@ -94,7 +94,7 @@ class KeyRun {
     return owns(shardOfRow(row)) && !inFlight.has(row.deliveryId) && inFlight.hasRoom(row);
   }
 
-  /** What is accepted while another result of the key is being recorded, is recorded together after it. */
+  /** What is accepted while another result of the key is being recorded, is recorded after it, in its order. */
   async #turnToRecord(deliveryId: string, isAccepted: boolean): Promise<void> {
     if (this.#recording.has(deliveryId)) return;
     if (this.#recording.size > 0) {

@@ -1,6 +1,6 @@
 // Ordering keys of a destination: what waits behind what, and how a blocked key goes on.
 import { z } from 'zod';
-import { orderKeyOf } from '../../../core/delivery/ordering.ts';
+import { orderKeyOf, orderKeyOfRoute } from '../../../core/delivery/ordering.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
 import {
@@ -60,7 +60,7 @@ export const orderKeyOperations: Operation[] = [
   operation('getOrderKey', 'get', `${base}/{key}`, {
     ...common,
     summary: 'Get an ordering key',
-    description: '`key` is the ID or the key itself.',
+    description: '`key` is the ID or the key itself. A key of more than 64 characters is shown cut: use its ID.',
     answer: { description: 'The ordering key.', schema: orderKey },
     run: async (ctx, deps) => requireKey(ctx, deps, await keysOf(ctx, deps)),
   }),
@@ -74,8 +74,11 @@ export const orderKeyOperations: Operation[] = [
       const keys = await keysOf(ctx, deps);
       const { id, key, state, headDeliveryId } = await requireKey(ctx, deps, keys);
       if (headDeliveryId === null) throw conflict(`The ordering key ${key} has no open delivery to skip`);
-      if (state === 'blocked') await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId));
-      else await cancel(deps, keys.organizationId, headDeliveryId);
+      const isSkipped =
+        state === 'blocked'
+          ? await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId))
+          : await cancel(deps, keys.organizationId, headDeliveryId);
+      if (!isSkipped) throw conflict(`The first delivery of the ordering key ${key} has just changed; look again`);
       return requireKey(ctx, deps, keys);
     },
   }),
@@ -101,7 +104,7 @@ async function keysOf(ctx: Context, deps: ApiDeps): Promise<KeysOf> {
 /** By its id, or by the key as the event has it. @throws ApiError 404 */
 async function requireKey(ctx: Context, { pool }: ApiDeps, keys: KeysOf): Promise<OrderKeyRow> {
   const named = param(ctx, 'key');
-  const ids = [IS_ID.test(named) ? named : undefined, orderKeyOf([named])?.hash];
+  const ids = [IS_ID.test(named) ? named : undefined, orderKeyOf([named])?.hash, orderKeyOfRoute(named).hash];
   for (const id of ids) {
     const found = id === undefined ? null : await findOrderKey(pool, keys, id);
     if (found === null) continue;
@@ -111,9 +114,11 @@ async function requireKey(ctx: Context, { pool }: ApiDeps, keys: KeysOf): Promis
   throw notFound('ordering key', named);
 }
 
-async function cancel(deps: ApiDeps, organization: string, deliveryId: string): Promise<void> {
+/** @returns false when the delivery has ended */
+async function cancel(deps: ApiDeps, organization: string, deliveryId: string): Promise<boolean> {
   const reason = openError(ownWords`Skipped by a user`);
   const selection = { organizationId: organization, deliveryIds: [deliveryId], reason };
   const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
   deps.signals.cancelAll(cancelled);
+  return cancelled.length > 0;
 }
