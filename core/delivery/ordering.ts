@@ -1,6 +1,6 @@
 // Ordering: events of one key are delivered to a destination one after the other (docs/guide/deliver-in-order.md).
 import { createHash } from 'node:crypto';
-import { canonicalText } from '../filters/comparison.ts';
+import { canonicalText } from '../text/canonical-text.ts';
 import { isJsonNumber } from '../text/exact-json.ts';
 
 export const MISSING_KEYS = ['unordered', 'together'] as const;

@@ -33,7 +33,7 @@ import {
   waitingByEvent,
 } from './replay.ts';
 import { cannotValidate, type ValidatePayload } from './targets.ts';
-import { OPEN_REPLAY } from '../sql/rules.ts';
+import { OPEN_REPLAY } from './event-replays.ts';
 import { Parameters } from '../history/selection.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout.

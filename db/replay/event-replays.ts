@@ -1,6 +1,7 @@
 // Replays of events selected by a filter: created, counted, cancelled, and claimed by workers. event-replay-pages.ts
 // creates their pages. The replays of an organization share a rate, and take turns: each plans when it may make its
 // next page.
+import { OPEN_REPLAY_STATUSES } from '../../core/delivery/event-replay.ts';
 import { errorText } from '../../core/text/clean-text.ts';
 import { boundTime, idAfter, idFloor, newId } from '../../core/text/ids.ts';
 import { isStatementTimeout } from '../connections/database-errors.ts';
@@ -8,7 +9,10 @@ import { type EventFilter, eventSelection } from '../history/events.ts';
 import { matches, Parameters, rowsOf } from '../history/selection.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../sql/ranges.ts';
-import { dueInTurn, OPEN_REPLAY } from '../sql/rules.ts';
+import { dueInTurn, quoted } from '../sql/rules.ts';
+
+/** Of a replay that has not ended: `status in ${OPEN_REPLAY}`. */
+export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {

@@ -1,17 +1,15 @@
 // Rules that several statements share, each defined once, as fragments of SQL. They are not functions of the database,
 // so that the planner sees the whole statement.
 import { OPEN_STATUSES } from '../../core/delivery/delivery.ts';
-import { OPEN_REPLAY_STATUSES } from '../../core/delivery/event-replay.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import type { Queryable } from '../connections/pool.ts';
 
-const quoted = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
+/** A list for `in`. */
+export const quoted = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. So with the others. */
 export const OPEN = quoted(OPEN_STATUSES);
-/** Of a replay of events that has not ended. */
-export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
 /** Of a warehouse's batch whose file has not been uploaded. */
 export const TO_UPLOAD = quoted(TO_UPLOAD_STATUSES);
 /** Of a warehouse's batch that is frozen and has not ended. */

@@ -1,7 +1,7 @@
 // Numbers keep their values, whatever parses and prints them.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalText } from '../../core/filters/comparison.ts';
+import { canonicalText } from '../../core/text/canonical-text.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
 import {
   compareDecimals,
