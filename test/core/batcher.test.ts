@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { until } from '../support/until.ts';
 import { Batcher, BatcherFullError, type BatcherOptions } from '../../core/fairness/batcher.ts';
+import { useClock } from '../support/clock.ts';
 
 /** A batcher whose groups end when the test says so. */
 function controlled(options: Partial<BatcherOptions<number, number>> = {}) {
@@ -22,6 +22,8 @@ function controlled(options: Partial<BatcherOptions<number, number>> = {}) {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the batcher', () => {
+  const { pass } = useClock();
+
   it('puts what arrives in one turn into one group and gives each item its own result', async () => {
     const { batcher, groups } = controlled();
     const results = Promise.all([batcher.submit(1), batcher.submit(2), batcher.submit(3)]);
@@ -56,9 +58,9 @@ describe('the batcher', () => {
     const second = batcher.submit(2);
     await turn();
     const third = batcher.submit(3);
-    await turn();
+    await pass(499);
     expect(groups).to.have.length(1);
-    await until('the next group', () => groups.length === 2);
+    await pass(1);
     expect(groups[1]?.items).to.deep.equal([2, 3]);
     groups[1]?.finish();
     expect(await Promise.all([second, third])).to.deep.equal([20, 30]);
@@ -73,9 +75,9 @@ describe('the batcher', () => {
       const first = batcher.submit(1);
       await turn();
       const second = batcher.submit(2);
-      await turn();
+      await pass(49);
       expect(groups).to.have.length(0);
-      await until('the group', () => groups.length === 1);
+      await pass(1);
       groups[0]?.finish();
       expect(await Promise.all([first, second])).to.deep.equal([10, 20]);
     });

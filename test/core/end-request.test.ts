@@ -1,13 +1,10 @@
 // What ends a process: signals, of which one request may send several, and the loss of the process that started it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
 
 const MODULE = new URL('../../core/process/end-request.ts', import.meta.url).href;
-// Longer than the signals of one request may be apart.
-const NEXT_REQUEST_MS = 600;
 
 describe('a process', () => {
   let child: ChildProcess;
@@ -30,16 +27,18 @@ describe('a process', () => {
     'onEndRequest((reason, count) => { console.log(count, reason); if (count === 2) process.exit(7); });';
 
   it('counts signals that come together as one request', async () => {
-    await start(COUNTING);
+    await start(`let nowMs = 0;
+      performance.now = () => nowMs;
+      ${COUNTING}
+      for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => console.log('too'));
+      process.on('SIGUSR2', () => console.log('later', (nowMs += 501)));`);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) child.kill(signal);
-    await until('the first request', () => lines.length > 0);
-    // On a busy machine the first of these may still be of the first request.
-    while (child.exitCode === null) {
-      await delay(NEXT_REQUEST_MS);
-      child.kill('SIGHUP');
-    }
-    expect(child.exitCode).to.equal(7);
-    expect(lines.join()).to.match(/^1 SIG(?:INT|TERM),2 SIGHUP$/);
+    await until('both signals', () => lines.length === 3);
+    child.kill('SIGUSR2');
+    await until('the time of the next request', () => lines.includes('later 501'));
+    child.kill('SIGHUP');
+    expect((await once(child, 'close'))[0]).to.equal(7);
+    expect(lines.join()).to.match(/^1 SIG(?:INT|TERM),too,too,later 501,2 SIGHUP$/);
   });
 
   it('is told when the process that started it is gone', async () => {
@@ -54,7 +53,7 @@ describe('a process', () => {
     const ended = once(child, 'exit');
     child.disconnect();
     expect((await ended)[0]).to.equal(1);
-    await start('endWithParent()(); process.on("disconnect", () => setTimeout(() => process.exit(3), 50));');
+    await start('endWithParent()(); process.on("disconnect", () => process.exit(3));');
     const later = once(child, 'exit');
     child.disconnect();
     expect((await later)[0]).to.equal(3);

@@ -7,115 +7,107 @@ import {
   restAfter,
   UNREACHABLE,
 } from '../../core/process/poll-loop.ts';
-import { until } from '../support/until.ts';
+import { useClock } from '../support/clock.ts';
 
-const SHORT: Pause = { ms: 1 };
-/** Nothing but a nudge, a wake or a stop ends it within a test. */
 const LONG_MS = 3_600_000;
-// Node's timers may fire so much early.
-const TIMER_MS = 1.5;
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a poll loop', () => {
-  let loop: PollLoop | undefined;
-  afterEach(async () => {
-    await loop?.stop();
-    loop = undefined;
-  });
+  const { pass } = useClock();
 
-  /** A loop whose rounds are counted and timed; `rest` says what follows each, or throws. */
+  /** A loop whose rounds are counted; `rest` says what follows each, or throws. */
   function start(rest: (round: number) => Pause | Promise<Pause>, options: Partial<PollLoopOptions> = {}) {
-    const began: number[] = [];
-    const ended: number[] = [];
-    const started = new PollLoop({
+    const rounds = { began: 0, ended: 0 };
+    const loop = new PollLoop({
       async round() {
-        began.push(performance.now());
+        rounds.began += 1;
         try {
-          return await rest(began.length);
+          return await rest(rounds.began);
         } finally {
-          ended.push(performance.now());
+          rounds.ended += 1;
         }
       },
-      onError: () => SHORT,
+      onError: () => ({ ms: 1 }),
       ...options,
     });
-    loop = started;
-    const rests = (after: number) =>
-      until(`the rest after round ${after}`, () => ended.length === after && started.isPaused);
-    return { loop: started, began, ended, rests };
+    return { loop, rounds };
   }
 
   it('runs round after round, one at a time', async () => {
     let running = 0;
     let atOnce = 0;
-    const { began } = start(async (round) => {
+    const { rounds } = start(async (round) => {
       running += 1;
       atOnce = Math.max(atOnce, running);
-      await turn();
+      await pass(0);
       running -= 1;
       return { ms: round % 2 };
     });
-    await until('many rounds', () => began.length > 20);
+    await pass(50);
+    expect(rounds.began).to.be.greaterThan(20);
     expect(atOnce).to.equal(1);
   });
 
   it('rests as long as its round says', async () => {
-    const { began, ended } = start(() => ({ ms: 20 }));
-    await until('three rounds', () => began.length >= 3);
-    expect((began[1] ?? 0) - (ended[0] ?? 0)).to.be.at.least(20 - TIMER_MS);
-    expect((began[2] ?? 0) - (ended[1] ?? 0)).to.be.at.least(20 - TIMER_MS);
-  });
-
-  it('begins the next round early when it is nudged, and not before the least rest', async () => {
-    const { loop, began, ended, rests } = start(() => ({ ms: LONG_MS, wokenMs: 30 }));
+    const { rounds } = start(() => ({ ms: 20 }));
     for (let round = 1; round <= 3; round += 1) {
-      await rests(round);
-      for (let times = 0; times < 3; times += 1) loop.wake();
-      await until('the next round', () => began.length === round + 1);
-      expect((began[round] ?? 0) - (ended[round - 1] ?? 0)).to.be.at.least(30 - TIMER_MS);
+      await pass(19);
+      expect(rounds.began).to.equal(round);
+      await pass(1);
     }
   });
 
-  it('begins the next round at once when it is nudged after the least rest', async () => {
-    const { loop, rests } = start(() => ({ ms: LONG_MS, wokenMs: 0 }));
-    await rests(1);
+  it('begins the next round early when it is nudged, and not before the least rest', async () => {
+    const { loop, rounds } = start(() => ({ ms: LONG_MS, wokenMs: 30 }));
+    await pass(0);
+    for (let round = 1; round <= 3; round += 1) {
+      for (let times = 0; times < 3; times += 1) loop.wake();
+      await pass(29);
+      expect(rounds.began).to.equal(round);
+      await pass(1);
+      expect(rounds.began).to.equal(round + 1);
+    }
+    await pass(31);
     loop.wake();
-    await rests(2);
+    await pass(0);
+    expect(rounds.began, 'after the least rest').to.equal(5);
   });
 
   it('does not rest longer because of a nudge', async () => {
-    const { loop, began } = start(() => ({ ms: 20, wokenMs: LONG_MS }));
-    await turn();
+    const { loop, rounds } = start(() => ({ ms: 20, wokenMs: LONG_MS }));
+    await pass(1);
     loop.wake();
-    await until('the next round', () => began.length >= 2);
+    await pass(19);
+    expect(rounds.began).to.equal(2);
   });
 
   it('remembers a nudge that comes during a round', async () => {
     const gate = Promise.withResolvers<Pause>();
-    const { loop, began, rests } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, wokenMs: 1 }));
-    await until('the first round', () => began.length === 1);
+    const { loop, rounds } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, wokenMs: 1 }));
+    await pass(0);
     loop.wake();
     gate.resolve({ ms: LONG_MS, wokenMs: 1 });
-    await rests(2);
-    expect(began, 'the nudge counts once').to.have.length(2);
+    await pass(1);
+    expect(rounds.began).to.equal(2);
+    await pass(100);
+    expect(rounds.began, 'the nudge counts once').to.equal(2);
   });
 
   it('keeps to a rest that no nudge shortens', async () => {
     const gate = Promise.withResolvers<Pause>();
-    const { loop, began, rests } = start(() => gate.promise);
-    await until('the first round', () => began.length === 1);
+    const { loop, rounds } = start(() => gate.promise);
+    await pass(0);
     loop.wake();
     gate.resolve({ ms: LONG_MS });
-    await rests(1);
+    await pass(100);
     loop.wake();
-    expect(began).to.have.length(1);
+    await pass(100);
+    expect(rounds.began).to.equal(1);
     expect(loop.isPaused).to.equal(true);
   });
 
   it('continues after a round that fails, with the rest for errors', async () => {
     const errors: unknown[] = [];
-    const { rests } = start(
+    const { rounds } = start(
       (round) => {
         if (round <= 2) throw new Error(`round ${round}`);
         return { ms: LONG_MS };
@@ -123,32 +115,36 @@ describe('a poll loop', () => {
       {
         onError(error) {
           errors.push(error);
-          return SHORT;
+          return { ms: 10 };
         },
       },
     );
-    await rests(3);
+    await pass(19);
+    expect(rounds.began).to.equal(2);
+    await pass(1);
+    expect(rounds.began).to.equal(3);
     expect(errors.map(String)).to.deep.equal(['Error: round 1', 'Error: round 2']);
   });
 
   it('stops in a rest at once', async () => {
-    const { loop, began, rests } = start(() => ({ ms: LONG_MS }));
-    await rests(1);
+    const { loop, rounds } = start(() => ({ ms: LONG_MS }));
+    await pass(0);
     await loop.stop();
     loop.wake();
-    expect(began).to.have.length(1);
+    await pass(0);
+    expect(rounds.began).to.equal(1);
     expect(loop.isPaused).to.equal(false);
   });
 
   it('stops when the round under way has ended', async () => {
     const gate = Promise.withResolvers<Pause>();
-    const { loop, began, ended } = start(() => gate.promise);
-    await until('the first round', () => began.length === 1);
+    const { loop, rounds } = start(() => gate.promise);
+    await pass(0);
     const stopped = loop.stop();
-    expect(ended).to.have.length(0);
+    expect(rounds.ended).to.equal(0);
     gate.resolve({ ms: 0 });
     await stopped;
-    expect([began.length, ended.length]).to.deep.equal([1, 1]);
+    expect(rounds).to.deep.equal({ began: 1, ended: 1 });
   });
 });
 

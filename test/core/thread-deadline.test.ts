@@ -4,11 +4,6 @@ import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { endInTime } from '../../outbound/threads/pool.ts';
 
-const start = async (code: string) => {
-  const worker = new Worker(code, { eval: true });
-  const [cpuAtStart] = (await once(worker, 'message')) as [number];
-  return { worker, cpuAtStart };
-};
 const TELL = `
   const { user, system } = process.threadCpuUsage();
   require('node:worker_threads').parentPort.postMessage((user + system) / 1000);`;
@@ -17,39 +12,48 @@ const STAND_STILL = `${TELL} Atomics.wait(new Int32Array(new SharedArrayBuffer(4
 
 describe('the deadline of a thread', () => {
   let worker: Worker;
-  afterEach(() => worker.terminate());
+  let cpuAtStart: number;
+  let workEnds: (() => void)[];
+  beforeEach(() => {
+    workEnds = [];
+  });
+  afterEach(async () => {
+    for (const end of workEnds) end();
+    await worker.terminate();
+  });
 
-  /** @returns processor time that the thread had used when it was to end, and how long that took, in ms */
-  const ended = async (code: string, cpuMs: number, wallMs: number) => {
-    const started = await start(code);
-    ({ worker } = started);
-    const begin = performance.now();
-    await new Promise<void>((resolve) => {
-      endInTime(worker, { cpuMs, wallMs }, started.cpuAtStart, resolve);
+  async function start(code: string): Promise<void> {
+    worker = new Worker(code, { eval: true });
+    [cpuAtStart] = (await once(worker, 'message')) as [number];
+  }
+
+  /** Resolves when the thread is to end by these limits. */
+  const overrun = (cpuMs: number, wallMs: number) =>
+    new Promise<string>((resolve) => {
+      workEnds.push(endInTime(worker, { cpuMs, wallMs }, cpuAtStart, () => resolve(`${wallMs} ms`)));
     });
-    return { cpuAtStart: started.cpuAtStart, tookMs: performance.now() - begin };
-  };
 
   it('ends one that has used its processor time', async () => {
-    const { cpuAtStart } = await ended(BURN, 200, 60_000);
+    await start(BURN);
+    await overrun(200, 60_000);
     const { user, system } = await worker.cpuUsage();
     expect((user + system) / 1000 - cpuAtStart).to.be.at.least(200);
   });
 
   it('leaves one alone that does not get the processor, until the clock ends it', async () => {
-    const { tookMs } = await ended(STAND_STILL, 50, 400);
-    expect(tookMs).to.be.at.least(395);
+    await start(STAND_STILL);
+    expect(await Promise.race([overrun(50, 60_000), overrun(50, 400)])).to.equal('400 ms');
   });
 
   it('does nothing once the work has ended', async () => {
-    const started = await start(BURN);
-    ({ worker } = started);
+    await start(BURN);
     let isEnded = false;
-    const done = endInTime(worker, { cpuMs: 50, wallMs: 100 }, started.cpuAtStart, () => {
+    void overrun(50, 100).then(() => {
       isEnded = true;
     });
-    done();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const end of workEnds) end();
+    // The deadline of the work that has ended was before this one.
+    await overrun(200, 60_000);
     expect(isEnded).to.equal(false);
   });
 });

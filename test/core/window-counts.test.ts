@@ -1,12 +1,14 @@
 // Counts by name in fixed windows of time.
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
+import { useClock } from '../support/clock.ts';
 
 // Longer than a test; one that begins within the test would begin a new window.
 const LONG_MS = 1e15;
 
 describe('counts of a window', () => {
+  const { pass } = useClock();
+
   it('count each name apart', () => {
     const counts = new WindowCounts({ windowMs: LONG_MS });
     expect([counts.add('a'), counts.add('a'), counts.add('b')]).to.deep.equal([1, 2, 1]);
@@ -24,9 +26,9 @@ describe('counts of a window', () => {
     const passed: Record<string, number>[] = [];
     const counts = new WindowCounts({ windowMs: 50, onPassed: (had) => passed.push(Object.fromEntries(had)) });
     counts.add('a');
-    await delay(counts.endsAt - Date.now() + 1);
+    await pass(50);
     expect(counts.of('a')).to.equal(0);
-    await delay(counts.endsAt - Date.now() + 1);
+    await pass(50);
     expect(counts.add('b')).to.equal(1);
     expect(passed, 'not of the window without any').to.deep.equal([{ a: 1 }]);
   });

@@ -1,29 +1,27 @@
 // An import leaves the event loop to others in between (docs/operate/security.md).
 import { expect } from 'chai';
 import { inSlices } from '../../../api/import-export/files.ts';
+import { useClock } from '../../support/clock.ts';
 
 const WORK_MS = 6;
 
-function work(): number {
-  const from = performance.now();
-  while (performance.now() - from < WORK_MS);
-  return performance.now() - from;
-}
-
 describe('The work of an import', () => {
-  it('takes at most a quarter of the time of the event loop, and others have turns in between', async () => {
-    let worked = 0;
-    let turns = 0;
-    const others = setInterval(() => {
-      turns += 1;
-    }, 1);
-    const from = performance.now();
-    await inSlices([...Array(20)], () => {
-      worked += work();
+  const { pass, stall } = useClock();
+
+  it('takes a quarter of the time of the event loop: after each slice others have three times as long', async () => {
+    let slices = 0;
+    let isDone = false;
+    void inSlices([1, 2, 3], () => {
+      slices += 1;
+      stall(WORK_MS);
+    }).then(() => {
+      isDone = true;
     });
-    clearInterval(others);
-    // A timer may be a millisecond early.
-    expect(performance.now() - from).to.be.at.least(4 * worked - 20);
-    expect(turns).to.be.at.least(19);
+    for (const slice of [1, 2, 3]) {
+      await pass(3 * WORK_MS - 1);
+      expect([slices, isDone]).to.deep.equal([slice, false]);
+      await pass(1);
+    }
+    expect(isDone).to.equal(true);
   });
 });

@@ -1,0 +1,38 @@
+// A clock that only a test moves: timers, `Date` and `performance.now()` of this process.
+import { syncBuiltinESMExports } from 'node:module';
+import { mock } from 'node:test';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * Stops the clock for the tests of this `describe`. Nothing in them may wait for real time, as `until` does.
+ * @returns `pass` lets time pass, ms, and runs what becomes due; during `stall` the event loop is busy
+ */
+export function useClock() {
+  let stalledMs = 0;
+  beforeEach('the clock is stopped', () => {
+    const [startedAt, now] = [Math.ceil(performance.now()), Date.now()];
+    stalledMs = 0;
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now });
+    mock.method(performance, 'now', () => startedAt + Date.now() - now + stalledMs);
+    // Stops what was imported by name, too.
+    syncBuiltinESMExports();
+  });
+  afterEach('the clock continues', () => {
+    mock.timers.reset();
+    mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return {
+    async pass(ms: number): Promise<void> {
+      await turn();
+      for (let passed = 0; passed < ms; passed += 1) {
+        mock.timers.tick(1);
+        await turn();
+      }
+    },
+    stall(ms: number): void {
+      stalledMs += ms;
+    },
+  };
+}
