@@ -6,6 +6,7 @@ import { type Client, createClient, type Ignored } from '../client/index.ts';
 import { dataFolder as dataFolderOf } from '../core/config/data-folder.ts';
 import { secretOf } from '../core/config/secret-files.ts';
 import { parseExact } from '../core/text/exact-json.ts';
+import { plural } from '../core/text/plural.ts';
 import { servedUrl } from '../local/lock.ts';
 import { usage } from './errors.ts';
 import { nodeFetch } from './node-fetch.ts';
@@ -117,6 +118,6 @@ function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
       printed.add(line);
       output.note(`hookyard: ${line}`);
     }
-    if (more > 0) output.note(`hookyard: The service ignored ${more} more fields`);
+    if (more > 0) output.note(`hookyard: The service ignored ${plural(more, 'more field')}`);
   };
 }

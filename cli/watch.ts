@@ -1,6 +1,7 @@
 // Watching an event until its deliveries have ended.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Delivery, EventInFull } from '../client/index.ts';
+import { plural } from '../core/text/plural.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './errors.ts';
 import type { Output } from './output.ts';
@@ -37,7 +38,7 @@ function showEnd(output: Output, event: EventInFull): void {
 }
 
 function lineOf({ id, destinationId, status, attemptCount, error, nextAttemptAt }: Delivery): string {
-  const tries = attemptCount > 0 ? ` after ${attemptCount} ${attemptCount === 1 ? 'attempt' : 'attempts'}` : '';
+  const tries = attemptCount > 0 ? ` after ${plural(attemptCount, 'attempt')}` : '';
   const next = nextAttemptAt ? `, next at ${nextAttemptAt}` : '';
   return `${id} to ${destinationId}: ${status}${tries}${error && status !== 'delivered' ? ` (${error})` : ''}${next}`;
 }

@@ -10,14 +10,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, CircuitAdvice } from '../activities/types.ts';
-import {
-  countOf,
-  listReference,
-  paragraphs,
-  signalChoices,
-  workflowReference,
-} from '../core/temporal/operator-markdown.ts';
+import { listReference, paragraphs, signalChoices, workflowReference } from '../core/temporal/operator-markdown.ts';
 import { prefixOf, queryOf, withPrefix } from '../core/temporal/names.ts';
+import { plural } from '../core/text/plural.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './signals-and-queries.ts';
 import { UNTIL_DONE } from './own-side.ts';
 
@@ -78,19 +73,19 @@ function waitSummary(advice: CircuitAdvice): string {
 
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.suspended) {
-    return `**Suspended**: ${countOf(advice.held, 'delivery', 'deliveries')} of this route are held until an operator resumes the organization (\`hookyard orgs resume\`).`;
+    return `**Suspended**: ${plural(advice.held, 'delivery of this route is', 'deliveries of this route are')} held until an operator resumes the organization (\`hookyard orgs resume\`).`;
   }
   if (advice.state === 'closed' && advice.paused) return describePause(routeId, advice.paused, advice.held);
   if (advice.state === 'closed') {
     return advice.held === 0
       ? '**Closed**: no deliveries are held.'
-      : `**Closed**, sending held deliveries: ${countOf(advice.held, 'delivery', 'deliveries')} left.`;
+      : `**Closed**, sending held deliveries: ${plural(advice.held, 'delivery')} left.`;
   }
   const prefix = prefixOf(workflowInfo().taskQueue);
   const held = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
   return paragraphs(
     advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice, prefix),
-    `Held at ${new Date().toISOString()}: ${countOf(advice.held, 'delivery', 'deliveries')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those with a previous attempt', queryOf(prefix, held))} have a workflow.`,
+    `Held at ${new Date().toISOString()}: ${plural(advice.held, 'delivery')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those with a previous attempt', queryOf(prefix, held))} have a workflow.`,
     signalChoices(
       '`resetCircuit` closes the circuit breaker now, and sends the held deliveries. If the destination is still down, the circuit breaker opens again.',
     ),
@@ -101,7 +96,7 @@ function describePause(id: string, { until }: { until: string | null }, held: nu
   const isRoute = id.startsWith('rte_');
   const end = until === null ? '' : ` The pause ends automatically at ${until}.`;
   return paragraphs(
-    `**Paused**: nothing is sent ${isRoute ? 'to the destinations of this route' : 'to this destination'}, and ${countOf(held, 'delivery', 'deliveries')} were held at ${new Date().toISOString()}.${end}`,
+    `**Paused**: nothing is sent ${isRoute ? 'to the destinations of this route' : 'to this destination'}, and ${plural(held, 'delivery was', 'deliveries were')} held at ${new Date().toISOString()}.${end}`,
     `To resume deliveries: \`POST /api/${isRoute ? 'routes' : 'destinations'}/${id}/resume\`. Held deliveries are then sent in order of receipt.`,
   );
 }

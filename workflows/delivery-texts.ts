@@ -4,7 +4,6 @@
 import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/names.ts';
 import {
-  countOf,
   listReference,
   paragraphs,
   plain,
@@ -12,6 +11,7 @@ import {
   summaryLine,
   workflowReference,
 } from '../core/temporal/operator-markdown.ts';
+import { plural } from '../core/text/plural.ts';
 import type { DeliveryStatusView } from './signals-and-queries.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
@@ -140,7 +140,7 @@ export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'
   if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
   if (ending === 'cancelled') {
     return paragraphs(
-      `**Cancelled** after ${countOf(attempts, 'attempt')} of ${maxAttempts}. No further attempts are made.`,
+      `**Cancelled** after ${plural(attempts, 'attempt')} of ${maxAttempts}. No further attempts are made.`,
       `To deliver the event: \`POST /api/deliveries/${deliveryId}/replay\`.`,
       seeAlso(facts),
     );
@@ -153,7 +153,7 @@ export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'
 
 export function failedOver(facts: Facts, takenOverBy: string | null): string {
   const { attempts, lastError } = facts.view;
-  const after = attempts === 0 ? 'without an attempt' : `after ${countOf(attempts, 'attempt')}`;
+  const after = attempts === 0 ? 'without an attempt' : `after ${plural(attempts, 'attempt')}`;
   const successor =
     takenOverBy === null
       ? 'Another delivery of this event goes to the failover destination.'
@@ -209,7 +209,7 @@ function shownFailure(view: DeliveryStatusView): string {
 }
 
 function failure({ attempts, maxAttempts }: DeliveryStatusView, error: string | null, failed = 'Failed'): string {
-  return `${failed} after ${attempts} of ${maxAttempts} attempts: ${error}`;
+  return `${failed} after ${attempts} of ${plural(maxAttempts, 'attempt')}: ${error}`;
 }
 
 function failedAttempt({ attempts, maxAttempts }: DeliveryStatusView, error: string | null): string {

@@ -13,9 +13,10 @@ import {
 } from '@temporalio/workflow';
 import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/delivery/event-replay.ts';
-import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
+import { paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './signals-and-queries.ts';
 import { replayTaskQueue } from '../core/temporal/names.ts';
+import { plural } from '../core/text/plural.ts';
 import { type Away, awayBy, isLong, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
@@ -136,7 +137,7 @@ function ended(run: Run, view: ReplayProgress): ReplayProgress {
 async function pause({ input, view, requests }: Run, waitMs: number): Promise<void> {
   setCurrentDetails(
     paragraphs(
-      `${describeProgress(view)} At most ${countOf(input.ratePerSecond, 'event')} per second.`,
+      `${describeProgress(view)} At most ${plural(input.ratePerSecond, 'event')} per second.`,
       signalChoices('`cancel` cancels the replay; events that were already replayed are not affected.'),
     ),
   );

@@ -11,9 +11,10 @@ import {
 } from '@temporalio/workflow';
 import type { UploadOutcome, WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../activities/types.ts';
 import { retryDelay } from '../core/delivery/backoff.ts';
-import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
+import { paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './signals-and-queries.ts';
 import { warehouseTaskQueue } from '../core/temporal/names.ts';
+import { plural } from '../core/text/plural.ts';
 import { isLong, UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.
@@ -75,7 +76,7 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
   const until = new Date(Date.now() + waitMs).toISOString();
   setCurrentDetails(
     paragraphs(
-      `${countOf(waiting, 'delivery', 'deliveries')} or more are waiting for the next file, which is written when it is full, and at ${until} at the latest.`,
+      `${plural(waiting, 'delivery')} or more are waiting for the next file, which is written when it is full, and at ${until} at the latest.`,
       signalChoices('`warehouseChanged` checks immediately.'),
     ),
   );
@@ -97,7 +98,7 @@ async function waitForStore(
   const last = new Date(waitingSince + input.retryMs).toISOString();
   setCurrentDetails(
     paragraphs(
-      `Batch ${batchId} with ${countOf(events, 'event')} could not be written (attempt ${attempts + 1}): ${plain(error)}`,
+      `Batch ${batchId} with ${plural(events, 'event')} could not be written (attempt ${attempts + 1}): ${plain(error)}`,
       `The upload is retried at ${next}, and immediately after the destination is changed. After ${last}, the deliveries fail, or are sent to the failover destinations of their routes.`,
       signalChoices('`warehouseChanged` retries immediately.'),
     ),

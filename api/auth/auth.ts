@@ -8,6 +8,7 @@ import { limitsOf } from '../../core/fairness/organization-limits.ts';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
 import { clientOf, isAllowedFrom } from '../../core/http/address-ranges.ts';
 import type { Log } from '../../core/process/log.ts';
+import { plural } from '../../core/text/plural.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { findKey, noteUse, type ValidKey } from '../../db/organizations/keys.ts';
 import { type ApiDeps, type Caller, callerOf, type Context, type Next, param } from '../request/context.ts';
@@ -117,7 +118,7 @@ function tooMany(seconds: number): ApiError {
   return new ApiError(
     429,
     'RATE_LIMITED',
-    `Too many requests with wrong credentials from this address; wait ${seconds} seconds`,
+    `Too many requests with wrong credentials from this address; wait ${plural(seconds, 'second')}`,
     undefined,
     { 'Retry-After': String(seconds) },
   );

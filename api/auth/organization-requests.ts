@@ -1,6 +1,7 @@
 // What organizations do with the management API of this process: their requests in this minute, and what runs for them.
 import type { LimitName, Limits } from '../../core/fairness/organization-limits.ts';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
+import { plural } from '../../core/text/plural.ts';
 import { limitExceeded } from '../request/errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -32,7 +33,7 @@ export class OrganizationRequests {
   count({ id, limits }: { id: string; limits: Limits }): void {
     const most = limits.requestsPerMinute;
     if (this.#requests.add(id) <= most) return;
-    const what = `This organization is limited to ${most} requests per minute; wait until the next minute`;
+    const what = `This organization is limited to ${plural(most, 'request')} per minute; wait until the next minute`;
     throw limitExceeded('requestsPerMinute', what, (this.#requests.endsAt - Date.now()) / 1000);
   }
 

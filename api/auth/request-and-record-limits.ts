@@ -1,4 +1,5 @@
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
+import { plural } from '../../core/text/plural.ts';
 import { countBeforeAdding, type LimitedRecords } from '../../db/records/record-counts.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
 import { type ApiState, callerOf, type Context, type Next } from '../request/context.ts';
@@ -6,13 +7,13 @@ import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/error
 import type { OrganizationRequests } from './organization-requests.ts';
 
 const NAMES: Record<LimitedRecords, string> = {
-  sources: 'sources',
-  destinations: 'destinations',
-  filters: 'filters',
-  transforms: 'transforms',
-  schemas: 'schemas',
-  alertChannels: 'alert channels',
-  apiKeys: 'API keys',
+  sources: 'source',
+  destinations: 'destination',
+  filters: 'filter',
+  transforms: 'transform',
+  schemas: 'schema',
+  alertChannels: 'alert channel',
+  apiKeys: 'API key',
 };
 
 /**
@@ -30,7 +31,7 @@ export async function requireRecordRoom(
   const most = limits[records];
   if (added === 0 || !Number.isFinite(most)) return;
   if ((await countBeforeAdding(em, id, records, most)) + added <= most) return;
-  const what = `This organization is limited to ${most} ${NAMES[records]}, and ${added} more would exceed that; delete some`;
+  const what = `This organization is limited to ${plural(most, NAMES[records])}, and ${added} more would exceed that; delete some`;
   throw limitExceeded(records, what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -38,7 +39,7 @@ export async function requireRecordRoom(
 export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void {
   const most = callerOf(ctx).organization.limits.routesPerSource;
   if (routes <= most) return;
-  const what = `A source is limited to ${most} routes, and this source would have ${routes}; delete some`;
+  const what = `A source is limited to ${plural(most, 'route')}, and this source would have ${routes}; delete some`;
   throw limitExceeded('routesPerSource', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -73,7 +74,7 @@ export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => P
       throw new ApiError(
         429,
         'RATE_LIMITED',
-        `This API key is limited to ${perMinute} requests per minute; wait ${seconds} seconds`,
+        `This API key is limited to ${plural(perMinute, 'request')} per minute; wait ${plural(seconds, 'second')}`,
         undefined,
         { 'Retry-After': String(seconds) },
       );

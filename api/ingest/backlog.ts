@@ -6,6 +6,7 @@ import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
 import { adaptivePoll, type PollLoop } from '../../core/process/poll-loop.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type BacklogLimits, lookAtBacklog } from '../../db/organizations/backlog.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -173,7 +174,7 @@ export class Backlog {
 function refused(noRoom: NoRoom, consequence: string): ApiError {
   if (noRoom.full === 'waitingDeliveries') {
     const { most, waiting } = noRoom;
-    const what = `This organization is limited to ${most} waiting deliveries, and ${waiting} are waiting; ${consequence}`;
+    const what = `This organization is limited to ${plural(most, 'waiting delivery')}, and ${plural(waiting, 'is', 'are')} waiting; ${consequence}`;
     return limitExceeded('waitingDeliveries', what, RETRY_AFTER_SECONDS);
   }
   return new ApiError(503, 'UNAVAILABLE', `${reasonOf(noRoom)}; ${consequence}`, undefined, {

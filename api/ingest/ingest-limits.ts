@@ -11,6 +11,7 @@ import { loadUse, type Use } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SourceRouting } from './routing.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 
 /** An organization that has sent nothing for so long is forgotten. */
@@ -233,11 +234,11 @@ export class OrganizationUse {
   #refusal(bytes: number): ApiError | null {
     const { eventsPerSecond, eventsPerMonth, storedBytes } = this.#limits;
     if (!this.#bucket.has(this.usedAt)) {
-      const what = `This organization is limited to ${eventsPerSecond} webhooks per second; nothing was stored, resend the webhook`;
+      const what = `This organization is limited to ${plural(eventsPerSecond, 'webhook')} per second; nothing was stored, resend the webhook`;
       return limitExceeded('eventsPerSecond', what, this.#bucket.waitMs(this.usedAt) / 1000);
     }
     if (Number.isFinite(eventsPerMonth) && this.#monthEvents >= eventsPerMonth) {
-      const what = `This organization has used its quota of ${eventsPerMonth} webhooks for this month; nothing was stored`;
+      const what = `This organization has used its quota of ${plural(eventsPerMonth, 'webhook')} for this month; nothing was stored`;
       return limitExceeded('eventsPerMonth', what, secondsLeftInMonth());
     }
     const stored = this.#known.storedBytes + this.#stored.bytes - this.#known.ownBytes + this.#underWay.bytes;

@@ -15,6 +15,7 @@ import { isSlug } from '../../core/text/slugs.ts';
 import { QueueFullError } from '../../core/fairness/concurrency.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
 import { NO_KEYS } from '../../core/verification/published-keys.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -275,7 +276,7 @@ async function requireFewDeliveries(
   await ingestLimits.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook would create ${deliveries} deliveries, more than the maximum of ${most}; nothing was stored. Disable routes`;
+  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored. Disable routes`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 

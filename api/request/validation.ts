@@ -2,6 +2,7 @@
 // what it must be.
 import type { z } from 'zod';
 import { ExactNumber, magnitudeOf, parseExact } from '../../core/text/exact-json.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type UnknownMember, unknownMembers } from '../../core/text/unknown-members.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../http/receive-body.ts';
 import type { AppContext } from './context.ts';
@@ -239,6 +240,6 @@ function tooSmall(origin: string, minimum: number): string {
 }
 
 function unit(origin: string, count: number): string {
-  if (origin === 'string') return `${count} characters long`;
-  return origin === 'array' ? `${count} ${count === 1 ? 'item' : 'items'} long` : String(count);
+  if (origin === 'string') return `${plural(count, 'character')} long`;
+  return origin === 'array' ? `${plural(count, 'item')} long` : String(count);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, DeliveryWithAttempts, DeliveryRequest } from '../../client/index.ts';
+import { plural } from '../../core/text/plural.ts';
 import { usage } from '../errors.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone } from '../show.ts';
@@ -92,7 +93,7 @@ async function actOnAll({ context, options, body }: Call, action: Action): Promi
     output.note(`${all.deliveriesFound} so far`);
     await delay(Math.max(0, (answer.deliveriesFound / perSecond) * 1000 - (performance.now() - began)));
   }
-  const message = `${all.deliveriesChanged} of ${all.deliveriesFound} deliveries were ${ACTIONS[action]}`;
+  const message = `${all.deliveriesChanged} of ${plural(all.deliveriesFound, 'delivery was', 'deliveries were')} ${ACTIONS[action]}`;
   showDone(context, { ...all, message }, message);
 }
 

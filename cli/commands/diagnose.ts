@@ -4,6 +4,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, HookyardError } from '../../client/index.ts';
+import { plural } from '../../core/text/plural.ts';
 import { contextOf, dataFolder, type GlobalOptions, serviceAddress, VERSION } from '../context.ts';
 import { EXIT } from '../errors.ts';
 
@@ -61,7 +62,9 @@ async function lookAt(client: Client) {
     client.getDescription().then(versionOf, messageOf),
     client.listIssues({ state: 'open', pageSize: MOST_ISSUES }).then(
       ({ data }) =>
-        data.map(({ kind, cause, count, lastSeenAt }) => `${kind} ${cause}, ${count} times, last at ${lastSeenAt}`),
+        data.map(
+          ({ kind, cause, count, lastSeenAt }) => `${kind} ${cause}, ${plural(count, 'time')}, last at ${lastSeenAt}`,
+        ),
       (error) => [`unknown: ${messageOf(error)}`],
     ),
   ]);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Client, Event, EventInFull } from '../../client/index.ts';
 import { onEndRequest } from '../../core/process/end-request.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type Context, contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { trueOrFalse } from '../input.ts';
@@ -105,8 +106,7 @@ async function replay(call: Call): Promise<void> {
   const answer = await client.createEventReplay({ body });
   if ('dryRun' in answer) {
     const expired = answer.eventsExpired > 0 ? `, ${answer.eventsExpired} of them without a payload` : '';
-    const count = answer.eventsTotal === 1 ? '1 event' : `${answer.eventsTotal} events`;
-    return showDone(context, answer, `${count} would be replayed${expired}`);
+    return showDone(context, answer, `${plural(answer.eventsTotal, 'event')} would be replayed${expired}`);
   }
   const next = `hookyard events replays ${answer.id} shows its progress`;
   showDone(context, answer, `The replay ${answer.id} is ${answer.status}; ${next}`);
@@ -168,4 +168,4 @@ async function follow({ client, output }: Context, filter: Filter): Promise<void
 }
 
 const lineOf = ({ receivedAt, id, source, routed, payloadSize }: Event): string =>
-  [receivedAt, id, cell(source.name), `${payloadSize} bytes`, ...(routed ? [] : ['no route matched'])].join('  ');
+  [receivedAt, id, cell(source.name), plural(payloadSize, 'byte'), ...(routed ? [] : ['no route matched'])].join('  ');

@@ -1,6 +1,7 @@
 // hookyard export and import: destinations and routes on their way to another organization, or from another product.
 import { Argument, type Command, Option } from 'commander';
 import { type Client, HookyardError } from '../../client/index.ts';
+import { plural } from '../../core/text/plural.ts';
 import { contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
 import { parseJson, readInput, replaceFile } from '../input.ts';
@@ -74,9 +75,7 @@ async function exportRecords(what: Kind, { output: file, ...filters }: ExportOpt
   if (file === undefined) return output.line(text);
   replaceFile(file, `${text}\n`);
   const count = records.length;
-  output.result({ file, count }, () =>
-    output.line(`exported ${count} ${count === 1 ? what.slice(0, -1) : what} to ${file}`),
-  );
+  output.result({ file, count }, () => output.line(`exported ${plural(count, what.slice(0, -1))} to ${file}`));
 }
 
 interface Summary {
@@ -114,7 +113,11 @@ async function importFrom(product: string, file: string, options: ImportOptions,
     throw usage(`${file} is not a list from ${product}: ${(error as Error).message}`);
   }
   const { left, ...records } = made;
-  const counts = `${made.sources.length} sources, ${made.destinations.length} destinations, ${made.routes.length} routes`;
+  const counts = [
+    plural(made.sources.length, 'source'),
+    plural(made.destinations.length, 'destination'),
+    plural(made.routes.length, 'route'),
+  ].join(', ');
   if (options.dryRun) {
     output.result(made, () => output.line(JSON.stringify(records, null, 2)));
     output.note(counts);

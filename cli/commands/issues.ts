@@ -1,5 +1,6 @@
 // hookyard issues: failures that last; and hookyard alert-channels, which notify of them.
 import type { Command } from 'commander';
+import { plural } from '../../core/text/plural.ts';
 import { given, secretOf } from '../input.ts';
 import { showDone } from '../show.ts';
 import { type Call, type Resource, type Row, valuesOf } from './operation.ts';
@@ -53,8 +54,8 @@ async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Pr
     ({ next } = further);
   }
   const all = dryRun
-    ? `${deliveriesFound} deliveries would be replayed`
-    : `${deliveriesCreated} deliveries were created`;
+    ? `${plural(deliveriesFound, 'delivery')} would be replayed`
+    : `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
   const message = first.more ? all : first.message;
   showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);
 }

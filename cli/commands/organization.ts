@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { AuditRecord } from '../../client/index.ts';
+import { plural } from '../../core/text/plural.ts';
 import { contextOf } from '../context.ts';
 import { given } from '../input.ts';
 import type { Columns } from '../show.ts';
@@ -110,7 +111,7 @@ async function showLimits(command: Command): Promise<void> {
       unit,
     ]);
     output.table(['limit', 'used', 'most', 'unit'], rows);
-    output.note(`${usage.month.events} webhooks since ${usage.month.from} (plan ${usage.plan})`);
+    output.note(`${plural(usage.month.events, 'webhook')} since ${usage.month.from} (plan ${usage.plan})`);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { RoutePreview } from '../../client/index.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone } from '../show.ts';
 import type { Resource, Row } from './operation.ts';
@@ -82,7 +83,7 @@ function showPreview(output: Output, { verdict, error, schemaErrors, content, re
   if (content === null) return;
   output.line('');
   output.line(printable(content.body));
-  if (content.isCut) output.note(`The first part of ${content.bodySize} bytes`);
+  if (content.isCut) output.note(`Truncated: the full body has ${plural(content.bodySize, 'byte')}`);
 }
 
 export function showRequest(

@@ -1,6 +1,7 @@
 // hookyard listen: webhooks of a source on this machine, for as long as it runs.
 import { hostname } from 'node:os';
 import { onEndRequest } from '../../core/process/end-request.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import { integer, time } from '../input.ts';
@@ -104,9 +105,7 @@ async function sendEarlier({ client, output }: Context, session: Session, { from
   const since = time(from);
   if (since === undefined) return;
   const count = await sendSince(client, session, since);
-  output.note(
-    `${count === 1 ? '1 earlier event' : `${count} earlier events`} ${count === 1 ? 'is' : 'are'} sent here.`,
-  );
+  output.note(`${plural(count, 'earlier event is', 'earlier events are')} sent here.`);
 }
 
 function withSource({ source }: Removed, slug: string): string {

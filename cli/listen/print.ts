@@ -1,6 +1,7 @@
 // How a delivery is shown: a line with what and when, the headers that its sender chose, its body.
 import { headerTexts } from '../../core/http/header-text.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
+import { plural } from '../../core/text/plural.ts';
 import { cell, type Output, printable } from '../output.ts';
 import type { Received, Reply } from './receiver.ts';
 
@@ -85,7 +86,7 @@ function answerText(output: Output, { status, body }: Reply, isCompact: boolean,
 function bounded(text: string): string {
   const clean = printable(text);
   const more = clean.length - MAX_SHOWN_CHARACTERS;
-  return more > 0 ? `${clean.slice(0, MAX_SHOWN_CHARACTERS)}\n... and ${more} more characters` : clean;
+  return more > 0 ? `${clean.slice(0, MAX_SHOWN_CHARACTERS)}\n... and ${plural(more, 'more character')}` : clean;
 }
 
 function parsedJson(text: string): unknown {

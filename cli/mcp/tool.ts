@@ -3,6 +3,7 @@ import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Client, HookyardError } from '../../client/index.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { ServiceAddress } from '../context.ts';
 import { CliError, endingOf } from '../errors.ts';
 import { bounded } from './bounded.ts';
@@ -113,6 +114,6 @@ export function problemOf(error: unknown, address: Address): string {
   const { details, retryAfterMs } = error;
   // The message names the only one.
   if (details.length > 1) lines.push(...details.map(({ path, message }) => `- ${path}: ${message}`));
-  if (retryAfterMs !== null) lines.push(`Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`);
+  if (retryAfterMs !== null) lines.push(`Try again in ${plural(Math.ceil(retryAfterMs / 1000), 'second')}.`);
   return lines.join('\n');
 }

@@ -1,6 +1,7 @@
 // hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not. And
 // hookyard prune-visibility: drops the indexes of Temporal's visibility table that Hookyard does not use.
 import type { Command } from 'commander';
+import { plural } from '../../core/text/plural.ts';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import type { Output } from '../output.ts';
@@ -44,7 +45,9 @@ For --check, any role that can read the tables is sufficient.`,
       output.result({ applied, granted: grant ?? null, tenantRole: tenantRole ?? null }, () => {
         for (const name of applied) output.line(name);
         output.note(
-          applied.length === 0 ? 'the database is up to date' : `${counted(applied.length, 'was', 'were')} applied`,
+          applied.length === 0
+            ? 'the database is up to date'
+            : `${plural(applied.length, 'migration was', 'migrations were')} applied`,
         );
         if (grant !== undefined) output.note(`${grant} has the privileges of the services`);
         if (tenantRole !== undefined) output.note(`${tenantRole} sees the rows of one organization at a time`);
@@ -68,14 +71,11 @@ async function checkMigrations(output: Output, url: string): Promise<void> {
     output.note(
       missing.length === 0
         ? 'the database is up to date'
-        : `${counted(missing.length, 'is', 'are')} missing; hookyard migrate applies ${missing.length === 1 ? 'it' : 'them'}`,
+        : `${plural(missing.length, 'migration is', 'migrations are')} missing; hookyard migrate applies ${missing.length === 1 ? 'it' : 'them'}`,
     );
   });
   if (missing.length > 0) process.exitCode = EXIT.refused;
 }
-
-const counted = (count: number, one: string, many: string): string =>
-  count === 1 ? `1 migration ${one}` : `${count} migrations ${many}`;
 
 interface PruneOptions {
   database: string;
@@ -107,9 +107,9 @@ are kept. Run the command again after each update of Temporal's schema. The embe
       });
       output.result({ indexes, dropped: !dryRun }, () => {
         for (const name of indexes) output.line(name);
-        output.note(
-          `${indexes.length} indexes ${dryRun ? 'would be' : 'were'} dropped; the indexes that Hookyard searches with are kept`,
-        );
+        const count = indexes.length;
+        const what = dryRun ? `${plural(count, 'index')} would be` : plural(count, 'index was', 'indexes were');
+        output.note(`${what} dropped; the indexes that Hookyard searches with are kept`);
       });
     });
 }

@@ -1,4 +1,5 @@
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
+import { plural } from '../../core/text/plural.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import {
@@ -51,7 +52,7 @@ export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<
 }
 
 export function rowOf({ slug, name, id, plan, status, eventsRemoved, limits, createdAt }: OrganizationView): unknown[] {
-  const shown = status === 'deleting' ? `deleting (${eventsRemoved} events removed)` : status;
+  const shown = status === 'deleting' ? `deleting (${plural(eventsRemoved, 'event')} removed)` : status;
   const set = Object.entries(limits).map(([limit, value]) => `${limit} ${value ?? 'none'}`);
   return [slug, name, id, plan, shown, set.length === 0 ? 'plan default' : set.join(', '), createdAt.toISOString()];
 }

@@ -1,5 +1,6 @@
 // Replays of events selected by a filter: limits, pacing, and the text of their progress.
 import type { NoRoom } from '../fairness/backlog-room.ts';
+import { plural } from '../text/plural.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
@@ -101,11 +102,11 @@ export function waitsFor(waits: PageWaits): string {
     case 'destination':
       return `Too many deliveries to the destination ${waits.destinationId} are waiting`;
     case 'waitingDeliveries':
-      return `This organization has reached its limit of ${waits.most} waiting deliveries (limit waitingDeliveries)`;
+      return `This organization has reached its limit of ${plural(waits.most, 'waiting delivery')} (limit waitingDeliveries)`;
     case 'replayedPerSecond':
       return 'This organization may not create deliveries with replays (limit replayedPerSecond)';
     case 'deliveriesPerEvent':
-      return `The next event would create more than ${waits.most} deliveries; disable routes, or cancel the replay (limit deliveriesPerEvent)`;
+      return `The next event would create more than ${plural(waits.most, 'delivery')}; disable routes, or cancel the replay (limit deliveriesPerEvent)`;
   }
 }
 
@@ -121,13 +122,14 @@ export function pauseAfterPage(events: number, ratePerSecond: number, tookMs: nu
 
 export function describeProgress(progress: ReplayProgress): string {
   const { eventsReplayed, eventsTotal, deliveriesCreated, eventsExpired, eventsUnroutable, replayedUntil } = progress;
-  const total = eventsTotal === null ? '' : ` of ${eventsTotal}`;
+  const replayed =
+    eventsTotal === null ? plural(eventsReplayed, 'event') : `${eventsReplayed} of ${plural(eventsTotal, 'event')}`;
   const left = [
     ...(eventsExpired > 0 ? [`${eventsExpired} no longer had a payload`] : []),
-    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} no longer match a route`] : []),
+    ...(eventsUnroutable > 0 ? [`${plural(eventsUnroutable, 'no longer matches', 'no longer match')} a route`] : []),
   ];
   return [
-    `${eventsReplayed}${total} events replayed, ${deliveriesCreated} deliveries created.`,
+    `${replayed} replayed, ${plural(deliveriesCreated, 'delivery')} created.`,
     ...(left.length > 0 ? [`${left.join(', ')}.`] : []),
     ...(replayedUntil === null ? [] : [`The replay has reached events received at ${replayedUntil}.`]),
   ].join(' ');

@@ -1,5 +1,6 @@
 // Messages as mails, in plain text and HTML: about deliveries of a route, about issues, and the one that asks for
 // consent.
+import { plural } from '../text/plural.ts';
 import { type AlertMessage, linkOf, oneLine, safeLines, safeTitle } from './message.ts';
 import type { MailKind, RouteMail } from './route-mails.ts';
 
@@ -71,8 +72,7 @@ function recoverySentence({ count, failedBefore }: MailFacts, route: string): st
   const { count: failed, since } = failedBefore;
   if (failed === 0)
     return `${again}: the circuit breaker opened at ${since} and is closed now. The first delivery since then:`;
-  const deliveries = failed === 1 ? '1 delivery' : `${failed} deliveries`;
-  return `${again}, after ${deliveries} that failed since ${since}. The first successful delivery:`;
+  return `${again}, after ${plural(failed, 'delivery')} that failed since ${since}. The first successful delivery:`;
 }
 
 function rowsOf({ routeName, sourceName, destinationName, facts }: MailFacts): [string, string][] {

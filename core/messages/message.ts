@@ -1,5 +1,6 @@
 // What a message to a channel says, before it is written in the form of its type.
 
+import { plural } from '../text/plural.ts';
 import type { Change, ChannelType } from './channel.ts';
 import type { IssueKind, IssueState } from './issues.ts';
 
@@ -139,7 +140,7 @@ export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
     case 'change':
       return titleOfChange(content.issueChange);
     case 'digest':
-      return content.changes.length === 1 ? '1 issue change' : `${content.changes.length} issue changes`;
+      return plural(content.changes.length, 'issue change');
     case 'failing':
       return `Alert channel ${content.channel.name} is failing`;
     case 'recovered':

@@ -46,7 +46,3 @@ export function signalChoices(...choices: string[]): string {
 export function paragraphs(...each: string[]): string {
   return each.join('\n\n');
 }
-
-export function countOf(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

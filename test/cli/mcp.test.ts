@@ -84,7 +84,7 @@ describe('hookyard mcp', () => {
     expect(events).to.include(group.sample.eventId);
     const { summary, data } = await reader.call('get_delivery', { delivery: group.sample.deliveryId });
     expect(summary)
-      .to.match(/to CRM is failed after 1 attempts: .*500/)
+      .to.match(/to CRM is failed after 1 attempt: .*500/)
       .and.to.include('the order table is locked');
     expect(data).to.have.nested.property('attempts[0].responseBody', 'the order table is locked');
     expect(data).to.have.nested.property('request.request.url', crm.url);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { lookupPath, parsePath } from '../../core/text/dotted-path.ts';
+import { plural } from '../../core/text/plural.ts';
 import { isSlug, isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 
 describe('slugs', () => {
@@ -136,4 +137,11 @@ describe('dotted paths', () => {
       }),
     );
   });
+});
+
+it('writes a count with its noun', () => {
+  const texts = ['event', 'delivery', 'day', 'address', 'index', 'batch'].map((noun) => plural(2, noun));
+  expect(texts).to.deep.equal(['2 events', '2 deliveries', '2 days', '2 addresses', '2 indexes', '2 batches']);
+  expect(plural(1, 'delivery')).to.equal('1 delivery');
+  expect([0, 1].map((count) => plural(count, 'file is', 'files are'))).to.deep.equal(['0 files are', '1 file is']);
 });

@@ -16,6 +16,7 @@ import {
   warehouseWorkflowId,
 } from '../../core/temporal/names.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
+import { plural } from '../../core/text/plural.ts';
 import { claimDueCircuits, type DueCircuit } from '../../db/circuits/wake-ups.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { createAnnouncements } from '../../db/messages/announcements.ts';
@@ -202,10 +203,12 @@ export function dueReplays(deps: DueWorkflowDeps): DuePart {
 async function lookAfterReplay({ client, pool, log }: DueWorkflowDeps, due: DueReplay): Promise<void> {
   const { organizationId, replayId, ratePerSecond, eventsTotal, sourceId } = due;
   const about = sourceId === null ? [] : [{ key: sourceIdAttribute, value: sourceId }];
+  const events = eventsTotal === null ? 'many events' : plural(eventsTotal, 'event');
+  const summary = `Replay of ${events}, ${ratePerSecond} per second`;
   const options = {
     workflowId: replayId,
     args: [{ organizationId, replayId, ratePerSecond }] satisfies Parameters<typeof replay>,
-    ...startOptions(organizationId, `Replay of ${eventsTotal ?? 'many'} events, ${ratePerSecond} per second`, about),
+    ...startOptions(organizationId, summary, about),
   };
   if (await start(client, 'replay', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })) return;
   const { state } = await lookUp(client, replayId);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../../core/messages/issues.ts';
 import { isUniqueViolation } from '../../../db/connections/database-errors.ts';
 import { isId } from '../../../core/text/ids.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { heldDeliveries, holdsDeliveries } from '../../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../../db/issues/list-issues.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
@@ -189,11 +190,11 @@ async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promis
 }
 
 const counted = (found: number): string =>
-  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be replayed, unless its payload or destination no longer exists`;
+  `${plural(found, 'delivery')} would be replayed, unless its payload or destination no longer exists`;
 
 function describe(created: number): string {
   if (created === 0) return 'Nothing was created: no delivery of this issue can be replayed';
-  return created === 1 ? '1 delivery was created' : `${created} deliveries were created`;
+  return `${plural(created, 'delivery was', 'deliveries were')} created`;
 }
 
 /** The issue of the path. @throws ApiError 404 */

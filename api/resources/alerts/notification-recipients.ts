@@ -1,6 +1,7 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
 import { z } from 'zod';
 import { isOfDomain, mayReceive, recipients } from '../../../core/messages/recipients.ts';
+import { plural } from '../../../core/text/plural.ts';
 import {
   askAgain,
   confirmedAddresses,
@@ -64,7 +65,7 @@ export const notificationRecipientOperations: Operation[] = [
         throw new ApiError(
           429,
           'RATE_LIMITED',
-          `The last confirmation email to ${asked} was sent at ${found.askedAt?.toISOString()}; wait ${found.waitSeconds} seconds`,
+          `The last confirmation email to ${asked} was sent at ${found.askedAt?.toISOString()}; wait ${plural(found.waitSeconds, 'second')}`,
           undefined,
           { 'Retry-After': String(found.waitSeconds) },
         );
@@ -134,8 +135,8 @@ async function requireRoom(
   if (added === 0 || waiting + added <= MAX_WAITING) return;
   throw invalid(
     member,
-    `must not bring the organization to more than ${MAX_WAITING} addresses that wait for a confirmation email; ` +
-      `${waiting} already wait, and this would add ${added}. Wait, or add fewer`,
+    `must not add more than ${plural(Math.max(0, MAX_WAITING - waiting), 'new address')}: an organization can have at most ${MAX_WAITING} addresses ` +
+      `waiting for a confirmation email, and ${plural(waiting, 'is', 'are')} waiting. This request adds ${added}`,
   );
 }
 

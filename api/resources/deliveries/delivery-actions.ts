@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type DeliveryStatus, OPEN_STATUSES } from '../../../core/delivery/delivery.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { isId } from '../../../core/text/ids.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
 import type { DeliveryRecord } from '../../../db/history/deliveries.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
@@ -86,7 +87,7 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
     if (dryRun) {
       noteDryRun(ctx);
       const deliveriesFound = total ?? 0;
-      const message = `${totalIsExact ? '' : 'About '}${counted(deliveriesFound)} would be ${DONE[action]}`;
+      const message = `${totalIsExact ? '' : 'About '}${plural(deliveriesFound, 'delivery')} would be ${DONE[action]}`;
       return { message, deliveriesFound, deliveriesChanged: 0, nextCursor: null };
     }
     noteRecords(
@@ -94,13 +95,12 @@ export const deliveryActionOperation = operation('actOnDeliveries', 'post', '/ap
       deliveries.map(({ id }) => id),
     );
     const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deps, deliveries);
-    const message = `${deliveriesChanged} of ${counted(deliveries.length)} were ${DONE[action]}`;
+    const message = `${deliveriesChanged} of ${plural(deliveries.length, 'delivery was', 'deliveries were')} ${DONE[action]}`;
     return { message, deliveriesFound: deliveries.length, deliveriesChanged, nextCursor: next };
   },
 });
 
 const DONE: Record<Action, string> = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' };
-const counted = (found: number): string => `${found} ${found === 1 ? 'delivery' : 'deliveries'}`;
 
 /** The statuses that are asked for and to which the action applies; undefined: all. */
 function applicable(action: Action, asked: DeliveryStatus[] | undefined): DeliveryStatus[] | undefined {

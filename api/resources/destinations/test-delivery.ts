@@ -2,6 +2,7 @@ import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
 import { isSuccess } from '../../../core/delivery/verdict.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { type Conversion, convertedCount, type WarehouseEvent } from '../../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../../core/warehouse/field-mapping.ts';
 import {
@@ -237,8 +238,7 @@ const besideOf = (key: string): string => `. The test file is next to the data: 
 
 function misfitsOf(conversions: Conversion[]): string {
   const count = convertedCount(conversions);
-  if (count === 0) return '';
-  return count === 1 ? '; 1 value did not fit its column' : `; ${count} values did not fit their columns`;
+  return count === 0 ? '' : `; ${plural(count, 'value did not fit its column', 'values did not fit their columns')}`;
 }
 
 function failedUpload(statusCode: number | null, latency: number, error: string): UploadResult {

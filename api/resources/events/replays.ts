@@ -2,6 +2,7 @@
 // `waitingDeliveries` of the organization, and by what all share.
 import { z } from 'zod';
 import { isId } from '../../../core/text/ids.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { existingEventIds } from '../../../db/history/events.ts';
 import {
   createReplays,
@@ -35,7 +36,7 @@ export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>):
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
 
 function tooManyDeliveries(eventId: string, most: number): ApiError {
-  const what = `The event ${eventId} would create more than ${most} deliveries; nothing was replayed. Disable routes, or pass destinationIds`;
+  const what = `The event ${eventId} would create more than ${plural(most, 'delivery')}; nothing was replayed. Disable routes, or pass destinationIds`;
   return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -119,5 +120,5 @@ function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
   if (deliveriesCreated === 0) return 'Nothing was created: no matching route has a destination';
-  return deliveriesCreated === 1 ? '1 delivery was created' : `${deliveriesCreated} deliveries were created`;
+  return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Client, EventReplay, EventReplayDryRun } from '../../../client/index.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { usage } from '../../errors.ts';
 import { findId } from '../../records.ts';
 import { inputs, inputsOf, membersOf } from '../inputs.ts';
@@ -36,7 +37,7 @@ function dryRun(count: number, what: string, args: object) {
   const next = { ...args, expectedCount: count };
   const how = `Nothing was changed. To do it, call this tool again with ${JSON.stringify(next)}, after the user has agreed.`;
   return {
-    summary: count === 0 ? `Nothing matches: ${what}. Nothing was changed.` : `${what}. ${how}`,
+    summary: count === 0 ? 'No matches. Nothing was changed.' : `${what}. ${how}`,
     data: { dryRun: true, count, ...(count > 0 && { next }) },
   };
 }
@@ -45,7 +46,7 @@ function dryRun(count: number, what: string, args: object) {
 function requireCount(found: number, expected: number): void {
   if (found === expected) return;
   throw usage(
-    `${found} match now, not ${expected}: nothing was changed. Call this tool without expectedCount to count again, ` +
+    `${plural(found, 'matches', 'match')} now, not ${expected}: nothing was changed. Call this tool without expectedCount to count again, ` +
       'with the same filters, including until',
   );
 }
@@ -88,13 +89,13 @@ export const actOnDeliveries = tool({
     requireCount(found, expected);
     if (found > MOST_DELIVERIES) throw usage(`${whatOf(action, found)}. Nothing was changed`);
     const changed = await actOnAll(call, selection, found);
-    const summary = `${changed} of ${found} deliveries were ${DONE[action]}.`;
+    const summary = `${changed} of ${plural(found, 'delivery was', 'deliveries were')} ${DONE[action]}.`;
     return { summary, data: { dryRun: false, count: found, changed } };
   },
 });
 
 function whatOf(action: Action, found: number): string {
-  const what = `${found} deliveries would be ${DONE[action]}`;
+  const what = `${plural(found, 'delivery')} would be ${DONE[action]}`;
   return found <= MOST_DELIVERIES
     ? what
     : `${what}, which is more than ${MOST_DELIVERIES}: pass a shorter time range, or use replay_events or retry_issue`;
@@ -135,7 +136,7 @@ async function actOnAll({ client, address, signal }: Call, selection: Selection,
     return changed;
   } catch (error) {
     throw usage(
-      `${changed} of ${count} deliveries were ${DONE[selection.action]} before this error: ${problemOf(error, address)}`,
+      `${changed} of ${plural(count, 'delivery was', 'deliveries were')} ${DONE[selection.action]} before this error: ${problemOf(error, address)}`,
     );
   }
 }
@@ -154,14 +155,16 @@ export const retryIssue = tool({
     const isTooMany = found > MOST_OF_ISSUE;
     const what = isTooMany
       ? `More than ${MOST_OF_ISSUE} deliveries failed because of the issue: use replay_events with the source and the time range`
-      : `${found} deliveries would be replayed`;
+      : `${plural(found, 'delivery')} would be replayed`;
     if (expected === undefined) return dryRun(found, what, { issue });
     requireCount(found, expected);
     if (isTooMany) throw usage(`${what}. Nothing was changed`);
     const { created } = await retrySteps(call, issue, false);
-    return { summary: `${created} deliveries were created.`, data: { dryRun: false, count: found, created } };
+    return { summary: `${createdText(created)}.`, data: { dryRun: false, count: found, created } };
   },
 });
+
+const createdText = (created: number): string => `${plural(created, 'delivery was', 'deliveries were')} created`;
 
 async function retrySteps({ client, address, signal }: Call, id: string, isDryRun: boolean) {
   const all = { found: 0, created: 0 };
@@ -177,7 +180,7 @@ async function retrySteps({ client, address, signal }: Call, id: string, isDryRu
     return all;
   } catch (error) {
     if (all.created === 0) throw error;
-    throw usage(`${all.created} deliveries were created before this error: ${problemOf(error, address)}`);
+    throw usage(`${createdText(all.created)} before this error: ${problemOf(error, address)}`);
   }
 }
 
@@ -218,12 +221,12 @@ export const replayEvents = tool({
     if (expected === undefined) {
       const expired = eventsExpired > 0 ? `, ${eventsExpired} of them without a payload` : '';
       const next = { ...filters, until, ...given, ratePerSecond };
-      return dryRun(count, `${count} events would be replayed${expired}`, next);
+      return dryRun(count, `${plural(count, 'event')} would be replayed${expired}`, next);
     }
     requireCount(count, expected);
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
     return {
-      summary: `The replay ${replay.id} of ${count} events is ${replay.status}; get_replay shows its progress.`,
+      summary: `The replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}; get_replay shows its progress.`,
       data: { dryRun: false, count, replay },
     };
   },

@@ -1,6 +1,7 @@
 // What failed, since when, and why: the first question of most conversations.
 import { z } from 'zod';
 import type { Client, Delivery, Issue } from '../../../client/index.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { cell } from '../../output.ts';
 import { shortText } from '../bounded.ts';
 import { inputs, isoTime, membersOf } from '../inputs.ts';
@@ -119,10 +120,9 @@ function groupOf(delivery: Delivery, cause: string): Group {
 
 function summaryOf(since: string, count: number, isComplete: boolean, groups: Group[], issues: Issue[]): string {
   if (count === 0 && issues.length === 0) return `Nothing failed since ${since}.`;
-  const all = isComplete ? `${count}` : `More than ${count}`;
-  const lines = [
-    `${all} deliveries created since ${since} failed or have not arrived yet, with ${groups.length} different causes.`,
-  ];
+  const happened = `created since ${since} failed or ${count === 1 ? 'has' : 'have'} not arrived yet`;
+  const causes = plural(groups.length, 'different cause');
+  const lines = [`${isComplete ? '' : 'More than '}${plural(count, 'delivery')} ${happened}, with ${causes}.`];
   for (const group of groups.slice(0, NAMED_IN_SUMMARY)) {
     const { route, destination, cause, sample } = group;
     lines.push(
@@ -132,6 +132,6 @@ function summaryOf(since: string, count: number, isComplete: boolean, groups: Gr
     );
   }
   const lasting = issues.filter(({ state }) => state === 'open' || state === 'acknowledged').length;
-  lines.push(`${issues.length} issues had failures since then; ${lasting} of them are still open.`);
+  lines.push(`${plural(issues.length, 'issue')} had failures since then; ${plural(lasting, 'is', 'are')} still open.`);
   return lines.join('\n');
 }

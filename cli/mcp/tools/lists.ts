@@ -11,6 +11,7 @@ import type {
   Route,
   Source,
 } from '../../../client/index.ts';
+import { plural, pluralOf } from '../../../core/text/plural.ts';
 import { callOperation, OPERATIONS, type OperationName } from '../../operations.ts';
 import { inputs, inputsOf, membersOf } from '../inputs.ts';
 import { type Tool, tool } from '../tool.ts';
@@ -20,7 +21,7 @@ const AT_ONCE = 4;
 
 interface List<Item> {
   operation: OperationName;
-  plural: string;
+  one: string;
   title: string;
   description: string;
   leftOut?: string[];
@@ -32,11 +33,12 @@ interface Page {
   pagination: Pagination | CursorPagination;
 }
 
-function listTool<Item>({ operation, plural, title, description, leftOut = [], item }: List<Item>): Tool {
+function listTool<Item>({ operation, one, title, description, leftOut = [], item }: List<Item>): Tool {
   const hasCursor = OPERATIONS[operation].query.some(({ name }) => name === 'cursor');
+  const many = pluralOf(one);
   const { limit, page, cursor } = inputs;
   return tool({
-    ...{ name: `list_${plural}`, title, description },
+    ...{ name: `list_${many}`, title, description },
     input: z.strictObject({
       ...inputsOf(operation, ['enabled', 'lane', ...leftOut]),
       limit,
@@ -53,11 +55,14 @@ function listTool<Item>({ operation, plural, title, description, leftOut = [], i
       if ('nextCursor' in pagination) {
         const { nextCursor, searchedUntil } = pagination;
         const rest = nextCursor === null ? 'end of the list' : 'there are more: continue with nextCursor';
-        return { summary: `${items.length} ${plural}; ${rest}.`, data: { [plural]: items, nextCursor, searchedUntil } };
+        return {
+          summary: `${plural(items.length, one)}; ${rest}.`,
+          data: { [many]: items, nextCursor, searchedUntil },
+        };
       }
       const { total, page: at, pageSize: size } = pagination;
       const rest = total > at * size ? `; page ${at + 1} has the next` : '';
-      return { summary: `${items.length} of ${total} ${plural}${rest}.`, data: { [plural]: items, total } };
+      return { summary: `${items.length} of ${plural(total, one)}${rest}.`, data: { [many]: items, total } };
     },
   });
 }
@@ -67,7 +72,7 @@ function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partia
 }
 
 export const listEvents = listTool<Event>({
-  ...{ operation: 'listEvents', plural: 'events', title: 'Find received events' },
+  ...{ operation: 'listEvents', one: 'event', title: 'Find received events' },
   description:
     'Lists received webhooks (events), newest first, without their payloads. search looks into payloads, so an order number or a customer ID ' +
     'finds its event. routed false finds events that no route matched: they were stored, but not delivered.',
@@ -83,7 +88,7 @@ export const listEvents = listTool<Event>({
 });
 
 export const listDeliveries = listTool<Delivery>({
-  ...{ operation: 'listDeliveries', plural: 'deliveries', title: 'Find deliveries' },
+  ...{ operation: 'listDeliveries', one: 'delivery', title: 'Find deliveries' },
   description:
     'Lists individual deliveries, newest first, with status, number of attempts and the error of the latest one. For an overview of failures, use ' +
     'list_failures.',
@@ -94,7 +99,7 @@ export const listDeliveries = listTool<Delivery>({
 });
 
 export const listSources = listTool<Source>({
-  ...{ operation: 'listSources', plural: 'sources', title: 'List sources' },
+  ...{ operation: 'listSources', one: 'source', title: 'List sources' },
   description:
     'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook arrived, and how many were refused in the last ' +
     '24 hours, by cause (signature: the secret differs from the secret of the sender).',
@@ -109,7 +114,7 @@ export const listSources = listTool<Source>({
 });
 
 export const listRoutes = listTool<Route>({
-  ...{ operation: 'listRoutes', plural: 'routes', title: 'List routes' },
+  ...{ operation: 'listRoutes', one: 'route', title: 'List routes' },
   description:
     'Lists routes, which define where webhooks are delivered: source, destinations, filter, schema, transform, and whether the route is enabled, paused, or its circuit ' +
     'breaker is open (then deliveries are held; circuit has the time and the number of failures).',
@@ -134,7 +139,7 @@ export const listRoutes = listTool<Route>({
 });
 
 export const listDestinations = listTool<HttpDestinationSummary>({
-  ...{ operation: 'listDestinations', plural: 'destinations', title: 'List destinations' },
+  ...{ operation: 'listDestinations', one: 'destination', title: 'List destinations' },
   description:
     'Lists destinations, HTTP endpoints and warehouses, each with its health over the last 24 hours: healthy, degraded, failing or unknown, success ' +
     'rate, latencies, last success and failure; and whether it is enabled or paused. Credentials are masked.',

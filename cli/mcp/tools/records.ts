@@ -8,6 +8,7 @@ import {
   type EventReplay,
   HookyardError,
 } from '../../../client/index.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { cell } from '../../output.ts';
 import { shortText, shownBytes, shownText } from '../bounded.ts';
 import { inputs } from '../inputs.ts';
@@ -55,7 +56,7 @@ function summaryOf({ id, status, destination, attemptCount, nextAttemptAt, ...it
   const why = status === 'delivered' ? null : (error ?? holdReason);
   const answered = attempts.at(-1)?.responseBody;
   const lines = [
-    `${id} to ${destination.name} is ${status} after ${attemptCount} attempts${why === null ? '' : `: ${why}`}.${next}`,
+    `${id} to ${destination.name} is ${status} after ${plural(attemptCount, 'attempt')}${why === null ? '' : `: ${why}`}.${next}`,
     ...(answered && why !== null ? [`The destination returned: ${shortText(answered, 300)}`] : []),
   ];
   return lines.map(cell).join('\n');
@@ -103,7 +104,7 @@ async function payloadOf(client: Client, id: string, most: number) {
 const replayId = z.string().min(1).max(100).describe('ID of a replay, rpl_...');
 
 const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventReplay) =>
-  `${id} is ${status}: ${eventsReplayed} of ${eventsTotal ?? 'an unknown number of'} events${error === null ? '' : ` (${error})`}`;
+  `${id} is ${status}: ${eventsReplayed} of ${eventsTotal === null ? 'an unknown number of events' : plural(eventsTotal, 'event')}${error === null ? '' : ` (${error})`}`;
 
 export const getReplay = tool({
   name: 'get_replay',
@@ -122,7 +123,7 @@ export const getReplay = tool({
 
 export const cancelReplay = tool({
   name: 'cancel_replay',
-  title: 'End a replay',
+  title: 'Cancel a replay',
   description: 'Cancels a running replay of events. Events that were already sent are not affected.',
   effect: 'destroys',
   input: z.strictObject({ replay: replayId }),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Client } from '../../../client/index.ts';
 import { isFormType } from '../../../core/forms/forms.ts';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { usage } from '../../errors.ts';
 import { findId } from '../../records.ts';
 import { cell } from '../../output.ts';
@@ -135,7 +136,7 @@ export const previewRoute = tool({
     const sent = preview.requests.filter(({ enabled, request }) => enabled && request !== null).length;
     const why = preview.error === null ? '' : `: ${preview.error}`;
     return {
-      summary: cell(`The event is ${preview.verdict}${why}; ${sent} requests would be sent.`),
+      summary: cell(`The event is ${preview.verdict}${why}; ${plural(sent, 'request')} would be sent.`),
       data: {
         ...preview,
         content: content && shownText(content.body, content.bodyEncoding, content.bodySize, payloadBytes),

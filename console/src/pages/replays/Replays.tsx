@@ -10,7 +10,7 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
-import { countText, plain, totalOrUnknown } from '../../format.ts';
+import { countText, plain, plural, totalOrUnknown } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
 const LIST_AGAIN_MS = 3000;
@@ -88,7 +88,7 @@ export function ReplayPage() {
         ['Created', <Time key="created" at={replay.createdAt} exact />],
         ['Started', <Time key="started" at={replay.startedAt} />],
         ['Finished', <Time key="finished" at={replay.finishedAt} />],
-        ['Rate limit', `${countText(replay.ratePerSecond)} events per second`],
+        ['Rate limit', `${plural(replay.ratePerSecond, 'event')} per second`],
         replay.temporalUrl !== null && [
           'Temporal',
           <a key="workflow" href={replay.temporalUrl} target="_blank" rel="noreferrer">
