@@ -344,6 +344,6 @@ function conditionsOn(field: string, filter: unknown): Item[] {
 function pick<T>(answer: unknown, path: string): T[] {
   const keys = path === '' ? [] : path.split('.');
   const list = keys.reduce<unknown>((at, key) => (at as Item | null | undefined)?.[key], answer);
-  if (!Array.isArray(list)) throw new TypeError(path === '' ? 'it is no list' : `it has no list "${path}"`);
+  if (!Array.isArray(list)) throw new TypeError(path === '' ? 'no list found' : `no list found in "${path}"`);
   return list as T[];
 }

@@ -9,7 +9,7 @@ import { pauseRows } from './routes.ts';
 
 const TYPES = `${valuesOf('createDestination', 'type').join(', ')} (http)`;
 const MEMBERS = { extra: withOptions, prepare: setMembers } as const;
-const FLAGS = { slug: ['--slug <slug>', 'name of the destination in export files'], headers: null } as const;
+const FLAGS = { slug: ['--slug <slug>', 'unique slug; export files use it instead of the ID'], headers: null } as const;
 
 export const destinations: Resource = {
   ...{ name: 'destinations', tag: 'Destinations', one: 'destination' },
@@ -48,7 +48,7 @@ export const destinations: Resource = {
     {
       operation: 'listOrderKeys',
       name: 'order-keys',
-      about: 'list the ordering keys of a destination: what is blocked or waits',
+      about: 'list the ordering keys of a destination, with their state',
       columns: {
         ...{ key: 'key', state: 'state', waiting: 'waiting', 'first delivery': 'headDeliveryId', since: 'headSince' },
         'blocked until': 'blockedUntil',
@@ -59,14 +59,14 @@ export const destinations: Resource = {
     {
       operation: 'skipOrderKey',
       name: 'skip-order-key',
-      about: 'skip the first delivery of an ordering key: cancel it if it is open, and go on with the next one',
-      done: 'The first delivery of {key} was skipped; {waiting} wait',
+      about: 'skip the first delivery of an ordering key: cancel it if it is open, and attempt the next one',
+      done: 'Skipped the first delivery of {key}; deliveries waiting: {waiting}',
     },
     {
       operation: 'releaseOrderKey',
       name: 'release-order-key',
-      about: 'deliver what waits in an ordering key; deliveries that fail do not block it',
-      done: '{key} was released; {waiting} wait',
+      about: 'deliver the waiting deliveries of an ordering key; deliveries that fail do not block the key',
+      done: 'Released {key}; deliveries waiting: {waiting}',
     },
     {
       operation: 'deleteDestination',

@@ -54,7 +54,7 @@ export function addExchange(program: Command): void {
     )
     .option('--dry-run', 'check the file, change nothing')
     .addOption(new Option('--from <product>', 'import the list of another product, with its sources').choices(PRODUCTS))
-    .option('--source <slug>', 'with --from: source of records that name none')
+    .option('--source <slug>', 'with --from: source for records without a source')
     .option('--event-type <field>', 'with --from: field that contains the event type', 'payload.type')
     .action((first: string, second: string | undefined, options: ImportOptions, command: Command) => {
       if (options.from !== undefined) return importFrom(options.from, first, options, command);
@@ -104,7 +104,7 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
 async function importFrom(product: string, file: string, options: ImportOptions, command: Command): Promise<void> {
   const { client, output } = contextOf(command);
   const { source, eventType, onConflict } = options;
-  if (onConflict === 'rename') throw usage('--on-conflict rename does not go with --from: routes refer to slugs');
+  if (onConflict === 'rename') throw usage('--on-conflict rename cannot be used with --from, because routes refer to slugs');
   const list = parseJson(readInput(file), file, `pass a list from the API of ${product}`);
   let made: Converted;
   try {

@@ -8,7 +8,7 @@ import { type Call, type Resource, type Row, valuesOf } from './operation.ts';
 const CHANGES = {
   acknowledge: { state: 'acknowledged', about: 'acknowledge an issue' },
   ignore: { state: 'ignored', about: 'ignore an issue; occurrences are still counted' },
-  resolve: { state: 'resolved', about: 'resolve an issue; another failure opens a new issue' },
+  resolve: { state: 'resolved', about: 'resolve an issue; another failure within an hour reopens it' },
   open: { state: 'open', about: 'reopen an issue' },
 } as const;
 

@@ -11,12 +11,12 @@ export async function sendAgain(client: Client, id: string): Promise<string> {
   const { status } = await client.getDelivery({ id });
   if (status === 'retrying') {
     await client.retryDelivery({ id });
-    return `${id} is retried now`;
+    return `Retrying ${id}`;
   }
   // Its answer is not recorded yet, or it is held.
   if (status === 'pending' || status === 'circuit_open') throw usage(`${id} is still ${status}`);
   const { deliveryId } = await client.replayDelivery({ id });
-  return `${id} is replayed as ${deliveryId}`;
+  return `Replayed ${id} as ${deliveryId}`;
 }
 
 /** Sends the event of a delivery, or an event, to this session. @throws CliError, HookyardError */

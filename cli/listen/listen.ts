@@ -71,9 +71,9 @@ export async function listen(context: Context, portText: string, options: Listen
     output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
     if (arrivals.hasKeys) {
       giveBack = onKeys({ r: () => again(context, arrivals) });
-      output.note('Press r to resend the last delivery.');
+      output.note('Press r to send the last delivery again.');
     }
-    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not resent: ${error.message}`));
+    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not sent: ${error.message}`));
     await asked;
     const removed = await session.remove();
     if (removed.left.length > 0)
@@ -92,20 +92,20 @@ interface Arrivals {
 
 /** The last delivery once more. */
 function again({ client, output }: Context, { last }: Arrivals): void {
-  if (last === null) output.note('Nothing has arrived yet to resend.');
-  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not resent: ${error.message}`));
+  if (last === null) output.note('No delivery to send again yet.');
+  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent: ${error.message}`));
 }
 
 /** What arrived before the session began, where that is asked for. */
 async function sendEarlier({ client, output }: Context, session: Session, { from, retry }: ListenOptions) {
   if (retry !== undefined) {
     await sendOne(client, session, retry);
-    output.note(`${retry} is sent here.`);
+    output.note(`Sending ${retry} here.`);
   }
   const since = time(from);
   if (since === undefined) return;
   const count = await sendSince(client, session, since);
-  output.note(`${plural(count, 'earlier event is', 'earlier events are')} sent here.`);
+  output.note(`Sending ${plural(count, 'earlier event')} here.`);
 }
 
 function withSource({ source }: Removed, slug: string): string {

@@ -192,7 +192,7 @@ describe('hookyard import --from', () => {
     const path = file('none.json', '{"data": {}}');
     await fails(
       2,
-      /is not a list from svix: it has no list "data"/,
+      /is not a list from svix: no list found in "data"/,
       'import',
       path,
       '--from',

@@ -131,7 +131,7 @@ describe('hookyard listen', () => {
     const command = cli.start(args, { inTerminal: true, env: { NO_COLOR: '1' } });
     await until('it is ready', () => command.stdout().includes('Press r'));
     command.type('r');
-    await until('it says that there is nothing', () => command.stdout().includes('Nothing has arrived yet'));
+    await until('it says that there is nothing', () => command.stdout().includes('No delivery to send again yet'));
     const destinations = await organization.api.list<{ id: string; name: string }>('/api/destinations?search=listen');
     // It would attempt it again by itself soon.
     const retryPolicy = { initialDelay: 3_600_000, maxDelay: 3_600_000 };
@@ -145,7 +145,7 @@ describe('hookyard listen', () => {
     await until('it is delivered', async () => (await deliveries())[0]?.status === 'delivered');
     command.type('r');
     await until('the replay', () => target.requests.length === 3);
-    await until('it says so', () => /dlv_\w+ is replayed as dlv_\w+/.test(command.stdout()));
+    await until('it says so', () => /Replayed dlv_\w+ as dlv_\w+/.test(command.stdout()));
     command.type('\u0003');
     expect((await command.ended).code).to.equal(0);
     expect(command.stdout()).to.include('The destination and the route of this session were removed');

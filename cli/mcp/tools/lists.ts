@@ -141,7 +141,7 @@ export const listRoutes = listTool<Route>({
 export const listDestinations = listTool<HttpDestinationSummary>({
   ...{ operation: 'listDestinations', one: 'destination', title: 'List destinations' },
   description:
-    'Lists destinations, HTTP endpoints and warehouses, each with its health over the last 24 hours: healthy, degraded, failing or unknown, success ' +
+    'Lists destinations (HTTP endpoints and warehouses), each with its health over the last 24 hours: healthy, degraded, failing or unknown, success ' +
     'rate, latencies, last success and failure; and whether it is enabled or paused. Credentials are masked.',
   item: async (destination, client) => ({
     ...destination,
