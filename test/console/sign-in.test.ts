@@ -85,11 +85,11 @@ describe('signing in to the console', () => {
         await page.getByRole('heading', { name: 'Deliveries', level: 1, exact: true }).waitFor();
         await hookyard.api.stop();
         await page.keyboard.press('r');
-        await page.getByText('The API does not respond').first().waitFor();
+        await page.getByText('The API is not responding').first().waitFor();
         await hookyard.startApi({ HOOKYARD_PORT: String(port) });
         await until(
           'the page to continue',
-          async () => (await page.getByText('The API does not respond').count()) === 0,
+          async () => (await page.getByText('The API is not responding').count()) === 0,
         );
         await page.getByRole('region', { name: 'Deliveries' }).waitFor();
       },

@@ -18,7 +18,7 @@ export function told(error: unknown): Told {
   }
   const { message, requestId } = error;
   if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
-    return { title: 'The API does not respond', message, requestId };
+    return { title: 'The API is not responding', message, requestId };
   if (error.status === 403) return { title: 'Permission denied', message, requestId };
   if (error.status === 404) return { title: 'Not found', message, requestId };
   if (error.status === 410) return { title: 'No longer available', message, requestId };

@@ -114,7 +114,7 @@ function ConnectionLost() {
   return (
     <div role="status">
       {isLost && (
-        <Callout tone="warn" title="The API does not respond">
+        <Callout tone="warn" title="The API is not responding">
           The data below may be out of date. The console reconnects automatically.
         </Callout>
       )}

@@ -28,7 +28,7 @@ export function Timeline({ id, most, version }: Props) {
           const spanMs = Math.max(1, Math.max(began, ...ends) - began);
           return (
             <>
-              <p className="small quiet">Received to last attempt: {durationText(spanMs)}</p>
+              <p className="small quiet">Time from receipt to last attempt: {durationText(spanMs)}</p>
               <div className="bars">
                 {newest.map((delivery) => (
                   <Row key={delivery.deliveryId} delivery={delivery} began={began} spanMs={spanMs} />

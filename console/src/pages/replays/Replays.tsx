@@ -160,11 +160,11 @@ function Shown({ replay }: { replay: EventReplay }) {
 
 const Cancel = ({ id }: { id: string }) => (
   <ConfirmedAction
-    label="Stop"
-    title="Stop replay"
-    verb="Stop replay"
+    label="Cancel"
+    title="Cancel replay"
+    verb="Cancel replay"
     run={() => call('cancelEventReplay', { id })}
-    said="Replay stopped"
+    said="Replay cancelled"
   >
     <p>No more deliveries are created; those already created continue. To replay the rest, start a new replay.</p>
   </ConfirmedAction>

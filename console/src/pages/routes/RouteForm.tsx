@@ -157,7 +157,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         { path: 'notifyEmails', label: 'Email addresses', help: 'Comma-separated.' },
         { path: 'notifyOnFailure', label: 'Email when a delivery has failed', kind: 'flag' },
         { path: 'notifyOnRecovery', label: 'Email when deliveries succeed again', kind: 'flag' },
-        { path: 'notifyOnSuccess', label: 'On every success, at most once a minute', kind: 'flag' },
+        { path: 'notifyOnSuccess', label: 'Email when deliveries succeed (at most once a minute)', kind: 'flag' },
       ],
     },
     {
@@ -192,7 +192,7 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
     by === 'field' && {
       ...{ path: 'ordering.missingKey', label: 'Events without the key' },
       choices: [
-        { value: 'unordered', label: 'Deliver in no order' },
+        { value: 'unordered', label: 'Deliver in any order' },
         { value: 'together', label: 'Deliver under one key' },
       ],
     },
