@@ -119,7 +119,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       isEnding() && 'the worker is shutting down',
       held === null && 'the relay owns no shards: the database is unavailable, or the worker has just started',
       !hasClaimed && 'the relay has not claimed for fifteen seconds',
-      found === undefined && `Temporal does not respond within ${DEADLINE_MS / 1000} s`,
+      found === undefined && `Temporal did not respond within ${DEADLINE_MS / 1000} s`,
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'Temporal is not polled for tasks',
       schedules.refusal !== null &&

@@ -33,7 +33,7 @@ export const signInOperation: Described = {
   description:
     'The sign-in link contains a code that can be used once within ten minutes. The key is for one session and expires after twelve hours.',
   body: { schema: bodySchema, examples: { 'of a link': { code: 'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA' } } },
-  answer: { description: 'The key with its token, which is shown only once.', schema: answerSchema },
+  answer: { description: 'The API key. Its value is shown only once.', schema: answerSchema },
   errors: {
     400: ['VALIDATION_ERROR', 'INVALID_JSON'],
     401: ['UNAUTHORIZED'],

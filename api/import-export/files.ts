@@ -36,7 +36,7 @@ const PAUSE_MS = 50;
 export const idsParam = z
   .string({ error: 'must be set only once' })
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
-  .refine((ids) => ids.length <= MAX_ITEMS, `must be at most ${MAX_ITEMS} IDs`)
+  .refine((ids) => ids.length <= MAX_ITEMS, `must contain at most ${MAX_ITEMS} IDs`)
   .transform((ids) => (ids.length === 0 ? undefined : ids))
   .describe(`IDs of the records to export, comma-separated, at most ${MAX_ITEMS}. Defaults to all.`)
   .optional();

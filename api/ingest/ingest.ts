@@ -309,7 +309,7 @@ async function readBody(request: IncomingMessage, limits: BodyLimits, room: Body
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     if (error.reason === 'too_slow') throw tooSlow('nothing was stored');
-    if (error.reason === 'no_room') throw noRoom('nothing was stored, resend the webhook');
+    if (error.reason === 'no_room') throw noRoom('nothing was stored, send the webhook again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }

@@ -135,7 +135,7 @@ export const TAGS = {
   Deliveries: { about: 'The delivery of one event to one destination.', records: 'deliveries' },
   Issues: { about: 'Ongoing failures, with their cause, start and count.', records: 'issues' },
   Metrics: { about: "Time series of the organization's traffic.", records: 'deliveries' },
-  Alerts: { about: 'Channels for notifications about issues.', records: 'alerts' },
+  Alerts: { about: 'Channels for messages about issues.', records: 'alerts' },
   Usage: { about: 'Usage and limits of the organization.', records: 'organization' },
   Access: { about: 'API keys, and the organization that a key belongs to.', records: 'keys' },
   Audit: { about: 'The audit log of changes, and of reads of payloads and secrets.', records: 'audit' },

@@ -5,7 +5,7 @@ import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';
 import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../core/http/http-url.ts';
-import { isSlug, MAX_SLUG_LENGTH } from '../../core/text/slugs.ts';
+import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { parseTime } from '../request/query.ts';
 import { refuse } from '../request/validation.ts';
 
@@ -34,11 +34,7 @@ export const slug = z
   .string()
   .superRefine((text, context) => {
     if (isSlug(text)) return;
-    refuse(
-      context,
-      'INVALID_SLUG',
-      `must be lowercase letters and digits with single hyphens between, at most ${MAX_SLUG_LENGTH} characters`,
-    );
+    refuse(context, 'INVALID_SLUG', SLUG_PROBLEM);
   })
   .meta({
     description: 'Unique in the organization. Export files use it instead of the ID.',

@@ -2,7 +2,7 @@
 import { type EntityName, type FilterQuery, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
-import { isSlug, MAX_SLUG_LENGTH, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
+import { isSlug, nextFreeSlug, SLUG_PROBLEM, slugify } from '../../core/text/slugs.ts';
 import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import { Destination, Route, Source } from '../../db/records/entities.ts';
 import { type SluggedKind, takenSlugs } from '../../db/records/slugs.ts';
@@ -225,10 +225,7 @@ interface Ways<Entity> {
 /** The slug of the path. @param sent that of the body, which may repeat it @throws ApiError 400 */
 export function slugOf(ctx: Context, sent: string | undefined): string {
   const slug = param(ctx, 'slug');
-  if (!isSlug(slug)) {
-    const form = `lowercase letters and digits with single hyphens between, at most ${MAX_SLUG_LENGTH} characters`;
-    throw invalid('slug', `must be ${form}`, 'INVALID_SLUG');
-  }
+  if (!isSlug(slug)) throw invalid('slug', SLUG_PROBLEM, 'INVALID_SLUG');
   if (sent !== undefined && sent !== slug) throw invalid('slug', `must be ${slug}, as in the path, or left out`);
   return slug;
 }

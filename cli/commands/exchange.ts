@@ -104,7 +104,8 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
 async function importFrom(product: string, file: string, options: ImportOptions, command: Command): Promise<void> {
   const { client, output } = contextOf(command);
   const { source, eventType, onConflict } = options;
-  if (onConflict === 'rename') throw usage('--on-conflict rename cannot be used with --from, because routes refer to slugs');
+  if (onConflict === 'rename')
+    throw usage('--on-conflict rename cannot be used with --from, because routes refer to slugs');
   const list = parseJson(readInput(file), file, `pass a list from the API of ${product}`);
   let made: Converted;
   try {

@@ -57,7 +57,10 @@ const versioning = z
 const slug = z
   .string()
   .max(63)
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lowercase letters and digits with single hyphens');
+  .regex(
+    /^[a-z0-9]+(-[a-z0-9]+)*$/,
+    'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends',
+  );
 
 const url = (protocols: string[]) =>
   z.string().refine(
@@ -75,7 +78,10 @@ const base = url(['http:', 'https:']).transform((text) => text.replace(/\/+$/, '
 const prefix = z
   .string()
   .max(40, 'must have at most 40 characters')
-  .regex(/^([a-z0-9]+(-[a-z0-9]+)*)?$/, 'must be lowercase letters and digits with single hyphens');
+  .regex(
+    /^([a-z0-9]+(-[a-z0-9]+)*)?$/,
+    'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends',
+  );
 
 // Compared with the Origin header of a browser, letter by letter (RFC 6454, section 6.2): no path, no default port.
 const origins = list.refine(

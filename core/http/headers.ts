@@ -82,12 +82,12 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
     bytes += name.length + Buffer.byteLength(value);
   }
   if (seen.size > MAX_CUSTOM_HEADERS) {
-    problems.push({ name: '', message: `must be at most ${MAX_CUSTOM_HEADERS} headers` });
+    problems.push({ name: '', message: `must contain at most ${MAX_CUSTOM_HEADERS} headers` });
   }
   if (bytes > MAX_CUSTOM_HEADER_BYTES) {
     problems.push({
       name: '',
-      message: `must be at most ${MAX_CUSTOM_HEADER_BYTES} bytes of names and values in total`,
+      message: `must contain at most ${MAX_CUSTOM_HEADER_BYTES} bytes of names and values in total`,
     });
   }
   return problems;

@@ -35,7 +35,7 @@ export const channelConfigSchemas = {
   mail: z
     .object({
       emails: emailList
-        .refine((text) => text.trim() !== '', 'must contain an address')
+        .refine((text) => text.trim() !== '', 'must contain an email address')
         .meta({ description: 'Email addresses, comma-separated.', examples: ['ops@example.com'] }),
     })
     .meta({ id: 'MailChannel' }),

@@ -10,7 +10,7 @@ function problemOf(given: string): string | null {
   const addresses = given.split(',').map((address) => address.trim());
   const wrong = addresses.find((address) => !email.safeParse(address).success);
   if (wrong !== undefined) return `must be comma-separated email addresses; "${wrong}" is not valid`;
-  return addresses.length > MAX_EMAILS ? `must be at most ${MAX_EMAILS} email addresses` : null;
+  return addresses.length > MAX_EMAILS ? `must contain at most ${MAX_EMAILS} email addresses` : null;
 }
 
 export const emailList = z

@@ -7,6 +7,8 @@ export const MAX_SLUG_LENGTH = 63;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const HASH_LENGTH = 10;
 
+export const SLUG_PROBLEM = `must be at most ${MAX_SLUG_LENGTH} lowercase letters, digits and single hyphens, with a letter or digit at both ends`;
+
 /** Whether a text is a slug: lowercase letters and digits with single hyphens between, at most 63 characters. */
 export function isSlug(text: string): boolean {
   return text.length <= MAX_SLUG_LENGTH && SLUG.test(text);

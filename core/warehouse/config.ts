@@ -79,7 +79,7 @@ function containerProblem(name: string): string | null {
   if (name.length < 3 || name.length > 63) return LENGTH;
   return /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)
     ? null
-    : 'must be lowercase letters and digits with single hyphens between';
+    : 'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends';
 }
 
 function endpointProblem(address: string): string | null {

@@ -42,7 +42,7 @@ async function launch(options: TemporalUiOptions): Promise<Child> {
   if (answer === true) return child;
   await child.stop('SIGTERM', 5_000);
   throw new StartupError(
-    `The Temporal UI does not respond on port ${port}; see ${dataDir}/logs/temporal-ui.log, or set TEMPORAL_UI_PORT to another port.`,
+    `The Temporal UI is not responding on port ${port}; see ${dataDir}/logs/temporal-ui.log, or set TEMPORAL_UI_PORT to another port.`,
   );
 }
 

@@ -152,7 +152,7 @@ describe('Records by slug', () => {
 
       it('are checked as a create is, and name the slug of the path', async () => {
         const slug = newSlug();
-        expectError(await put(at('Not a slug'), bodies[0]), 400, 'INVALID_SLUG', /^slug must be lowercase/);
+        expectError(await put(at('Not a slug'), bodies[0]), 400, 'INVALID_SLUG', /^slug must be at most 63 lowercase/);
         expectInvalid(await put(at(slug), { ...bodies[0], slug: 'another' }), 'slug');
         const { name: _without, ...nameless } = bodies[0];
         expectInvalid(await put(at(slug), nameless), 'name');

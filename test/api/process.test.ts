@@ -70,7 +70,7 @@ describe('API process', () => {
     await organization.api.create('/api/destinations', { name: 'x', url: 'https://receiver.example' });
     const probes = createClient(service.url, null);
     const deep = await probes.request('GET', '/readyz?deep');
-    expectError(deep, 503, 'NOT_READY', /^Not ready: Temporal (?:cannot be reached|does not respond within 2 s)$/);
+    expectError(deep, 503, 'NOT_READY', /^Not ready: Temporal (?:cannot be reached|did not respond within 2 s)$/);
     expect(await probes.get('/readyz')).to.deep.equal({ status: 'ok', ingest: 'open', temporal: 'away' });
     expectError(await probes.request('GET', '/readyz?deep=maybe'), 400, 'VALIDATION_ERROR', /deep/);
     const pipeline = await makePipeline(organization);

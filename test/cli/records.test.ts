@@ -90,7 +90,7 @@ describe('hookyard on the command line', () => {
     expect(await cli.json('sources', 'apply', 'declared', '--verify', 'none')).to.deep.include({
       verificationConfig: { type: 'none' },
     });
-    await fails(1, /slug must be lowercase/, 'sources', 'apply', 'No slug');
+    await fails(1, /slug must be at most 63 lowercase letters/, 'sources', 'apply', 'No slug');
     await cli.ok('sources', 'delete', 'declared');
     await cli.ok('destinations', 'delete', 'declared');
   });

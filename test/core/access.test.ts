@@ -163,7 +163,7 @@ describe('recipients of mails', () => {
     const list = (count: number) => Array.from({ length: count }, (_, n) => `a${n}@example.com`).join(', ');
     const problem = (text: string) => emailList.safeParse(text).error?.issues[0]?.message ?? null;
     expect([problem(''), problem(' '), problem(list(50))]).to.deep.equal([null, null, null]);
-    expect(problem(list(51))).to.equal('must be at most 50 email addresses');
+    expect(problem(list(51))).to.equal('must contain at most 50 email addresses');
     expect(problem('a@example.com, nobody')).to.match(/"nobody" is not valid/);
   });
 });

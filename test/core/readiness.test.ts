@@ -107,7 +107,7 @@ describe('a worker', () => {
 
   it('is not ready when Temporal does not answer for three seconds', async () => {
     const { problems, facts } = await readinessOf({ look: null });
-    expect(problems).to.deep.equal(['Temporal does not respond within 3 s']);
+    expect(problems).to.deep.equal(['Temporal did not respond within 3 s']);
     expect(facts.temporal).to.deep.equal({ answers: false, searchAttributes: false, polling: true });
   });
 

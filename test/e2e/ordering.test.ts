@@ -120,7 +120,7 @@ describe('ordering', () => {
     expect(received()).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
-  it('delivers events without the key in no order, or together under the route', async () => {
+  it('delivers events without the key in any order, or together under the route', async () => {
     for (const [missingKey, waits] of [
       ['unordered', false],
       ['together', true],

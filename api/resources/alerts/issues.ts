@@ -131,7 +131,7 @@ export const issueOperations: Operation[] = [
         deliveriesCreated: withExample(
           count,
           12,
-          'The number of new deliveries. Smaller if deliveries were replaced, or payloads or destinations were removed. 0 with `dryRun`.',
+          'The number of new deliveries. Lower than `deliveriesFound` if deliveries were replaced, or payloads or destinations were removed. 0 with `dryRun`.',
         ),
         more: flag(false, 'Whether there may be more: repeat the call with `before`.'),
         next: withExample(

@@ -36,7 +36,7 @@ const orderKey = component('OrderKey', {
   headSequence: count.nullable(),
   headSince: timestamp.nullable(),
   blockedSince: timestamp.nullable(),
-  blockedUntil: timestamp.nullable().describe('When the next delivery is attempted, whatever became of the first.'),
+  blockedUntil: timestamp.nullable().describe('When the block ends and the next delivery is attempted.'),
   waiting: withExample(count, 12, 'The number of deliveries behind the first one.'),
   lastSequence: withExample(count, 57, 'The sequence number of the latest event.'),
 });
@@ -48,7 +48,7 @@ export const orderKeyOperations: Operation[] = [
   operation('listOrderKeys', 'get', base, {
     ...common,
     summary: "List a destination's ordering keys",
-    description: 'Ordering is set on routes. `state` finds what is blocked or waits.',
+    description: 'Ordering is configured on routes. Use `state` to find blocked or waiting keys.',
     query: z.object({ ...partParams, state: choiceParam(ORDER_KEY_FILTERS) }),
     answer: { description: 'One page, in the order of their IDs.', schema: partOfList(orderKey) },
     async run(ctx, deps, { query }) {
@@ -85,7 +85,7 @@ export const orderKeyOperations: Operation[] = [
   operation('releaseOrderKey', 'post', `${base}/{key}/release`, {
     ...common,
     summary: 'Release an ordering key',
-    description: 'What waits now is delivered in order, and deliveries that fail do not block the key.',
+    description: 'Deliveries that are waiting now are sent in order, and do not block the key if they fail.',
     answer: { description: 'The ordering key.', schema: orderKey },
     async run(ctx, deps) {
       const keys = await keysOf(ctx, deps);

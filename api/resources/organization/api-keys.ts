@@ -66,7 +66,7 @@ const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
     answer: shownScopes,
   }),
   allowedAddresses: { ...readOnly(shownAddresses), create: allowedAddresses },
-  tokenHint: readOnly(text('x7Qa', 'The last four characters of the token.')),
+  tokenHint: readOnly(text('x7Qa', 'The last four characters of the key.')),
   expiresAt: { ...readOnly(timestamp.nullable()), create: expiresAt },
   lastUsedAt: readOnly(timestamp.nullable()),
   createdAt: readOnly(timestamp),
@@ -112,7 +112,7 @@ export const apiKeyOperations: Operation[] = [
     },
     answer: {
       status: 201,
-      description: 'The key with its token, which is shown only once.',
+      description: 'The API key. Its value is shown only once.',
       schema: newApiKeyAnswer,
       leadsTo: ['revokeApiKey'],
     },

@@ -20,7 +20,7 @@ const LACKS_ATTRIBUTES = 'lacks search attributes';
 
 const readySchema = z.object({
   deep: z
-    .enum(['', 'true', 'false'], { error: 'must be true or false, or have no value, which is true' })
+    .enum(['', 'true', 'false'], { error: 'must be true, false or empty (empty means true)' })
     .transform((text) => text !== 'false')
     .meta({
       override: { type: 'string', enum: ['', 'true', 'false'] },
@@ -162,7 +162,7 @@ export function lookAtLanes(pool: Pool): LanesProbe {
 }
 
 function problemOf(server: string, problem: string | null | undefined): string | null {
-  if (problem === undefined) return `${server} does not respond within ${DEADLINE_MS / 1000} s`;
+  if (problem === undefined) return `${server} did not respond within ${DEADLINE_MS / 1000} s`;
   return problem && `${server} ${problem}`;
 }
 

@@ -64,7 +64,7 @@ const ordering = withExample(
       missingKey: z
         .enum(MISSING_KEYS)
         .default('unordered')
-        .describe('Events without the field: delivered in no order, or together under one key.'),
+        .describe('Events without the field: delivered in any order, or together under one key.'),
       onExhausted: z
         .enum(ON_EXHAUSTED)
         .default('hold')
@@ -74,11 +74,13 @@ const ordering = withExample(
         .min(1)
         .max(MAX_HOLD_SECONDS)
         .default(86_400)
-        .describe('How long such a delivery blocks its key. At most as long as payloads are kept.'),
+        .describe(
+          'How long a delivery that has used up its retries blocks its key. At most as long as payloads are kept.',
+        ),
     })
     .nullable(),
   { key: 'payload.order.id', missingKey: 'unordered', onExhausted: 'hold', holdSeconds: 86_400 },
-  'Delivers events with the same key one after the other to each destination. Null: in no order.',
+  'Delivers events with the same key one after the other to each destination. Null: in any order.',
 );
 
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;

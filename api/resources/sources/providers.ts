@@ -32,11 +32,11 @@ const provider = component('Provider', {
   docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
   secret: text(
     'the secret of the webhook',
-    'What to set as `verificationConfig.secret`. Null if there is nothing to set.',
+    'The value for `verificationConfig.secret`. Null if not needed.',
   ).nullable(),
   verifyToken: text(
     'a verify token that you choose',
-    'What to set as `verificationConfig.verifyToken`. Null if there is nothing to set.',
+    'The value for `verificationConfig.verifyToken`. Null if not needed.',
   ).nullable(),
   eventType: place.nullable(),
   eventId: place.nullable(),
@@ -49,7 +49,7 @@ const provider = component('Provider', {
       })
       .nullable(),
     { header: 'X-GitHub-Delivery' },
-    'The value that identifies a duplicate. Set it as the `idempotencyKey` of the source, with a window.',
+    'The value that identifies a duplicate. Set it as the `idempotencyKey` of the source, together with `windowSeconds`.',
   ),
   handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard supports.'),
   answer: shownAnswer.nullable(),

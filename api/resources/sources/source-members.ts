@@ -52,7 +52,7 @@ const keyMembers = {
   ).optional(),
   signature: z
     .literal(true)
-    .describe('Duplicates are detected by signature: a captured request that is resent is a duplicate.')
+    .describe('Duplicates are detected by signature: a captured request that is sent again is a duplicate.')
     .optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };

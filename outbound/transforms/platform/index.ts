@@ -84,7 +84,7 @@ function answerTo(question: string, given: Uint8Array | null, seed: EventSeed): 
     const answer = operation(args, given ?? new Uint8Array(0), seed);
     return answer instanceof Uint8Array ? answer : `V${JSON.stringify(answer ?? null)}`;
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : { name: 'Error', message: 'It failed' };
+    const { name, message } = error instanceof Error ? error : { name: 'Error', message: 'The function failed' };
     return `E${JSON.stringify([name, message])}`;
   }
 }

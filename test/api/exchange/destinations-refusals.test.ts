@@ -13,7 +13,7 @@ describe('Imports of destinations that are wrong', () => {
   describe('validation', () => {
     const wrong: [string, unknown, RegExp][] = [
       ['a wrong url', { name: 'Bad', url: 'ftp://x' }, /^destinations\[1\] "Bad": url must be an absolute/],
-      ['a wrong slug', { name: 'Bad', url, slug: 'Not A Slug' }, /"Bad": slug must be lowercase/],
+      ['a wrong slug', { name: 'Bad', url, slug: 'Not A Slug' }, /"Bad": slug must be at most 63 lowercase/],
       ['no name', { url }, /^destinations\[1\]: name is required/],
       ['no object', 'Bad', /^destinations\[1\]: must be an object/],
       [
