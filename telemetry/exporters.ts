@@ -1,4 +1,4 @@
-// Where the metrics go: to what scrapes them, and by OTLP when the standard variables of OpenTelemetry say so.
+// Where the metrics go: to what scrapes them, and over OTLP when the standard variables of OpenTelemetry say so.
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
@@ -46,13 +46,13 @@ export async function createExporters(
   return {
     async text() {
       const { resourceMetrics, errors } = await scrape.collect();
-      for (const error of errors) log.warn({ cause: causeOf(error) }, 'a metric could not be read');
+      for (const error of errors) log.warn({ cause: causeOf(error) }, 'failed to read a metric');
       return serializer.serialize(resourceMetrics);
     },
     stop: () =>
       provider
         .shutdown({ timeoutMillis: LAST_EXPORT_MS })
-        .catch((error: unknown) => log.warn({ cause: causeOf(error) }, 'the last metrics were not sent')),
+        .catch((error: unknown) => log.warn({ cause: causeOf(error) }, 'failed to send the last metrics')),
   };
 }
 
@@ -65,7 +65,7 @@ async function otlpReader(producer: MetricProducer, env: OtelVariables, log: Log
   // Not loaded otherwise.
   const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto');
   const exportIntervalMillis = metricsInterval(env);
-  log.info({ everyMs: exportIntervalMillis }, 'metrics are sent by OTLP');
+  log.info({ everyMs: exportIntervalMillis }, 'metrics are sent over OTLP');
   return new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter(),
     exportIntervalMillis,

@@ -60,7 +60,7 @@ export function startSampler({ pool, settings, log }: SamplerDeps) {
     takenAt = snapshot.ageMs === null ? null : performance.now() - snapshot.ageMs;
     if (!snapshot.isDue || !(await claimSnapshot(pool, name, CLAIM_MS))) return;
     const began = performance.now();
-    const onError = (error: unknown) => throttled(log).warn({ cause: causeOf(error) }, 'a metric could not be read');
+    const onError = (error: unknown) => throttled(log).warn({ cause: causeOf(error) }, 'failed to read a metric');
     const enough = AbortSignal.any([ending.signal, AbortSignal.timeout(TAKE_FOR_MS)]);
     const taken = await takeFigures(pool, settings, onError, enough);
     if (ending.signal.aborted) return releaseSnapshot(pool, name);
@@ -94,7 +94,7 @@ export function startSampler({ pool, settings, log }: SamplerDeps) {
       await look();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ cause: causeOf(error) }, 'the metrics were not updated');
+      if (!isFailing) log.warn({ cause: causeOf(error) }, 'failed to update the metrics');
       isFailing = true;
     }
     lookedAt = performance.now();

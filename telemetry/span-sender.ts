@@ -1,4 +1,4 @@
-// Sends spans by OTLP, in groups, apart from the work they are about.
+// Sends spans over OTLP, in groups, apart from the work they are about.
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
@@ -50,14 +50,14 @@ export function createSpanSender({ role, version, env, log }: TracingOptions): {
     sampler,
     spanProcessors: [processor],
   });
-  log.info({ sampler: String(sampler) }, 'traces are sent by OTLP');
+  log.info({ sampler: String(sampler) }, 'traces are sent over OTLP');
   return {
     tracer: provider.getTracer('hookyard', version),
     async stop() {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(() => late.reject(new Error(`Not sent within ${LAST_EXPORT_MS} ms`)), LAST_EXPORT_MS);
       await Promise.race([provider.shutdown(), late.promise])
-        .catch((error: unknown) => log.warn({ cause: causeOf(error) }, 'the last spans were not sent'))
+        .catch((error: unknown) => log.warn({ cause: causeOf(error) }, 'failed to send the last spans'))
         .finally(() => clearTimeout(timer));
     },
   };

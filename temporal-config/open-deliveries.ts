@@ -25,13 +25,13 @@ export type DeliveryRepair =
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 
 /**
- * The error of a delivery whose workflow was terminated by an operator; `before` its first attempt had a result, or
+ * The error of a delivery whose workflow was terminated or cancelled by an operator; `before` its first attempt had a result, or
  * later.
  */
 const reason = (before: boolean) =>
   before
-    ? ownWords`Its workflow was ended in Temporal before the first attempt was recorded`
-    : ownWords`Its workflow was ended in Temporal before the next attempt`;
+    ? ownWords`The workflow was terminated or cancelled in Temporal before the first attempt was recorded`
+    : ownWords`The workflow was terminated or cancelled in Temporal before the next attempt`;
 
 /**
  * Checks a delivery that waits only for its workflow, and for too long.

@@ -101,7 +101,7 @@ async function awaitPayloadMemory(
 ): Promise<AttemptOutcome> {
   await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
-  log.info(facts, 'not attempted: large payloads use up the memory of the organization');
+  log.info(facts, 'attempt postponed: the organization has used up its memory for payloads');
   return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
 }
 

@@ -49,7 +49,7 @@ async function awaitTurn(
   { waitMs, message: reason }: NoTurnError,
 ): Promise<AttemptOutcome> {
   await postponeDelivery(pool, deliveryId, waitMs, lane === 'workflow');
-  log.info({ organizationId, deliveryId, eventId, waitMs, reason }, 'not attempted: its transform has to wait');
+  log.info({ organizationId, deliveryId, eventId, waitMs, reason }, 'attempt postponed: no capacity for the transform');
   return { status: 'deferred', waitMs, for: 'transforms' };
 }
 

@@ -205,7 +205,7 @@ export function createResultRecorder(
       });
       // A waiting caller gets the error; there may be none left.
       recorded.catch((error: unknown) =>
-        log.error({ deliveryId, cause: causeOf(error) }, 'the database refuses a result'),
+        log.error({ deliveryId, cause: causeOf(error) }, 'PostgreSQL refused the result of an attempt'),
       );
       const recording = { result, recorded };
       underWay.set(deliveryId, recording);
@@ -314,7 +314,7 @@ async function countLater(deps: RecordDeps, attempts: CountedAttempt[]): Promise
 function notCounted({ log }: RecordDeps, attempts: CountedAttempt[], error: unknown): Set<string> {
   throttled(log).warn(
     { attempts: attempts.length, cause: causeOf(error) },
-    'attempts were not counted in their circuit breakers',
+    'failed to count attempts in their circuit breakers',
   );
   return new Set();
 }

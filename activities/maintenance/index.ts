@@ -89,7 +89,7 @@ export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
 export class HousekeepingError extends Error {
   override readonly name = 'HousekeepingError';
   constructor(parts: string[]) {
-    super(`Parts of housekeeping failed: ${parts.join(', ')}; see the worker's log`);
+    super(`Housekeeping tasks failed: ${parts.join(', ')}; see the worker's log`);
   }
 }
 
@@ -150,7 +150,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
       const ids = refused.slice(0, 10);
       log.error(
         { refused: refused.length, ids },
-        'PostgreSQL refuses to fail these deliveries; their payloads are removed anyway',
+        'PostgreSQL rejected the status failed for these deliveries; removing their payloads anyway',
       );
     }
     if (!done || failed > 0) return true;

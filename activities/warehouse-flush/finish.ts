@@ -94,7 +94,7 @@ async function endRefused(
   { deliveryId, outcome }: { deliveryId: string; outcome: Outcome },
   error: unknown,
 ): Promise<void> {
-  const reason = ownWords`It could not be recorded as ${named(outcome)}: ${refusalOf(error)}`;
+  const reason = ownWords`The delivery could not be recorded as ${named(outcome)}: ${refusalOf(error)}`;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
   log.error(
     { batchId: id, deliveryId, cause: causeOf(error) },

@@ -40,7 +40,10 @@ export class Refusals {
     this.#loop = new PollLoop({
       round: () => this.#store().then(() => rest),
       onError(error) {
-        deps.log.error({ cause: causeOf(error) }, 'refused webhooks were lost');
+        deps.log.error(
+          { cause: causeOf(error) },
+          'failed to record refused webhooks; their counts and samples are lost',
+        );
         return rest;
       },
     });
@@ -102,7 +105,7 @@ export class Refusals {
   }
 
   #drop(count: number): void {
-    if (count > 0) this.#deps.log.warn({ count }, 'refused webhooks were not counted');
+    if (count > 0) this.#deps.log.warn({ count }, 'failed to count some refused webhooks');
   }
 }
 

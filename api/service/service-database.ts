@@ -94,10 +94,12 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
 async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
   const role = await findTenantRole(pool);
   if (role === null && (await mayMigrate(pool)))
-    log.info('PostgreSQL does not separate organizations, only the statements do (docs/operate/postgresql.md)');
+    log.info(
+      'row-level security is off: only conditions in the SQL statements separate organizations (docs/operate/postgresql.md)',
+    );
   else if (role === null)
     log.warn(
-      'PostgreSQL does not separate organizations, only the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/operate/postgresql.md says, and restart',
+      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/operate/postgresql.md says, and restart',
     );
   else
     log.info(

@@ -74,7 +74,7 @@ export const releaseUnserved = new Gauge({
 
 export const relayShards = new Gauge({
   name: 'hookyard_outbox_shards',
-  help: 'Shards of the outbox that this relay claims from, of 64.',
+  help: 'Outbox shards that this relay owns, out of 64.',
   in: ['worker'],
 });
 

@@ -42,7 +42,7 @@ export const httpServerDuration = new Histogram({
 export const cpuSeconds = new Gauge(
   {
     name: 'process_cpu_seconds_total',
-    help: 'Processor time of the process, with all its threads.',
+    help: 'CPU time of the process, including all threads.',
   },
   true,
 );
@@ -54,7 +54,7 @@ export const residentMemory = new Gauge({
 
 export const startTime = new Gauge({
   name: 'process_start_time_seconds',
-  help: 'When the process started, in seconds since 1970.',
+  help: 'Start time of the process, in seconds since the Unix epoch.',
 });
 
 export const heapUsed = new Gauge({

@@ -56,7 +56,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   oldestBlockedKey: new Gauge({
     name: 'hookyard_oldest_blocked_order_key_seconds',
-    help: 'How long the ordering key that was blocked first has been blocked; 0 if none is.',
+    help: 'Age of the oldest block of an ordering key; 0 if no key is blocked.',
   }),
   replays: new Gauge({
     name: 'hookyard_replays_running',
@@ -68,7 +68,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   retentionLag: new Gauge({
     name: 'hookyard_retention_lag_seconds',
-    help: 'Time since the retention should have removed the oldest data.',
+    help: 'How long the removal of the oldest data is overdue.',
   }),
   warehouseOldestOpen: new Gauge({
     name: 'hookyard_warehouse_oldest_open_seconds',
@@ -105,5 +105,5 @@ export const databaseUp = new Gauge({
 
 export const databaseLimit = new Gauge({
   name: 'hookyard_database_limit_bytes',
-  help: 'HOOKYARD_MAX_DATABASE_BYTES, if it is set: where ingest closes.',
+  help: 'Database size at which ingest returns 503 (HOOKYARD_MAX_DATABASE_BYTES); absent if not set.',
 });

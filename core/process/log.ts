@@ -41,7 +41,7 @@ export function logForNode(log: Log): void {
     throttled(log).warn({ warning: name, details: message, stack }, 'Node warning', `${name} ${message}`),
   );
   process.on('uncaughtException', (error, origin) => {
-    log.fatal({ cause: causeOf(error), origin }, 'the process ends: unhandled error');
+    log.fatal({ cause: causeOf(error), origin }, 'unhandled error; exiting');
     process.exit(1);
   });
   // Before the listener of pino, which writes what it has in its buffer.

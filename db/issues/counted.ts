@@ -28,7 +28,10 @@ export class CountedIssues implements IssueSink {
     this.#loop = new PollLoop({
       round: () => this.#store().then(() => rest),
       onError(error) {
-        deps.log.error({ cause: causeOf(error) }, 'issues were lost');
+        deps.log.error(
+          { cause: causeOf(error) },
+          'failed to store issue counts; the counts since the last update are lost',
+        );
         return rest;
       },
     });
@@ -49,7 +52,12 @@ export class CountedIssues implements IssueSink {
 
   async close(): Promise<void> {
     await this.#loop.stop();
-    await this.#store().catch((error: unknown) => this.#deps.log.error({ cause: causeOf(error) }, 'issues were lost'));
+    await this.#store().catch((error: unknown) =>
+      this.#deps.log.error(
+        { cause: causeOf(error) },
+        'failed to store issue counts; the counts since the last update are lost',
+      ),
+    );
   }
 
   // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have
@@ -58,7 +66,7 @@ export class CountedIssues implements IssueSink {
   async #store(): Promise<void> {
     const taken = this.#pending;
     const uncounted = taken.takeUncounted();
-    if (uncounted > 0) this.#deps.log.warn({ count: uncounted }, 'failures were not counted in issues');
+    if (uncounted > 0) this.#deps.log.warn({ count: uncounted }, 'failed to count some failures in issues');
     if (taken.isEmpty) return;
     this.#pending = new IssueCounts();
     try {
@@ -67,7 +75,7 @@ export class CountedIssues implements IssueSink {
     } catch (error) {
       if (!isTransientDatabaseError(error)) throw error;
       this.#pending.precede(taken);
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'issues cannot be stored');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to store issue counts; trying again');
       this.#failing = true;
     }
   }

@@ -242,7 +242,7 @@ export async function watchOrganizations(
       return rest;
     },
     onError: (error) => {
-      throttled(log).warn({ cause: causeOf(error) }, 'organizations could not be counted; trying again');
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to count the organizations; trying again');
       return rest;
     },
   });

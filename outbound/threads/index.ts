@@ -69,7 +69,7 @@ export function createThreads({
     } catch (error) {
       const { kind, organizationId } = work;
       if (error instanceof WorkEndedError)
-        log.warn({ kind, organizationId, reason: error.reason }, 'work of an organization was aborted');
+        log.warn({ kind, organizationId, reason: error.reason }, 'aborted a task of an organization');
       throw error;
     }
   }

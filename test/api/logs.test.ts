@@ -56,7 +56,7 @@ describe('the log of the API', () => {
       expect(warnings()).to.have.length(2);
       expect(warnings()[0]).to.include({ level: 'warn', details: 'an old call' });
       const last = logLines(service).find(({ level }) => level === 'fatal');
-      expect(last).to.include({ msg: 'the process ends: unhandled error' });
+      expect(last).to.include({ msg: 'unhandled error; exiting' });
       expect(last?.cause).to.include({ details: 'nobody handles this' });
     });
   });

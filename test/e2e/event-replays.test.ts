@@ -154,7 +154,10 @@ describe('replays by filter', () => {
       ]);
       return (await read(id)).status === 'failed';
     });
-    expect(await read(id)).to.include({ status: 'failed', error: 'Its workflow was ended in Temporal' });
+    expect(await read(id)).to.include({
+      status: 'failed',
+      error: 'The workflow was terminated or cancelled in Temporal',
+    });
   });
 
   /** The events of a source's deliveries, in the order in which these were made. */

@@ -47,7 +47,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     const failed = await records.delivery(delivery.id);
     expect(failed).to.include({
       status: 'failed',
-      error: 'Its workflow was ended in Temporal before the next attempt',
+      error: 'The workflow was terminated or cancelled in Temporal before the next attempt',
     });
     expect((await records.event(delivery.eventId)).status).to.equal('failed');
     expect(endpoint.requests).to.have.length(1);

@@ -85,7 +85,7 @@ describe('secrets in files that are replaced', () => {
     // Both are taken by a real server meanwhile; this one takes one at a time.
     gateway.takeOnly('second');
     await until('the worker to be told', () =>
-      worker?.output().includes('the API key of Temporal was replaced from its file'),
+      worker?.output().includes('reloaded the Temporal API key from its file'),
     );
     await until('the API to reach Temporal', async () => (await temporalSeenByApi()) === 'ok');
     await testInstance.client.post(`/api/deliveries/${waiting.delivery.id}/retry`, {});

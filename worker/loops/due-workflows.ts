@@ -214,6 +214,7 @@ async function lookAfterReplay({ client, pool, log }: DueWorkflowDeps, due: DueR
   const { state } = await lookUp(client, replayId);
   if (state === 'ended') await start(client, 'replay', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
   if (state !== 'stopped') return;
-  const lost = await endEventReplay(pool, due, 'failed', 'Its workflow was ended in Temporal');
-  if (lost) log.warn({ replayId, organizationId }, 'the workflow of a replay no longer exists');
+  const lost = await endEventReplay(pool, due, 'failed', 'The workflow was terminated or cancelled in Temporal');
+  if (lost)
+    log.warn({ replayId, organizationId }, 'replay failed: its workflow was terminated or cancelled in Temporal');
 }

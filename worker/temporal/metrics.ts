@@ -1,6 +1,6 @@
 // The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own of this machine, from which the
 // port for metrics takes them, so that there is one port to scrape. No destination reaches it
-// (core/http/service-addresses.ts). Where nothing is scraped, it sends them by OTLP, if its variables are set: the core
+// (core/http/service-addresses.ts). Where nothing is scraped, it sends them over OTLP, if its variables are set: the core
 // does one of the two.
 import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
@@ -92,7 +92,8 @@ function read(agent: Agent, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     const request = get({ host: HOST, port, path: '/metrics', agent, signal }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`It returns ${answer.statusCode}`));
+      if (answer.statusCode !== 200)
+        reject(new Error(`The metrics port of Temporal's SDK returned ${answer.statusCode}`));
       textOf(answer).then(resolve, reject);
     });
     request.on('error', reject);

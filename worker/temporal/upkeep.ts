@@ -51,12 +51,11 @@ export function keepApiKey(
       if (key !== told) {
         await connection.setApiKey(key);
         told = key;
-        log.info('the API key of Temporal was replaced from its file');
+        log.info('reloaded the Temporal API key from its file');
       }
       return KEY_EVERY_MS;
     },
-    (error) =>
-      throttled(log).warn({ cause: causeOf(error) }, 'failed to replace the API key of Temporal; trying again'),
+    (error) => throttled(log).warn({ cause: causeOf(error) }, 'failed to reload the Temporal API key; trying again'),
   );
 }
 

@@ -253,7 +253,7 @@ export async function signalRetry(
   try {
     return await deps.signals.retryNow({ organizationId: organization, deliveryId, destinationId });
   } catch (error) {
-    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'retryNow could not be sent');
+    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'failed to send the signal retryNow');
     throw unavailable('Temporal cannot be reached');
   }
 }
