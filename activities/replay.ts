@@ -44,7 +44,7 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
       try {
         return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, findRoom, key, page)));
       } catch (error) {
-        deps.log.error({ ...key, page, cause: causeOf(error) }, 'page of a replay failed');
+        deps.log.error({ ...key, page, cause: causeOf(error) }, 'failed to replay a page of events');
         throw error;
       }
     },
@@ -93,7 +93,7 @@ async function onePage(
   const { progress, deliveries, unplanned, paceMs = 0 } = made;
   await tellReplaced(deps, key, deliveries);
   if (unplanned !== undefined)
-    deps.log.warn({ ...key, page, cause: causeOf(unplanned) }, 'the next page of a replay is not planned');
+    deps.log.warn({ ...key, page, cause: causeOf(unplanned) }, 'failed to plan the next page of a replay');
   const tookMs = performance.now() - beganAt;
   return { progress: resting(progress, Math.max(progress.restMs ?? 0, paceMs - tookMs)), tookMs };
 }

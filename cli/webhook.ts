@@ -85,7 +85,7 @@ const whoSigns = (
   { slug, verificationConfig: { type } }: Pick<Source, 'slug' | 'verificationConfig'>,
   of: Provider | null,
 ) => ({
-  ...{ slug, title: of?.title ?? 'Its sender', provider: of?.name ?? null, type: of?.name ?? type },
+  ...{ slug, title: of?.title ?? 'The sender', provider: of?.name ?? null, type: of?.name ?? type },
 });
 
 function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, unsigned: Unsigned): Webhook {
@@ -102,9 +102,7 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
   if (signed === null)
-    throw usage(
-      `${who.title} signs with a private key that only ${who.title} has: send a test webhook from ${who.title} instead`,
-    );
+    throw usage(`${who.title} signs with a private key of its own: send a test webhook from there instead`);
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 
@@ -114,7 +112,7 @@ const withoutKey = ({ slug, title, provider }: Signer) =>
   } --secret @public.pem), and send with --private-key private.pem`;
 
 const ofOthers = ({ title, provider }: Signer) =>
-  `${title} signs with private keys and publishes the public keys, so only ${title} can send webhooks that this source accepts. ` +
+  `${title} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts. ` +
   `To try routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
     provider === null ? '' : ` --provider ${provider}`
   }`;

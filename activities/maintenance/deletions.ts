@@ -120,7 +120,7 @@ export async function finishOrganizations(deps: OrganizationDeletionDeps): Promi
     try {
       hasMore = await removeAll(deps, deletion, until);
     } catch (error) {
-      deps.log.warn({ organizationId, cause: causeOf(error) }, 'the deletion of an organization failed; trying again');
+      deps.log.warn({ organizationId, cause: causeOf(error) }, 'failed to delete an organization; trying again');
       errors.push(error);
     }
   }

@@ -80,7 +80,7 @@ describe('the work that is due', () => {
     expect(rounds).to.equal(1);
     gate.resolve();
     await until('three rounds', () => rounds === 3);
-    expect(warnings).to.deep.equal(['circuits wait: checking them failed']);
+    expect(warnings).to.deep.equal(['failed to check due circuits; trying again']);
     const seen = others;
     await until('further looks', () => others > seen + 1);
     expect(rounds).to.equal(3);

@@ -69,7 +69,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       return restUntil(parts.map((part) => startWhenDue(part, performance.now())));
     },
     onError(error) {
-      throttled(log).warn({ cause: causeOf(error) }, 'failed to read the due work; it waits');
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to read the due work; trying again');
       return { ms: LOOK_MS };
     },
   });
@@ -105,7 +105,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       loop.wake();
     } catch (error) {
       part.notBefore = performance.now() + Math.max(LOOK_MS, part.everyMs());
-      throttled(log).warn({ cause: causeOf(error) }, `${part.what} wait: checking them failed`);
+      throttled(log).warn({ cause: causeOf(error) }, `failed to check due ${part.what}; trying again`);
     }
   }
 

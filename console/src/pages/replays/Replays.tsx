@@ -166,6 +166,6 @@ const Cancel = ({ id }: { id: string }) => (
     run={() => call('cancelEventReplay', { id })}
     said="Replay cancelled"
   >
-    <p>No more deliveries are created; those already created continue. To replay the rest, start a new replay.</p>
+    <p>No more deliveries are created. Existing deliveries continue. To replay the rest, start a new replay.</p>
   </ConfirmedAction>
 );
