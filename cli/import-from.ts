@@ -84,7 +84,7 @@ export function convert(product: string, list: unknown, { source, eventType }: F
     const given = link.routeName ?? path;
     // An import takes routes of one name for one route.
     const route = routes.some((each) => each.name === given) ? `${given} (${path})` : given;
-    for (const each of lost) left.add(`route "${route}": ${each}; it is disabled`);
+    for (const each of lost) left.add(`route "${route}": ${each}; the route is disabled`);
     for (const each of link.left ?? []) if (each) left.add(each);
     routes.push({
       name: route,
@@ -160,7 +160,7 @@ function ofConvoy(subscription: ConvoySubscription): Link {
     isActive: endpoint.status === 'active',
     types: subscription.filter_config?.event_types,
     filters: { payload: body, headers, query, 'request.path': path },
-    lost: subscription.function ? ['its function; write a transform'] : [],
+    lost: subscription.function ? ['function; write a transform'] : [],
     left: [
       isVerified && unverified(source?.name, verifier),
       authType === 'oauth2' && `destination "${endpoint.name}": authentication (oauth2)`,
@@ -224,7 +224,7 @@ function ofHookdeck({ name, source, destination, rules, disabled_at, paused_at }
     routeName: name,
     isActive: !disabled_at && !paused_at,
     filters: { payload, headers, query, 'request.path': path },
-    lost: others.map(({ type }) => `its rule "${type}"`),
+    lost: others.map(({ type }) => `rule "${type}"`),
     left: [
       isVerified && unverified(source.name, source.type),
       authType && !given && `destination "${destination.name}": authentication (${authType})`,
@@ -260,8 +260,8 @@ function ofOutpost({ id, type, topics, filter, disabled_at, config, credentials 
     isActive: disabled_at === null,
     types: topics === '*' ? null : topics,
     filters: { payload: data },
-    lost: Object.keys(others).map((each) => `its filter on "${each}"`),
-    left: [secret !== '' && !SIGNING_SECRET.test(secret) && `destination "${id}": its secret is not whsec_ and base64`],
+    lost: Object.keys(others).map((each) => `filter on "${each}"`),
+    left: [secret !== '' && !SIGNING_SECRET.test(secret) && `destination "${id}": secret (not whsec_ and base64)`],
   };
 }
 
@@ -287,12 +287,12 @@ function ofSvix({ id, url, description, disabled, channels, ...endpoint }: SvixE
     },
     isActive: disabled !== true,
     types: endpoint.eventTypes ?? endpoint.filterTypes,
-    lost: channels ? [`its channels (${channels.join(', ')})`] : [],
+    lost: channels ? [`channels (${channels.join(', ')})`] : [],
     left: [`destination "${id}": secret, headers and transformation, which this list does not have`],
   };
 }
 
-const unverified = (source = '', kind = '') => `source "${source}": its verification (${kind}); it is disabled`;
+const unverified = (source = '', kind = '') => `source "${source}": verification (${kind}); the source is disabled`;
 
 function perMinute(rate: number): Item {
   return rate > 0 ? { rateLimitPerMinute: Math.max(1, Math.round(rate)) } : {};
@@ -319,7 +319,7 @@ function conditions(filters: Record<string, unknown>, lost: string[]): Item[] {
     try {
       return filter == null ? [] : conditionsOn(part, filter);
     } catch (error) {
-      lost.push(`its filter on ${(error as Error).message}`);
+      lost.push(`filter on ${(error as Error).message}`);
       return [];
     }
   });

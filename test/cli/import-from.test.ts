@@ -107,8 +107,8 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
       { name: 'shop to erp', sourceSlug: 'shop', destinationSlugs: ['erp'], isActive: false },
     ],
     left: [
-      'source "shop": its verification (SHOPIFY); it is disabled',
-      'route "shop to erp": its rule "transform"; it is disabled',
+      'source "shop": verification (SHOPIFY); the source is disabled',
+      'route "shop to erp": rule "transform"; the route is disabled',
       'destination "laptop" (CLI)',
     ],
   },
@@ -120,8 +120,8 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
     },
     routes: [{ name: 'Orders', sourceSlug: 'git', destinationSlugs: ['integration'], isActive: false }],
     left: [
-      'route "Orders": its filter on "payload" ($or); it is disabled',
-      'source "Git": its verification (hmac); it is disabled',
+      'route "Orders": filter on "payload" ($or); the route is disabled',
+      'source "Git": verification (hmac); the source is disabled',
       'destination "Intégration": signatures (X-Convoy-Signature)',
     ],
   },
@@ -139,7 +139,7 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
     ],
     left: [
       'destination "ep_1": secret, headers and transformation, which this list does not have',
-      'route "acme to b.example.com ep_2": its channels (project_123); it is disabled',
+      'route "acme to b.example.com ep_2": channels (project_123); the route is disabled',
       'destination "ep_2": secret, headers and transformation, which this list does not have',
     ],
   },
