@@ -47,7 +47,8 @@ with recursive key(destination_id, key_hash, number) as (
 ), advanced as materialized (
   select advance_key(destination_id, key_hash, true) from locked
 )
-select destination_id as "destinationId", encode(key_hash, 'hex') as hash, (select count(*) from advanced)::int as advanced
+select destination_id as "destinationId", encode(key_hash, 'hex') as hash,
+       (select count(*) from advanced)::int as advanced
 from page order by number desc limit 1`;
 
 const KEYS_PER_PAGE = 500;
@@ -106,7 +107,8 @@ with recursive hop(key_hash) as (
   (select key_hash from ordered_deliveries where destination_id = $2 and key_hash > $3 order by key_hash limit 1)
   union all
   select n.key_hash from hop cross join lateral (
-    select key_hash from ordered_deliveries where destination_id = $2 and key_hash > hop.key_hash order by key_hash limit 1
+    select key_hash from ordered_deliveries where destination_id = $2 and key_hash > hop.key_hash order by key_hash
+    limit 1
   ) n
 )
 select k.* from hop join order_keys k on k.destination_id = $2 and k.key_hash = hop.key_hash

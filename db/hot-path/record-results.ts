@@ -142,19 +142,18 @@ export interface FailoverOffer {
 //   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
 //   statement (docs/internals/postgresql-18.md, test/db/lost-updates.test.ts);
 // - a failover delivery is chosen and created in the same statement that ends the one it replaces, so exactly one of
-//   them is
-//   always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
+//   them is always open; the first stops counting in its event and the second counts instead, so the totals stay as
+//   they are;
 // - notifications of routes are recorded here too (db/messages/route-mails.ts), at the cost of one lookup per ended
 //   delivery's route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else
-//   read
-//   every delivery since;
+//   read every delivery since;
 // - events are taken in the order of their ids, as pages of replays take them (test/db/record-results.test.ts). A hash
 //   join, which PostgreSQL may choose where a partition is small, does not keep to it. Should two meet then, it aborts
 //   one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first would
 //   take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.
-const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers,
-         response_headers, response_body, exchange`;
+const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at,
+         request_headers, response_headers, response_body, exchange`;
 
 const WAKES_FOR_FAILOVER = `, case when ch.next_destination_id is not null then ${WAKE_RELAYS} end`;
 

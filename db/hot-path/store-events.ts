@@ -65,10 +65,11 @@ export interface StoreResult {
 // - `fresh` compares the versions by which events were routed in the snapshot of the very statement that inserts, so no
 //   event is routed by a configuration older than the last committed one. Only the events of that version wait for it:
 //   an organization whose configuration keeps changing does not block others.
-// - `first_uses` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
-//   sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone, however it
-//   went, is taken like an expired one; only repeats ask for that (event_is_stored). The group holds each key once (the
-//   caller ensures it), and in one order everywhere, so that groups of several processes queue for each other.
+// - `first_uses` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first,
+//   then sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone,
+//   however it went, is taken like an expired one; only repeats ask for that (event_is_stored). The group holds each
+//   key once (the caller ensures it), and in one order everywhere, so that groups of several processes queue for each
+//   other.
 // - `keys_of_group` upserts the rows of ordering keys in the order of their primary key, and holds them until the
 //   commit: groups with a key in common queue for it, and numbers follow commits. What it returns is of the locked row,
 //   so a head that ended during the wait is seen.
@@ -104,24 +105,27 @@ with fresh as (
 ), delivery as (
   select d.*, a.organization_id, a.source_id ${ordered ? LATER_ONES_OF_KEY : ''}
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
-    transform_version int, destination_id text, priority int, shard int, status text, error text${ordered ? ORDER_FIELDS : ''})
+    transform_version int, destination_id text, priority int, shard int, status text,
+    error text${ordered ? ORDER_FIELDS : ''})
   join accepted a on a.id = d.event_id
 ), ${ordered ? NUMBERED : ''} stored_deliveries as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
-                          destination_id, priority, status, counted, error, finished_at${ordered ? ', order_hash, order_key, order_number' : ''})
+                          destination_id, priority, status, counted, error,
+                          finished_at${ordered ? ', order_hash, order_key, order_number' : ''})
   select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
          status, status <> 'skipped', error, case when status <> 'pending' then now() end${ordered ? ORDER_VALUES : ''}
   from ${ordered ? 'numbered' : 'delivery'}
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id', ...(ordered && { shard: SHARD, order_hash: 'd.hash' }) }, true)}
-  from ${ordered ? `numbered d where d.status = 'pending' and (d.head_id is null or d.head_id = d.id)` : `delivery d where d.status = 'pending'`}
+  from ${ordered ? HEADS_AND_UNORDERED : 'delivery d where'} d.status = 'pending'
 ), ${full ? `${countWithoutAttempt('delivery', { not_sent: GATE_FAILED })},` : ''} ${countArrivals('accepted', COUNTS)}
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
 
-// What number_delivery does for one delivery (db/schema/04-outbox.sql), for all of a group, once for each key. The number
-// of a delivery is the last number of its key less the later ones of the group.
+// What number_delivery does for one delivery (db/schema/04-outbox.sql), for all of a group, once for each key. The
+// number of a delivery is the last number of its key less the later ones of the group.
 const ORDER_FIELDS = ', order_hash text, order_key text';
 const ORDER_VALUES = ', hash, order_key, order_number';
+const HEADS_AND_UNORDERED = 'numbered d where (d.head_id is null or d.head_id = d.id) and';
 const SHARD = 'coalesce(get_byte(d.hash, 0) & 63, d.shard)';
 // By status too: deliveries that have ended get no number.
 const LATER_ONES_OF_KEY = `, decode(d.order_hash, 'hex') as hash, row_number() over (

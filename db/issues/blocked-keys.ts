@@ -20,7 +20,8 @@ with reported as (
   update order_keys k set is_reported = true
   where (destination_id, key_hash) in (
     select destination_id, key_hash from order_keys
-    where hold_until is not null and not is_reported and blocked_at < now() - interval '${REPORTED_AFTER_MINUTES} minutes'
+    where hold_until is not null and not is_reported
+      and blocked_at < now() - interval '${REPORTED_AFTER_MINUTES} minutes'
     order by blocked_at limit $1 for update skip locked)
   returning k.organization_id, k.destination_id, k.head_id
 )

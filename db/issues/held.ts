@@ -83,7 +83,8 @@ async function stillHeld(db: Queryable, issue: Issue, { condition }: Holding, id
   // A delivery that was replayed does not count any more.
   const { rows } = await db.query<{ id: string }>(
     `select d.id from deliveries d where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $4 and $5
-       and d.counted and d.finished_at >= $6 and ($3::int is null or d.status_code = $3) and (not $7 or d.status_code is null)
+       and d.counted and d.finished_at >= $6 and ($3::int is null or d.status_code = $3)
+       and (not $7 or d.status_code is null)
        and ${condition} order by d.id desc`,
     [issue.organizationId, ids, statusCodeOf(issue), low, high, issue.firstSeenAt, hadNoAnswer(issue)],
   );

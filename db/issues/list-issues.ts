@@ -11,7 +11,8 @@ export interface NamedIssue extends Issue {
 }
 
 const COLUMNS = `
-${ISSUE_NAMES}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
+${ISSUE_NAMES}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId",
+destination_id as "destinationId", cause,
 state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
 sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
 
@@ -68,8 +69,10 @@ update issues set state = $3, changed_at = case when state = $3 then changed_at 
   recovered_at = case when state = 'resolved' and $3 <> 'resolved' then null else recovered_at end
 where organization_id = $1 and id = $2 and not ($3 <> 'resolved' and state = 'resolved' and exists (
   select from issues n
-  where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause and n.id <> issues.id
-    and coalesce(n.source_id, '') = coalesce(issues.source_id, '') and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
+  where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause
+    and n.id <> issues.id
+    and coalesce(n.source_id, '') = coalesce(issues.source_id, '')
+    and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
     and coalesce(n.destination_id, '') = coalesce(issues.destination_id, '')
     and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
 returning ${COLUMNS}`;

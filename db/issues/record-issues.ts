@@ -33,9 +33,11 @@ with subject as (
     streak int, worked bool, opens_after int, since timestamptz)
 ), streaked as (
   insert into issue_streaks as k (${STREAK_KEY}, failures, restarted, since, last_at)
-  select ${STREAK_KEY}, streak, worked, least(since, now()), now() from subject where streak > 0 and opens_after > 1 order by ${STREAK_KEY}
+  select ${STREAK_KEY}, streak, worked, least(since, now()), now() from subject where streak > 0 and opens_after > 1
+  order by ${STREAK_KEY}
   on conflict (${STREAK_KEY}) do update
-    set failures = excluded.failures + case when excluded.restarted then 0 else k.failures end, restarted = excluded.restarted,
+    set failures = excluded.failures + case when excluded.restarted then 0 else k.failures end,
+        restarted = excluded.restarted,
         since = case when excluded.restarted then excluded.since else k.since end, last_at = excluded.last_at
   returning k.*
 ), ended as (
@@ -43,7 +45,8 @@ with subject as (
 ), failure as (
   select f.*, row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'f.$1')} order by f.last_at desc, f.cause) as latest
   from json_to_recordset($2::json) as f(id text, organization_id text, kind text, source_id text, route_id text, destination_id text,
-    cause text, failures bigint, first_at timestamptz, last_at timestamptz, is_final bool, event_id text, delivery_id text)
+    cause text, failures bigint, first_at timestamptz, last_at timestamptz, is_final bool, event_id text,
+    delivery_id text)
 ), due as (
   select f.*, x.id as known_id, s.streak = 0 as has_recovered,
          case when b.opens then k.failures - s.streak + f.failures else f.failures end as counted,
@@ -63,7 +66,8 @@ with subject as (
     and (f.destination_id = '' or exists (select from destinations r where r.id = f.destination_id)))
 ), crowded as materialized (
   -- once for each organization, however many issues are to open
-  select o.organization_id, n.issues from (select distinct organization_id from due where known_id is null) o cross join lateral (
+  select o.organization_id, n.issues from (select distinct organization_id from due where known_id is null) o
+  cross join lateral (
     select count(*) as issues from (
       select from issues i where i.organization_id = o.organization_id and i.state <> 'resolved' limit ${MAX_ISSUES}) i
   ) n
@@ -78,12 +82,15 @@ with subject as (
     v.causes + row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'd.$1')} order by d.cause) > ${MAX_CAUSES} as has_many_causes
   from due d join crowded c using (organization_id) join varied v using (${STREAK_KEY}) where d.known_id is null
 ), placed as (
-  select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at, event_id, delivery_id, has_recovered,
+  select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at,
+         event_id, delivery_id, has_recovered,
          ${IS_EXHAUSTED}
   from due where known_id is not null
   union all
-  select id, organization_id, kind, case when is_crowded then '' else source_id end, case when is_crowded then '' else route_id end,
-         case when is_crowded then '' else destination_id end, case when is_crowded or has_many_causes then '${OTHER_CAUSE}' else cause end,
+  select id, organization_id, kind, case when is_crowded then '' else source_id end,
+         case when is_crowded then '' else route_id end,
+         case when is_crowded then '' else destination_id end,
+         case when is_crowded or has_many_causes then '${OTHER_CAUSE}' else cause end,
          counted, first_seen_at, last_at, event_id, delivery_id, has_recovered and not is_crowded, ${IS_EXHAUSTED}
   from opening
 ), counted as (
@@ -91,7 +98,8 @@ with subject as (
          least(min(first_seen_at), now()) as first_seen_at, least(max(last_at), now()) as last_seen_at,
          (array_agg(event_id order by last_at desc) filter (where event_id is not null))[1] as event_id,
          (array_agg(delivery_id order by last_at desc) filter (where delivery_id is not null))[1] as delivery_id,
-         case when bool_and(has_recovered) then now() end as recovered_at, case when bool_or(is_exhausted) then now() end as exhausted_at
+         case when bool_and(has_recovered) then now() end as recovered_at,
+         case when bool_or(is_exhausted) then now() end as exhausted_at
   from placed group by organization_id, kind, source_id, route_id, destination_id, cause
 ), lately as (
   select x.id, c.id as counted_id
@@ -112,7 +120,8 @@ with subject as (
 ), written as (
   insert into issues as x (id, organization_id, kind, source_id, route_id, destination_id, cause, count, first_seen_at, last_seen_at,
                            sample_event_id, sample_delivery_id, recovered_at, exhausted_at)
-  select id, organization_id, kind, nullif(source_id, ''), nullif(route_id, ''), nullif(destination_id, ''), cause, count, first_seen_at,
+  select id, organization_id, kind, nullif(source_id, ''), nullif(route_id, ''), nullif(destination_id, ''), cause,
+         count, first_seen_at,
          last_seen_at, event_id, delivery_id, recovered_at, exhausted_at
   from counted c where not exists (select from lately l where l.counted_id = c.id)
   order by organization_id, kind, source_id, route_id, destination_id, cause
@@ -121,13 +130,15 @@ with subject as (
         last_seen_at = greatest(x.last_seen_at, excluded.last_seen_at),
         sample_event_id = case when excluded.sample_delivery_id is null and excluded.sample_event_id is null then x.sample_event_id
                                else excluded.sample_event_id end,
-        sample_delivery_id = coalesce(excluded.sample_delivery_id, x.sample_delivery_id), recovered_at = excluded.recovered_at,
+        sample_delivery_id = coalesce(excluded.sample_delivery_id, x.sample_delivery_id),
+        recovered_at = excluded.recovered_at,
         exhausted_at = coalesce(x.exhausted_at, excluded.exhausted_at)
 ), recovering as (
   select x.id from issues x join subject s on ${isAbout('x', 's')}
   where s.streak = 0 and x.state in ${MAY_RECOVER} and x.recovered_at is null
     and not exists (select from due d where d.known_id = x.id)
-  order by x.organization_id, x.kind, x.source_id nulls first, x.route_id nulls first, x.destination_id nulls first, x.cause
+  order by x.organization_id, x.kind, x.source_id nulls first, x.route_id nulls first, x.destination_id nulls first,
+    x.cause
   for no key update of x
 )
 update issues x set recovered_at = now() from recovering r where x.id = r.id`;

@@ -106,7 +106,8 @@ select channel_id, issue_id, organization_id, announced, now(), exhausted, messa
 from json_to_recordset($1::json)
   as t(channel_id text, issue_id text, organization_id text, announced text, exhausted boolean, message_id text)
 on conflict (channel_id, issue_id) do update
-set announced = excluded.announced, announced_at = excluded.announced_at, announced_exhausted = excluded.announced_exhausted,
+set announced = excluded.announced, announced_at = excluded.announced_at,
+    announced_exhausted = excluded.announced_exhausted,
     message_id = excluded.message_id`;
 
 // The rest of a digest that is not whole does not wait for the next.

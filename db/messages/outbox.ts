@@ -47,8 +47,10 @@ with due as (
   update messages m set due_at = now() + case when d.is_early then interval '5 seconds' else interval '1 minute' end
   from due d where m.id = d.id returning m.*, d.is_early
 )
-select m.id as "messageId", m.organization_id as "organizationId", m.kind, m.channel_id as "channelId", m.route_id as "routeId",
-       coalesce(c.type, 'mail') as type, case when m.failing_channel_id is not null then c.quiet_hours end as "quietHours",
+select m.id as "messageId", m.organization_id as "organizationId", m.kind, m.channel_id as "channelId",
+       m.route_id as "routeId",
+       coalesce(c.type, 'mail') as type,
+       case when m.failing_channel_id is not null then c.quiet_hours end as "quietHours",
        m.is_early as "isEarly", now() as now
 from claimed m left join alert_channels c on c.id = m.channel_id`;
 
@@ -132,7 +134,8 @@ select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', 
        r.name as "routeName", s.name as "sourceName", d.name as "destinationName",
        c.id as "channelId", c.name, c.type, c.enabled, c.config, c.notify_emails as "notifyEmails",
        c.previous_secret as "previousSecret", c.previous_secret_until as "previousSecretUntil",
-       m.failing_channel_id as "otherId", f.name as "otherName", f.type as "otherType", f.failing_since as "failingSince",
+       m.failing_channel_id as "otherId", f.name as "otherName", f.type as "otherType",
+       f.failing_since as "failingSince",
        coalesce(f.last_error, '') as "lastError"
 from messages m
 join organizations o on o.id = m.organization_id
@@ -197,8 +200,10 @@ const otherOf = ({ otherName, otherType, failingSince, lastError }: MessageRow, 
 });
 
 const ISSUES = `
-select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", opened_at as "openedAt",
-       resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId", ${ISSUE_NAMES}
+select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
+       opened_at as "openedAt",
+       resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId",
+       ${ISSUE_NAMES}
 from issues where organization_id = $1 and id = any($2::text[])`;
 
 async function loadIssues(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, AlertIssue>> {
@@ -284,7 +289,8 @@ export async function giveUpMessage(
 // time.
 const FORGET = `
 update alert_announcements a
-set announced = t.before, announced_at = now(), announced_exhausted = a.announced_exhausted and t.change not in ('opened', 'exhausted')
+set announced = t.before, announced_at = now(),
+    announced_exhausted = a.announced_exhausted and t.change not in ('opened', 'exhausted')
 from json_to_recordset($3::json) as t("issueId" text, change text, before text)
 where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
 const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';

@@ -22,10 +22,12 @@ const IS_DUE = 'n.confirmed_at is null and n.ask_at <= now()';
 // fails. A claim counts as a mail: a mail server may take the mail and not say so. Workers that claim at the same time
 // may each count before the other: the limits are approximate.
 const CLAIM = `
-with recursive ${hops('asking', 'notification_recipients', 'organization_id', { within: IS_DUE })}, candidates as materialized (
+with recursive ${hops('asking', 'notification_recipients', 'organization_id', { within: IS_DUE })},
+candidates as materialized (
   select a.id as organization_id, d.* from asking a
   cross join lateral (
-    select count(*) as sent from notification_recipients n where n.organization_id = a.id and n.asked_at > now() - interval '1 hour'
+    select count(*) as sent from notification_recipients n where n.organization_id = a.id
+      and n.asked_at > now() - interval '1 hour'
   ) s
   cross join lateral (
     select n.address, n.ask_at, row_number() over (order by n.ask_at, n.address) as turn

@@ -60,7 +60,8 @@ export interface InstallationStatus {
 const WAITING = `
 with counted as (
   select organization_id, count(*) filter (where destination_id < ${FIRST_WAREHOUSE}) as due,
-         count(*) filter (where destination_id >= ${FIRST_WAREHOUSE}) as in_files, 0 as retrying, 0 as held, 0 as in_order,
+         count(*) filter (where destination_id >= ${FIRST_WAREHOUSE}) as in_files, 0 as retrying, 0 as held,
+         0 as in_order,
          min(delivery_id) filter (where resume is null and destination_id < ${FIRST_WAREHOUSE}) as oldest
   from outbox group by 1
   union all

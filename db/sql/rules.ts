@@ -107,8 +107,8 @@ type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'f
  * @param row the alias of the rows
  * @param values expressions for columns that differ from the column of the same name; `failover_of`, `resume` and
  * `order_hash` are null by default
- * @param areHeads whether rows with an ordering key are the heads of their keys, and have the shard of the key: otherwise
- * `admit_head` drops those that are not, and sets the shard
+ * @param areHeads whether rows with an ordering key are the heads of their keys, and have the shard of the key:
+ * otherwise `admit_head` drops those that are not, and sets the shard
  */
 export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>, areHeads = false): string {
   const all = { ...Object.fromEntries(OUTBOX_COLUMNS.map((column) => [column, `${row}.${column}`])), ...values };

@@ -88,7 +88,8 @@ export interface BatchUnderWay extends FileForm {
 
 export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
   field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
-  key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
+  key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId",
+  last_delivery_id as "lastDeliveryId",
   waiting_since as "waitingSince", events, bytes, attempts, error,
   error_summary as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
@@ -169,7 +170,8 @@ export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: Wri
   return inOrder(pool, batch, 'written', async (db, writtenAt) => {
     const { rowCount } = await db.query(
       `update warehouse_batches
-       set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7,
+       set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6,
+           latency = $7,
          first_received_at = $8, last_received_at = $9, uploaded_at = $10, conversions = $11::jsonb
        where id = $1 and attempts = $2 and status = 'uploading'`,
       [

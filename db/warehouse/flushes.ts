@@ -40,7 +40,8 @@ export const UNSTARTED_FLUSH = `(
 const CLAIM = `
 with recursive ${WAITING}, begun as (
   insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
-  select w.id, w.organization_id, now() + make_interval(secs => $2), (select version from destinations d where d.id = w.id)
+  select w.id, w.organization_id, now() + make_interval(secs => $2),
+         (select version from destinations d where d.id = w.id)
   from waiting w
   where not exists (select from warehouse_flushes f where f.destination_id = w.id)
   order by w.id
@@ -97,7 +98,8 @@ with latest as (
   from due d cross join latest l cross join lateral (
     select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes
     from outbox o left join lateral (select payload_size from events where id = o.event_id limit 1) e on true
-    where o.organization_id = d.organization_id and o.destination_id = d.destination_id and not pg_visible_in_snapshot(${WRITTEN_BY}, d.counted_in)
+    where o.organization_id = d.organization_id and o.destination_id = d.destination_id
+      and not pg_visible_in_snapshot(${WRITTEN_BY}, d.counted_in)
   ) g
 ), counted as (
   update warehouse_flushes f
@@ -127,10 +129,12 @@ with batch as (
 ), shown as (
   insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
   select id, $2, $1, 'open', partition, events, bytes from batch order by partition
-  on conflict (destination_id, partition) where status = 'open' do update set events = excluded.events, bytes = excluded.bytes
+  on conflict (destination_id, partition) where status = 'open' do update set events = excluded.events,
+  bytes = excluded.bytes
 )
 update warehouse_flushes
-set counted_in = $4::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5, needed_bytes = $6
+set counted_in = $4::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5,
+    needed_bytes = $6
 where destination_id = $1`;
 
 /**

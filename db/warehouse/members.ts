@@ -22,8 +22,10 @@ export interface BatchMember {
 }
 
 const CONTENT = `
-select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.replay_of as "replayOf", s.slug as "sourceSlug",
-       d.transform_version is not null as "isTransformed", e.payload_size as "payloadSize", e.received_at as "receivedAt"
+select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.replay_of as "replayOf",
+       s.slug as "sourceSlug",
+       d.transform_version is not null as "isTransformed", e.payload_size as "payloadSize",
+       e.received_at as "receivedAt"
 from deliveries d
 left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
 left join sources s on s.id = d.source_id
@@ -75,7 +77,8 @@ export interface OpenMember {
 }
 
 const OPEN = `
-select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.route_version as "routeVersion", d.attempt_count as "attemptCount",
+select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.route_version as "routeVersion",
+       d.attempt_count as "attemptCount",
        d.original_destination_id as "originalDestinationId"
 from deliveries d
 where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5
@@ -104,10 +107,12 @@ const recording = ({ events, deliveries, attempts }: Tables) => `
 with changed as (
   update ${deliveries} d
   set status = 'delivered', attempt_count = d.attempt_count + 1, status_code = $5::int, latency = $6::int, error = null,
-      error_summary = null, next_attempt_at = null, lane = coalesce(d.lane, 'workflow'), delivered_at = $9, finished_at = $9
+      error_summary = null, next_attempt_at = null, lane = coalesce(d.lane, 'workflow'), delivered_at = $9,
+      finished_at = $9
   where d.id = any($1::text[]) and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending'
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.counted,
-    ${PRIMARY_DESTINATION} as primary_id, d.status as delivery_status, d.attempt_count as attempt, d.status_code, d.error,
+    ${PRIMARY_DESTINATION} as primary_id, d.status as delivery_status, d.attempt_count as attempt, d.status_code,
+    d.error,
     d.error_summary, d.latency, $7::int as latency_class, d.finished_at as completed_at
 ), tried as (
   insert into ${attempts} (delivery_id, attempt_number, status, status_code, latency, started_at, completed_at, request_headers)
