@@ -1,5 +1,6 @@
 // Getting in: a key, a link, a key that ends, an API that ends.
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { consoleWorld, onPage, requireChromium, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
@@ -74,6 +75,34 @@ describe('signing in to the console', () => {
         expect(page.url()).to.include('range=7d');
       },
       { token, expected: UNAUTHORIZED },
+    );
+  });
+
+  it('keeps two keys of one organization apart, and signs out of one', async () => {
+    const { hookyard, token } = await consoleWorld();
+    const dana = await hookyard.client.create<{ token: string }>('/api/api-keys', { name: 'Dana', scopes: ['read'] });
+    const own = await hookyard.client.get<{ key: { name: string } }>('/api/auth/me');
+    const organization = (page: Page) => page.getByRole('button', { name: /Default$/ }).click();
+    const item = (page: Page, name: string) => page.getByRole('menuitem', { name: `Default (${name})` });
+    await onPage(
+      '/',
+      async (page) => {
+        await organization(page);
+        await page.getByRole('menuitem', { name: 'Sign in with another API key' }).click();
+        await page.getByLabel(/^API key/).fill(dana.token);
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await organization(page);
+        await item(page, 'Dana').waitFor();
+        await item(page, own.key.name).click();
+        await organization(page);
+        await item(page, 'Dana').click();
+        await page.getByRole('button', { name: 'Account and theme' }).click();
+        await seen(page, 'Dana · read');
+        await page.getByRole('menuitem', { name: 'Sign out' }).click();
+        await page.getByRole('button', { name: `Continue as Default (${own.key.name})` }).waitFor();
+        expect(await page.getByRole('button', { name: /Dana/ }).count()).to.equal(0);
+      },
+      { token },
     );
   });
 

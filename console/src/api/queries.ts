@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-query';
 import { call, type Input, type Name, type Output } from './client.ts';
 import { connection } from './connection.ts';
+import { session } from './session.ts';
 import { shareEqual } from './versions.ts';
 
 export const queryClient = new QueryClient({
@@ -24,6 +25,12 @@ export const queryClient = new QueryClient({
   },
 });
 connection.onReturn(() => void queryClient.invalidateQueries());
+let { key: askedWith } = session.get();
+session.subscribe(() => {
+  // What one key may see is not shown to the next.
+  if (session.get().key !== askedWith) queryClient.clear();
+  askedWith = session.get().key;
+});
 
 interface AskOptions<Answer> {
   enabled?: boolean;

@@ -1,11 +1,16 @@
 // The API key of this tab. It is kept in sessionStorage: it goes with the tab, no request carries it by itself, and no
 // other site can make the browser send it.
+import type { Caller } from '@hookyard/client';
+
 const PLACE = 'hookyard.key';
 const OPERATOR_PLACE = 'hookyard.operator-key';
-const KNOWN_PLACE = 'hookyard.organizations';
+const KNOWN_PLACE = 'hookyard.sessions';
+/** The name that the API gives to the key of a sign-in link (db/organizations/keys.ts). */
+const LINK_KEY = 'Console sign-in';
 
-/** An organization that this tab has signed in to. */
+/** A key that this tab has signed in with. */
 interface Known {
+  /** Of the key. */
   id: string;
   name: string;
   key: string;
@@ -39,19 +44,25 @@ export const session = {
   end(ended: Exclude<Why, null>): void {
     keep(PLACE, null);
     keep(OPERATOR_PLACE, null);
-    // A key that is refused is not offered again; signing out forgets all.
-    const left = ended === 'refused' ? session.known().filter(({ key }) => key !== current.key) : [];
-    keep(KNOWN_PLACE, left.length > 0 ? JSON.stringify(left) : null);
+    // The other keys of this tab are still offered.
+    keep(KNOWN_PLACE, JSON.stringify(session.known().filter(({ key }) => key !== current.key)));
     change({ key: null, operatorKey: null, ended });
   },
   known: (): Known[] => JSON.parse(sessionStorage.getItem(KNOWN_PLACE) ?? '[]') as Known[],
-  /** Remembers the organization of the key, for the switcher. */
-  remember({ id, name }: Omit<Known, 'key'>): void {
+  /** Remembers the key, for the switcher. */
+  remember(caller: Caller): void {
     const { key } = current;
     if (key === null) return;
-    keep(KNOWN_PLACE, JSON.stringify([...session.known().filter((one) => one.id !== id), { id, name, key }]));
+    const { id } = caller.key;
+    const others = session.known().filter((one) => one.id !== id);
+    keep(KNOWN_PLACE, JSON.stringify([...others, { id, name: sessionName(caller), key }]));
   },
-  /** Shows the sign-in; the organizations stay known. */
+  /** Asks first if the key came from a sign-in link: its text is nowhere else. */
+  signOut({ key }: Caller): void {
+    const question = 'Sign out? To sign in again, you need an API key, or a new link: npm start prints one.';
+    if (key.name !== LINK_KEY || confirm(question)) session.end('signed-out');
+  },
+  /** Shows the sign-in; the keys stay known. */
   leave(): void {
     keep(PLACE, null);
     change({ ...current, key: null, ended: null });
@@ -61,6 +72,9 @@ export const session = {
     change({ ...current, operatorKey });
   },
 };
+
+/** Two keys of one organization are told apart by their names. */
+export const sessionName = ({ organization, key }: Caller): string => `${organization.name} (${key.name})`;
 
 function change(next: Session): void {
   current = next;

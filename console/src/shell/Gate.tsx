@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { CallerProvider } from '../api/caller.tsx';
 import { clientWith } from '../api/client.ts';
-import { queryClient, useAsk } from '../api/queries.ts';
+import { useAsk } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import { told } from '../api/errors.ts';
 import { Failed } from '../components/Failed.tsx';
@@ -20,8 +20,6 @@ export function Gate({ code }: { code: string | null }) {
   useEffect(() => {
     if (code !== null) void exchanged(code).then((problem) => setExchange({ problem, running: false }));
   }, [code]);
-  // What one key may see is not shown to the next.
-  useEffect(() => (key === null ? queryClient.clear() : undefined), [key]);
   if (exchange.running) return <Waiting />;
   if (key === null)
     return (
@@ -53,11 +51,11 @@ function exchanged(code: string): Promise<string | null> {
 
 function SignedIn() {
   const caller = useAsk('getCaller', {});
-  const organization = caller.data?.organization;
-  useEffect(() => (organization ? session.remember(organization) : undefined), [organization]);
-  if (caller.data)
+  const { data } = caller;
+  useEffect(() => (data ? session.remember(data) : undefined), [data]);
+  if (data)
     return (
-      <CallerProvider caller={caller.data}>
+      <CallerProvider caller={data}>
         <RouterProvider router={router} />
       </CallerProvider>
     );

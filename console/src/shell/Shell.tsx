@@ -80,7 +80,8 @@ export function Shell() {
 const THEMES = { light: 'Light', dark: 'Dark', auto: 'System' } as const;
 
 function Account() {
-  const { key } = useCaller();
+  const caller = useCaller();
+  const { key } = caller;
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <Menu>
@@ -103,7 +104,7 @@ function Account() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => session.end('signed-out')}>Sign out</Menu.Item>
+        <Menu.Item onClick={() => session.signOut(caller)}>Sign out</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

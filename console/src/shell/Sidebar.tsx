@@ -17,7 +17,7 @@ import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { mayWith, useCaller, useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
-import { session } from '../api/session.ts';
+import { session, sessionName } from '../api/session.ts';
 import { plain } from '../format.ts';
 import { type PageRow, pages } from '../pages/index.ts';
 import { usePageSearch } from '../search.ts';
@@ -120,11 +120,11 @@ function OpenIssues() {
   return total > 0 ? <span className="side-count">{total > 99 ? '99+' : total}</span> : null;
 }
 
-/** Whose records are shown; other organizations that this tab has signed in to. */
+/** Whose records are shown; other keys that this tab has signed in with. */
 function Organization({ isNarrow }: { isNarrow: boolean }) {
-  const { organization } = useCaller();
-  const others = session.known().filter(({ id }) => id !== organization.id);
-  const name = plain(organization.name);
+  const caller = useCaller();
+  const others = session.known().filter(({ id }) => id !== caller.key.id);
+  const name = plain(caller.organization.name);
   return (
     <Menu position="bottom-start">
       <Menu.Target>
@@ -136,15 +136,15 @@ function Organization({ isNarrow }: { isNarrow: boolean }) {
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Organizations</Menu.Label>
-        <Menu.Item rightSection="✓">{name}</Menu.Item>
+        <Menu.Label>Signed in as</Menu.Label>
+        <Menu.Item rightSection="✓">{plain(sessionName(caller))}</Menu.Item>
         {others.map((other) => (
           <Menu.Item key={other.id} onClick={() => session.begin(other.key)}>
             {plain(other.name)}
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => session.leave()}>Sign in to another organization</Menu.Item>
+        <Menu.Item onClick={() => session.leave()}>Sign in with another API key</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
