@@ -32,6 +32,10 @@ export function timeText(time: string | number | Date, zone: Zone, withMs = fals
   return Number.isNaN(date.getTime()) ? '-' : formatIn(zone, withMs).format(date).replace(',', '.');
 }
 
+/** `2026-11-24 00:31:05 UTC`, where the zone matters */
+export const exactText = (time: string | Date, zone: Zone, withMs = false): string =>
+  `${timeText(time, zone, withMs)} ${zoneName(zone)}`;
+
 const COUNT = new Intl.NumberFormat('en-US');
 /** `12,431` */
 export const countText = (count: number): string => COUNT.format(count);

@@ -1,6 +1,6 @@
 // The one time zone of all pages, UTC or that of the browser, and times in it.
 import { createContext, type ReactNode, useContext, useState, useSyncExternalStore } from 'react';
-import { fromNowText, timeText, type Zone, zoneName } from './format.ts';
+import { exactText, fromNowText, type Zone } from './format.ts';
 
 const PLACE = 'hookyard.zone';
 const Context = createContext<{ zone: Zone; setZone: (zone: Zone) => void }>({ zone: 'utc', setZone: () => {} });
@@ -38,7 +38,7 @@ export function Time({ at, ms = false, exact = false }: Props) {
   // Drawn again every ten seconds.
   useNow(10_000);
   if (!at) return <span className="quiet">–</span>;
-  const time = `${timeText(at, zone, ms)} ${zoneName(zone)}`;
+  const time = exactText(at, zone, ms);
   const ago = fromNowText(at, Date.now());
   return (
     <time dateTime={at} title={exact ? ago : time} className="nowrap">

@@ -21,15 +21,28 @@ describe('the pages of the organization', function () {
     const { hookyard, url } = await consoleWorld();
     let token = '';
     const answer = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
-    await onPage('/api-keys/new', async (page) => {
+    await onPage('/', async (page) => {
+      await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
+      await page.keyboard.press('/');
+      await page.getByLabel('Search', { exact: true }).fill('invite');
+      await page.getByText('API keys', { exact: true }).first().click();
+      await page.getByRole('button', { name: 'New API key' }).click();
       await page.getByLabel('Name', { exact: false }).first().fill('Made in the console');
       await page.getByLabel('Access').selectOption('some');
       await page.getByRole('combobox', { name: 'Scopes' }).click();
-      await page.getByRole('option', { name: 'routes:read' }).click();
+      // It begins with all that a reader may see.
+      await page.getByRole('option', { name: 'filters:read' }).click();
       await page.keyboard.press('Escape');
+      await page.getByLabel('Expires').selectOption('date');
+      await page.getByLabel(/^Last day/).fill('2099-12-06');
+      await seen(page, 'Expires 2099-12-06 23:59:59 UTC');
       await expectUsable(page);
       await page.getByRole('button', { name: 'Create API key' }).click();
       token = (await page.getByLabel('API key', { exact: true }).textContent()) ?? '';
+      expect(await copied(page, 'Copy message'))
+        .to.include(`${url}/console/`)
+        .and.include('2099-12-06 23:59:59 UTC')
+        .and.include(token);
       await expectUsable(page);
       expect([(await answer('/api/routes')).status, (await answer('/api/filters')).status]).to.deep.equal([200, 403]);
       await page.getByRole('link', { name: 'All API keys' }).click();

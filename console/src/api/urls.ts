@@ -2,6 +2,8 @@
 // up.
 const base = new URL('.', document.baseURI);
 
+/** Where the console is. */
+export const consoleUrl = base.href;
 /** Where the console is, as a path without its last slash. */
 export const consolePath = base.pathname.replace(/\/$/, '');
 /** Where the API is, without its last slash. */

@@ -7,6 +7,8 @@ export interface PageRow {
   /** Below the console; parameters as `$id`. */
   path: string;
   title: string;
+  /** What else people search for to find it. */
+  words?: string;
   load: () => Promise<ComponentType>;
   /** What a key needs for it; others do not find it in the menu, and are told where an address leads them. */
   scope?: SingleScope;
@@ -106,7 +108,9 @@ export const pages: PageRow[] = [
   page(['/schemas/$id', 'Schema', 'schemas:read'], schema, 'SchemaPage', { idOf: 'sch' }),
 
   page(['/settings', 'Settings'], () => import('./organization/Settings.tsx'), 'Settings', { menu: 'Settings' }),
-  page(['/api-keys', 'API keys', 'keys:read'], keys, 'Keys', { menu: 'Settings' }),
+  page(['/api-keys', 'API keys', 'keys:read'], keys, 'Keys', {
+    ...{ menu: 'Settings', words: 'members users invite team colleagues people roles tokens' },
+  }),
   page(['/api-keys/new', 'New API key', 'keys:write'], () => import('./organization/NewKey.tsx'), 'NewKey'),
   page(['/alert-channels', 'Alert channels', 'alerts:read'], channels, 'Channels', { menu: 'Settings' }),
   page(['/alert-channels/new', 'New alert channel', 'alerts:write'], channelForm, 'NewChannel'),

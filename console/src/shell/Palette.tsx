@@ -9,7 +9,7 @@ import { mayWith, useCaller } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { pathOfId } from '../components/ui.tsx';
 import { plain } from '../format.ts';
-import { pages } from '../pages/index.ts';
+import { type PageRow, pages } from '../pages/index.ts';
 
 const [store, palette] = createSpotlight();
 export const openPalette = () => palette.open();
@@ -26,10 +26,9 @@ export function Palette() {
   const text = query.trim();
   const ofId = ID.test(text) ? pathOfId(text) : undefined;
   const records = useRecords(ofId ? '' : text);
-  const mayOpen = (page: (typeof pages)[number]) => !page.scope || mayWith(scopes, page.scope);
-  const named = pages.filter(
-    (page) => !page.path.includes('$') && mayOpen(page) && page.title.toLowerCase().includes(text.toLowerCase()),
-  );
+  const mayOpen = (page: PageRow) => !page.scope || mayWith(scopes, page.scope);
+  const isNamed = ({ title, words = '' }: PageRow) => `${title} ${words}`.toLowerCase().includes(text.toLowerCase());
+  const named = pages.filter((page) => !page.path.includes('$') && mayOpen(page) && isNamed(page));
   const found: SpotlightActionData[] = ofId
     ? [{ id: 'id', label: `Open ${text}`, onClick: () => open(ofId) }]
     : [

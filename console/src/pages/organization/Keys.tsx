@@ -46,7 +46,9 @@ export function Keys() {
       every={AGAIN_MS}
       make={{ label: 'New API key', to: '/api-keys/new', scope: 'keys:write' }}
       empty={{ title: 'No API keys', text: 'An API key signs in to the console and authenticates API requests.' }}
-    />
+    >
+      {mayWrite && <p className="quiet">To give a colleague access, create a key for them.</p>}
+    </ListPage>
   );
 }
 
@@ -61,7 +63,15 @@ function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
       said="API key revoked"
     >
       <p>
-        The key stops working immediately. Last used <Time at={key.lastUsedAt} />. This cannot be undone.
+        The key stops working immediately.{' '}
+        {key.lastUsedAt ? (
+          <>
+            Last used <Time at={key.lastUsedAt} />
+          </>
+        ) : (
+          'Never used'
+        )}
+        . This cannot be undone.
       </p>
       {isOwn && (
         <Callout tone="bad" title="You are signed in with this key">

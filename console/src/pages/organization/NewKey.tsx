@@ -3,14 +3,17 @@ import { Button, Code } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { NewApiKey } from '@hookyard/client';
 import { useState } from 'react';
+import { mayWith, useCaller } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { consoleUrl } from '../../api/urls.ts';
 import { Page } from '../../components/Page.tsx';
-import { Callout, copy } from '../../components/ui.tsx';
+import { Callout, copy, Facts } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { Fields } from '../../forms/fields.tsx';
 import { wordsIn } from '../../forms/members.ts';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
+import { choicesOf, exactText, plain, type Zone, zoneName } from '../../format.ts';
+import { useZone } from '../../zone.tsx';
 import { SCOPES, type Scope } from './scopes.ts';
 
 interface Values {
@@ -20,21 +23,34 @@ interface Values {
   allowedAddresses: string;
   /** Days, or `date`; empty: that of the key that creates it. */
   expiresAt: string;
-  /** The last day, in the time zone of the browser. */
+  /** The last day, in the time zone of the pages. */
   lastDay: string;
 }
 
 const START: Values = { name: '', access: 'read', scopes: [], allowedAddresses: '', expiresAt: '90', lastDay: '' };
 const DAY_MS = 86_400_000;
 
-function scopesOf({ access, scopes }: Values): Scope[] {
+const ACCESS: Record<Values['access'], string> = {
+  read: 'Read only',
+  all: 'Read and write',
+  some: 'Custom scopes',
+};
+const ACCESS_HELP: Record<Values['access'], string> = {
+  read: 'All pages, including payloads, issues, the names of API keys, the audit log and exports. No changes, no secrets.',
+  all: 'All changes, including API keys, and exports with secrets.',
+  some: 'The scopes of the previous choice are preselected.',
+};
+const accessText = ({ scopes }: NewApiKey): string =>
+  scopes.includes('write') ? ACCESS.all : scopes.includes('read') ? ACCESS.read : scopes.join(', ');
+
+function scopesOf({ access, scopes }: Pick<Values, 'access' | 'scopes'>): Scope[] {
   if (access === 'some') return scopes as Scope[];
   return access === 'all' ? ['read', 'write'] : ['read'];
 }
 
-function expiryOf({ expiresAt, lastDay }: Values): Date {
+function expiryOf({ expiresAt, lastDay }: Values, zone: Zone): Date {
   if (expiresAt !== 'date') return new Date(Date.now() + Number(expiresAt) * DAY_MS);
-  return new Date(`${lastDay}T23:59:59`);
+  return new Date(`${lastDay}T23:59:59${zone === 'utc' ? 'Z' : ''}`);
 }
 
 export function NewKey() {
@@ -47,6 +63,8 @@ export function NewKey() {
 }
 
 function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
+  const { key: own } = useCaller();
+  const { zone } = useZone();
   const record = useRecordForm<Values, NewApiKey>({
     start: START,
     save: (values) => {
@@ -57,51 +75,59 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           scopes: scopesOf(values),
           // Left out it is that of the key that creates it.
           ...(addresses.length > 0 && { allowedAddresses: addresses }),
-          ...(values.expiresAt !== '' && { expiresAt: expiryOf(values).toISOString() }),
+          ...(values.expiresAt !== '' && { expiresAt: expiryOf(values, zone).toISOString() }),
         },
       });
     },
     onSaved: onMade,
   });
+  const { form } = record;
+  form.watch('access', ({ previousValue, value }) => {
+    if (value !== 'some') return;
+    const before = scopesOf({ access: previousValue as Values['access'], scopes: [] });
+    const scopes = SCOPES.filter((scope) => mayWith(before, scope) && mayWith(own.scopes, scope));
+    form.setFieldValue('scopes', scopes);
+  });
+  const { access, expiresAt, lastDay } = form.values;
   return (
     <FormFrame of={record} verb="Create API key">
       <Fields
-        form={record.form}
+        form={form}
         of={[
           { path: 'name', label: 'Name', help: 'The person or program that uses the key.', isRequired: true },
           {
             path: 'access',
             label: 'Access',
-            help: 'Read only: events, deliveries, payloads and settings, but no secrets. A key cannot grant more than the key you are signed in with.',
-            choices: [
-              { value: 'read', label: 'Read only' },
-              { value: 'all', label: 'Read and write' },
-              { value: 'some', label: 'Custom scopes' },
-            ],
+            help: `${ACCESS_HELP[access]} A key cannot grant more than the key you are signed in with.`,
+            choices: choicesOf(ACCESS),
           },
-          record.form.values.access === 'some' && {
+          access === 'some' && {
             ...{ path: 'scopes', label: 'Scopes', isMany: true },
             choices: SCOPES.map((value) => ({ value, label: value })),
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: 'IP addresses or ranges, comma-separated. Leave empty for the addresses of your own key.',
+            help: `IP addresses or ranges, comma-separated. Leave empty for those of your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
           },
           {
             path: 'expiresAt',
             label: 'Expires',
+            help: Number(expiresAt) > 0 ? exactText(expiryOf(form.values, zone), zone) : undefined,
             choices: [
               { value: '1', label: '1 day' },
               { value: '30', label: '30 days' },
               { value: '90', label: '90 days' },
               { value: '365', label: '1 year' },
               { value: 'date', label: 'On a date' },
-              { value: '', label: 'Same as your own key' },
+              {
+                value: '',
+                label: `Same as your own key (${own.expiresAt ? exactText(own.expiresAt, zone) : 'never'})`,
+              },
             ],
           },
-          record.form.values.expiresAt === 'date' && {
-            ...{ path: 'lastDay', label: 'Last day', kind: 'date', isRequired: true },
-            help: 'The key expires at the end of this day.',
+          expiresAt === 'date' && {
+            ...{ path: 'lastDay', label: `Last day (${zoneName(zone)})`, kind: 'date', isRequired: true },
+            help: lastDay === '' ? undefined : `Expires ${exactText(expiryOf(form.values, zone), zone)}`,
           },
         ]}
       />
@@ -110,15 +136,26 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
 }
 
 function Made({ of: key }: { of: NewApiKey }) {
+  const { zone } = useZone();
+  const facts: [string, string][] = [
+    ['Console', consoleUrl],
+    ['Access', accessText(key)],
+    ['Expires', key.expiresAt === null ? 'Never' : exactText(key.expiresAt, zone)],
+  ];
+  const message = [...facts, ['Sign in with this API key', key.token]].map((line) => line.join(': ')).join('\n');
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">
         <p>Copy the API key now. It is not shown again.</p>
+        <Facts isWide of={facts} />
         <Code className="anywhere" aria-label="API key">
           {key.token}
         </Code>
         <div className="row">
           <Button onClick={() => void copy(key.token, 'API key')}>Copy API key</Button>
+          <Button variant="default" onClick={() => void copy(message, 'Message')}>
+            Copy message
+          </Button>
           <Link to="/api-keys">All API keys</Link>
         </div>
       </div>
