@@ -33,7 +33,11 @@ export function Exchange() {
   return (
     <Page
       title="Import and export"
-      note="Move destinations and routes between organizations as JSON files. Import destinations first: routes refer to them by slug."
+      note={
+        writeDestinations || writeRoutes
+          ? 'Move destinations and routes between organizations as JSON files. Import destinations first: routes refer to them by slug.'
+          : 'Download destinations and routes as JSON files. Your API key may not import.'
+      }
     >
       <div className="grid-2">
         {readDestinations && <Export kind="destinations" />}

@@ -20,7 +20,9 @@ import { Time } from '../../zone.tsx';
 const AGAIN_MS = 10_000;
 
 export function Settings() {
-  const { organization, key } = useCaller();
+  const caller = useCaller();
+  const { organization, key } = caller;
+  const isAdministrator = useMay('keys:write');
   const mayRoutes = useMay('routes:read');
   return (
     <Page title="Settings" actions={<ExportMenu call={{ name: 'getCaller', input: {} }} />}>
@@ -39,7 +41,7 @@ export function Settings() {
         <Card
           title="API key"
           actions={
-            <Button variant="default" onClick={() => session.end('signed-out')}>
+            <Button variant="default" onClick={() => session.signOut(caller)}>
               Sign out
             </Button>
           }
@@ -50,13 +52,13 @@ export function Settings() {
               ['Name', <bdi key="key">{plain(key.name)}</bdi>],
               ['Scopes', key.scopes.join(', ')],
               ['Allowed addresses', key.allowedAddresses?.join(', ') ?? 'Any'],
-              ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} />],
+              ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} exact />],
             ]}
           />
         </Card>
       </div>
       {mayRoutes && <Recipients />}
-      <Installation />
+      {isAdministrator && <Installation />}
     </Page>
   );
 }
@@ -140,7 +142,12 @@ function Installation() {
     >
       {operatorKey === null ? (
         <form onSubmit={submit} className="rule-row form">
-          <PasswordInput label="Operator key (HOOKYARD_OPERATOR_KEY)" name="key" autoComplete="off" />
+          <PasswordInput
+            label="Operator key (HOOKYARD_OPERATOR_KEY)"
+            description="Only the operator of this installation has it. An API key does not work here."
+            name="key"
+            autoComplete="off"
+          />
           <Button type="submit" variant="default">
             Show status
           </Button>
