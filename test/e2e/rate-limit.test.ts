@@ -55,24 +55,7 @@ describe('the rate limit of a destination', () => {
     return deliveries;
   }
 
-  it('spaces deliveries, the oldest first', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source, destination } = await records.pipe(endpoint.url, {
-      destination: { rateLimitPerMinute: PER_MINUTE },
-    });
-    const since = Date.now();
-    const eventIds: string[] = [];
-    for (let number = 0; number < 15; number += 1)
-      eventIds.push(await records.accepted(source, `{"number":${number}}`));
-    await allDelivered(eventIds);
-    const times = await attemptTimes(destination.id);
-    expect(times).to.have.length(15);
-    expectPaced(times, since);
-    const numbers = endpoint.requests.map((request) => JSON.parse(request.body.toString()).number as number);
-    expect(new Set(numbers).size).to.equal(15);
-  });
-
-  it('counts retries and replays', async () => {
+  it('spaces first attempts, retries and replays together', async () => {
     const endpoint = receiver.endpoint(500, 500, 500, 200);
     const { source, destination } = await records.pipe(endpoint.url, {
       destination: { rateLimitPerMinute: PER_MINUTE, retryPolicy: onceMore(5, 0) },

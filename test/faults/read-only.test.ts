@@ -15,8 +15,6 @@ const PAUSE_MS = 25;
 // A destination that does not answer gets a few at a time.
 const UNDER_WAY = 4;
 const HELD = 20;
-// By then the beat of each worker has stood still for so long that another worker could take its shards.
-const READ_ONLY_MS = 3 * DEAD_MS;
 
 describe('a database that takes no writes', function () {
   this.timeout(900_000);
@@ -69,7 +67,13 @@ describe('a database that takes no writes', function () {
       await until('attempts under way', () => endpoint.requests.length >= UNDER_WAY);
       await database.on();
       gate.resolve();
-      await pause(READ_ONLY_MS);
+      await until('beats to stand still for so long that another worker could take the shards', async () => {
+        const { rows } = await testInstance.pool.query<{ stands: boolean }>(
+          'select bool_and(seen_at < now() - make_interval(secs => $1)) as stands from workers',
+          [(2 * DEAD_MS) / 1000],
+        );
+        return rows[0]?.stands;
+      });
     } finally {
       await database.off();
     }
