@@ -52,7 +52,7 @@ export function draw(
       series: [
         {
           label: 'Time',
-          value: (_, seconds) => (seconds === null ? '–' : timeText(seconds * 1000, zone).slice(0, -3)),
+          value: (_, seconds) => (seconds === null ? '' : timeText(seconds * 1000, zone).slice(0, -3)),
         },
         ...series.map(({ label, color, values }) => ({
           label,
@@ -61,7 +61,7 @@ export function draw(
           ...(!isLatency && { fill: colour(color), ...(bars && { paths: bars }) }),
           points: { show: isLatency && values.filter((value) => value !== null).length < 30, size: 5 },
           value: (_: uPlot, __: number, ___: number, index: number | null) =>
-            index === null || values[index] == null ? '–' : text(values[index]),
+            index === null ? '' : values[index] == null ? '–' : text(values[index]),
         })),
       ],
       axes: [

@@ -8,6 +8,9 @@ import { KIND, type Nodes, seenNodes } from './scan.ts';
 const OPEN_LEVELS = 2;
 const OPEN_MEMBERS = 200;
 const MOST_INDENT = 40;
+const INDENT_PX = 14;
+/** What is left for text where much is indented. */
+const LEAST_TEXT_PX = 240;
 const MOST_CHARACTERS = 500;
 const NAMES = ['object', 'array', 'string', 'number', 'word'] as const;
 
@@ -57,8 +60,9 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
   const size = nodes.size[index] ?? 0;
   const opened = isGroup && size > 0 && isOpen(index);
   const name = key > 0 ? plain(shortened(keyAt(text, key), MOST_CHARACTERS)) : null;
+  const indent = Math.min(depth, MOST_INDENT) * INDENT_PX;
   return (
-    <span style={{ paddingLeft: Math.min(depth, MOST_INDENT) * 14 }}>
+    <div style={{ paddingLeft: indent, minWidth: indent + LEAST_TEXT_PX }}>
       {isGroup && size > 0 ? (
         <button
           type="button"
@@ -88,7 +92,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
           {plain(shortened(text.slice(nodes.start[index], nodes.end[index]), MOST_CHARACTERS))}
         </bdi>
       )}
-    </span>
+    </div>
   );
 }
 

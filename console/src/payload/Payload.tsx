@@ -1,7 +1,6 @@
 // A payload as a tree, as text or as bytes. Nothing of it becomes a part of the page: it is always text, in lines.
 import { SegmentedControl } from '@mantine/core';
 import { CopyIcon, DownloadIcon } from '../components/icons.tsx';
-import { useElementSize } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { copy, IconButton } from '../components/ui.tsx';
 import { plain, sentence, sizeText } from '../format.ts';
@@ -11,11 +10,8 @@ import { Lines } from './Lines.tsx';
 import { scan } from './scan.ts';
 
 type View = 'tree' | 'raw' | 'hex';
-/** Where the width of the box is not known yet. */
-const CHARACTERS_A_LINE = 80;
-/** Of the mono font at 12 px, a little more than it takes. */
-const CHARACTER_PX = 7.3;
-const LEAST_CHARACTERS = 20;
+/** Longer lines are cut, so that what is far out of sight is not in the page. */
+const CHARACTERS_A_LINE = 500;
 const BYTES_A_LINE = 16;
 
 interface Props {
@@ -64,29 +60,29 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
 }
 
 function Raw({ title, text }: { title: string; text: string }) {
-  const { ref, width } = useElementSize();
-  // Less the padding and a scroll bar.
-  const most = width === 0 ? CHARACTERS_A_LINE : Math.max(LEAST_CHARACTERS, Math.floor((width - 36) / CHARACTER_PX));
-  const starts = useMemo(() => lineStarts(text, most), [text, most]);
+  const starts = useMemo(() => lineStarts(text), [text]);
   return (
-    <div ref={ref}>
-      <Lines
-        label={`${title} as text`}
-        count={starts.length}
-        line={(index) => <bdi>{plain(text.slice(starts[index], starts[index + 1]).replace(/\r?\n$/, ''))}</bdi>}
-      />
-    </div>
+    <Lines
+      label={`${title} as text`}
+      count={starts.length}
+      line={(index) => <bdi>{plain(text.slice(starts[index], starts[index + 1]).replace(/\r?\n$/, ''))}</bdi>}
+    />
   );
 }
 
-/** Where lines begin; one of more than `most` characters is cut into several. */
-function lineStarts(text: string, most: number): number[] {
+/** Where lines begin; a very long one is cut into several, after a space or a comma where it has one. */
+function lineStarts(text: string): number[] {
   const starts: number[] = [];
   for (let start = 0; start < text.length; ) {
     starts.push(start);
     const end = text.indexOf('\n', start);
     const next = end === -1 ? text.length : end + 1;
-    start = Math.min(next, start + most);
+    if (next - start <= CHARACTERS_A_LINE) {
+      start = next;
+      continue;
+    }
+    const part = text.slice(start, start + CHARACTERS_A_LINE);
+    start += Math.max(part.lastIndexOf(' '), part.lastIndexOf(',')) + 1 || part.length;
   }
   return starts;
 }
@@ -97,7 +93,7 @@ function Hex({ title, bytes }: { title: string; bytes: Uint8Array }) {
     const address = (index * BYTES_A_LINE).toString(16).padStart(8, '0');
     const codes = Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
     const letters = Array.from(part, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    return `${address}  ${codes.padEnd(BYTES_A_LINE * 3)} ${letters}`;
+    return <span className="unwrapped">{`${address}  ${codes.padEnd(BYTES_A_LINE * 3)} ${letters}`}</span>;
   };
   return <Lines label={`${title} as bytes`} count={Math.ceil(bytes.length / BYTES_A_LINE)} line={line} />;
 }

@@ -29,12 +29,14 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
               [
                 'Success rate',
                 health.totalDeliveries === 0
-                  ? 'No recent deliveries'
+                  ? 'No finished deliveries'
                   : `${health.successRate}% (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)})`,
               ],
               !isWarehouse && [
                 'Latency p50 / p95 / p99',
-                [health.p50Latency, health.p95Latency, health.p99Latency].map(durationText).join(' / '),
+                health.p99Latency === 0
+                  ? '–'
+                  : [health.p50Latency, health.p95Latency, health.p99Latency].map(durationText).join(' / '),
               ],
               ['Last success', <Time key="success" at={health.lastSuccessAt} />],
               ['Last failure', <Time key="failure" at={health.lastFailureAt} />],

@@ -89,7 +89,7 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
       {data && (
         <p className="small quiet">
           {countText(data.deliveriesSucceeded)} delivered, {countText(data.deliveriesFailed)} failed, average latency{' '}
-          {durationText(data.avgLatency)}
+          {data.avgLatency === 0 ? '–' : durationText(data.avgLatency)}
         </p>
       )}
     </Card>
