@@ -35,8 +35,8 @@ describe('the console', () => {
     const { source, destination } = await records.pipe(endpoint.url, { destination: { name: 'Warehouse desk' } });
     const ids = await Promise.all(['1', '2', '3'].map((n) => records.accepted(source, `{"n":${n}}`)));
     await Promise.all(ids.map((id) => records.deliveryWith('failed', id)));
-    const query = `destinationId=${destination.id}&status=failed&range=7d`;
-    await onPage(`/deliveries?${query}`, async (page) => {
+    await onPage(`/deliveries?destinationId=${destination.id}&range=7d`, async (page) => {
+      await page.getByRole('button', { name: 'Failed', exact: true }).click();
       await seen(page, '1–3 of 3');
       await page.keyboard.press('j');
       await page.keyboard.press('o');
@@ -44,10 +44,9 @@ describe('the console', () => {
       await page.getByRole('heading', { name: 'Request', exact: true }).waitFor();
       await seen(page, 'closed <b>today</b>');
       await page.goBack();
-      await seen(page, 'All 3 matching');
       isWell = true;
-      await page.getByRole('button', { name: 'Replay', exact: true }).click();
-      await page.getByRole('button', { name: 'Replay 3' }).click();
+      await page.getByRole('button', { name: 'Replay 3 deliveries…' }).click();
+      await page.getByRole('button', { name: 'Replay 3', exact: true }).click();
       await seen(page, /Finished: 3 replayed, 0 skipped, 0 left/);
     });
     await until('the replays to arrive', async () => {

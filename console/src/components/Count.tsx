@@ -7,9 +7,18 @@ import { plural, pluralOf, type Total, totalText } from '../format.ts';
 
 type Counted = 'listEvents' | 'listDeliveries' | 'listRoutes' | 'listIssues';
 
+interface Props<N extends Counted> {
+  list: N;
+  input: Input<N>;
+  /** What is counted: `event`. */
+  one: string;
+  /** The time between two counts, ms. */
+  every?: number;
+}
+
 /** `12,431 events`; says so when it cannot be counted. */
-export function Count<N extends Counted>({ list, input, one }: { list: N; input: Input<N>; one: string }) {
-  const { data, error } = useAsk(list, { ...input, pageSize: 1 } as Input<N>);
+export function Count<N extends Counted>({ list, input, one, every }: Props<N>) {
+  const { data, error } = useAsk(list, { ...input, pageSize: 1 } as Input<N>, { every: every ?? false });
   const answer = (data as { pagination: Total } | undefined)?.pagination;
   if (error) return `${pluralOf(one)} (not counted: ${told(error).title})`;
   if (answer === undefined) return `… ${pluralOf(one)}`;
@@ -19,8 +28,11 @@ export function Count<N extends Counted>({ list, input, one }: { list: N; input:
 const PAGES = { listEvents: '/events', listDeliveries: '/deliveries', listRoutes: '/routes', listIssues: '/issues' };
 
 /** The same, as a link to the list with these filters. */
-export const CountLink = <N extends Counted>({ list, input, one }: { list: N; input: Input<N>; one: string }) => (
-  <Link to={PAGES[list]} search={{ ...input, ...(list === 'listDeliveries' && { range: 'all' }) } as never}>
-    <Count list={list} input={input} one={one} />
+export const CountLink = <N extends Counted>(props: Props<N>) => (
+  <Link
+    to={PAGES[props.list]}
+    search={{ ...props.input, ...(props.list === 'listDeliveries' && { range: 'all' }) } as never}
+  >
+    <Count {...props} />
   </Link>
 );

@@ -40,7 +40,7 @@ interface Selected<N extends ListName> {
   clear: () => void;
   filters: Partial<Input<N>>;
   /** Of all that match; undefined while it is not known. */
-  total: number | undefined;
+  total: Total | undefined;
 }
 
 interface Props<N extends ListName> {
@@ -86,7 +86,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
   const rows = answer.data?.data ?? [];
   const reached = answer.data?.search;
   const found = filtersIn(search);
-  const total = answer.data?.pagination?.total;
+  const total = answer.data?.pagination;
   const chosen =
     bulk && rows.length > 0 && !answer.error && bulk({ ids: [...ids], clear: () => setIds(new Set()), filters, total });
   const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });

@@ -1,30 +1,51 @@
 // What holds deliveries: the pause of a route or destination, begun with a reason and an end, and the circuit breaker
 // of a route. Each says why it holds, and what releases the deliveries.
 import { NumberInput, TextInput } from '@mantine/core';
+import { useQueries } from '@tanstack/react-query';
 import type { Route } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
+import { ask, queryClient, useAsk } from '../api/queries.ts';
 import { plain, plural, sentence, type Total, totalText, zoneName } from '../format.ts';
 import { Time, useZone } from '../zone.tsx';
 import { Confirm, ConfirmedAction } from './actions.tsx';
 import { CountLink } from './Count.tsx';
+import { Failed } from './Failed.tsx';
 import { Callout, Name } from './ui.tsx';
 
 const MOST_PER_SECOND = 10_000;
+const AGAIN_MS = 10_000;
+const MOST_ROUTES = 100;
+/** Destinations of a route that are counted one by one. */
+const MOST_COUNTED = 5;
+/** How long, and how often, the page is refreshed while held deliveries are sent. */
+const SENDING_MS = 60_000;
+const SENDING_AGAIN_MS = 1000;
 
 type Kind = 'route' | 'destination';
 
-const heldAt = (kind: Kind, id: string) => ({
-  ...(kind === 'route' ? { routeId: id } : { destinationId: id }),
-  status: 'circuit_open' as const,
-});
+const placeOf = (kind: Kind, id: string) => (kind === 'route' ? { routeId: id } : { destinationId: id });
+const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'circuit_open' as const });
 
 /** Counts what is held, then releases it. A key that may not read deliveries releases them uncounted. */
 async function release(kind: Kind, id: string, run: () => Promise<unknown>): Promise<Total | null> {
   const held = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
   await run();
+  if (held && held.pagination.total > 0) void watchSending(kind, id);
   return held?.pagination ?? null;
+}
+
+/** Refreshes the figures of the page while held deliveries are sent. */
+async function watchSending(kind: Kind, id: string): Promise<void> {
+  const waiting = { ...placeOf(kind, id), status: ['pending' as const, 'circuit_open' as const], pageSize: 1 };
+  const end = Date.now() + SENDING_MS;
+  for (let left = 1; left > 0 && Date.now() < end; ) {
+    await new Promise((resolve) => setTimeout(resolve, SENDING_AGAIN_MS));
+    const answer = await call('listDeliveries', waiting).catch(() => null);
+    left = answer?.pagination.total ?? 0;
+    await queryClient.invalidateQueries();
+  }
 }
 
 const releasedText = (what: string) => (held: Total | null) =>
@@ -157,8 +178,9 @@ export function CloseCircuit({ of: route, variant = 'filled' }: { of: Route; var
       said={releasedText('Circuit breaker closed')}
     >
       <p>
-        Held deliveries are sent in the order they were received, at a steady rate.{' '}
-        {`The circuit breaker opens again after ${plural(circuitFailureThreshold, 'consecutive failure')}.`}
+        Held deliveries are sent in the order they were received, at a steady rate. Each failure uses an attempt of its
+        delivery.{' '}
+        {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again and holds the rest.`}
       </p>
     </ConfirmedAction>
   );
@@ -171,6 +193,33 @@ interface MayBePaused {
   /** Lists of destinations lack these. */
   pausedSince?: string | null;
   pauseReason?: string | null;
+}
+
+interface CountProps {
+  kind: Kind;
+  of: { id: string; destinations?: Route['destinations'] };
+}
+
+/** `31 held deliveries (25 to Billing sync, 6 to Search index)` */
+export function HeldCount({ kind, of: { id, destinations = [] } }: CountProps) {
+  const isSplit = destinations.length > 1 && destinations.length <= MOST_COUNTED;
+  const counts = useQueries({
+    queries: (isSplit ? destinations : []).map((destination) => ({
+      ...ask('listDeliveries', { ...heldAt(kind, id), destinationId: destination.id, pageSize: 1 }),
+      refetchInterval: AGAIN_MS,
+    })),
+  });
+  const parts = counts.flatMap(({ data }, index) =>
+    data && data.pagination.total > 0
+      ? [`${totalText(data.pagination)} to ${plain(destinations[index]?.name ?? '')}`]
+      : [],
+  );
+  return (
+    <span>
+      <CountLink list="listDeliveries" input={heldAt(kind, id)} one="held delivery" every={AGAIN_MS} />
+      {parts.length > 0 && <bdi> ({parts.join(', ')})</bdi>}
+    </span>
+  );
 }
 
 interface HeldProps {
@@ -186,10 +235,10 @@ export function Holds({ route, destination, isCounted = false }: HeldProps) {
   const paused = [['route', route] as const, ['destination', destination] as const].flatMap(([kind, of]) =>
     of?.paused ? [{ kind, of }] : [],
   );
-  const count = (kind: Kind, id: string) =>
+  const count = (kind: Kind, of: MayBePaused | Route) =>
     mayCount && (
       <span className="quiet">
-        · <CountLink list="listDeliveries" input={heldAt(kind, id)} one="held delivery" />
+        · <HeldCount kind={kind} of={of} />
       </span>
     );
   return (
@@ -198,7 +247,7 @@ export function Holds({ route, destination, isCounted = false }: HeldProps) {
         <div key={kind} className="hold">
           <span className="grow">
             {sentence(kind)} <Name id={of.id} name={of.name} /> paused {of.pausedSince && <Time at={of.pausedSince} />}
-            {of.pauseReason && <bdi>: {plain(of.pauseReason)}</bdi>} {count(kind, of.id)}
+            {of.pauseReason && <bdi>: {plain(of.pauseReason)}</bdi>} {count(kind, of)}
           </span>
           <Resume kind={kind} of={of} variant="default" />
         </div>
@@ -207,11 +256,63 @@ export function Holds({ route, destination, isCounted = false }: HeldProps) {
         <div className="hold">
           <span className="grow">
             Circuit breaker {route.circuitState.replace('_', ' ')} on route <Name id={route.id} name={route.name} />{' '}
-            {count('route', route.id)}
+            {count('route', route)}
           </span>
           <CloseCircuit of={route} variant="default" />
         </div>
       )}
     </>
+  );
+}
+
+interface HeldByProps {
+  /** One route; without it those of the destination, or all. */
+  routeId?: string | undefined;
+  destinationId?: string | undefined;
+  /** Leaves out whether the destination is paused. */
+  isOfRoutes?: boolean;
+}
+
+/** The routes that hold deliveries, and the destination if it is paused. */
+export function HeldBy({ routeId, destinationId, isOfRoutes = false }: HeldByProps) {
+  const mayRoutes = useMay('routes:read');
+  const mayDestinations = useMay('destinations:read');
+  const isList = mayRoutes && routeId === undefined;
+  const list = (circuitState?: 'open' | 'half_open') => ({ destinationId, circuitState, pageSize: MOST_ROUTES });
+  const options = { enabled: isList, every: AGAIN_MS };
+  // Pauses are among the routes themselves, circuit breakers can be asked for.
+  const lists = [
+    useAsk('listRoutes', list('open'), options),
+    useAsk('listRoutes', list('half_open'), options),
+    useAsk('listRoutes', list(), options),
+  ];
+  const one = useAsk(
+    'getRoute',
+    { id: routeId ?? '' },
+    { enabled: mayRoutes && routeId !== undefined, every: AGAIN_MS },
+  );
+  const destination = useAsk(
+    'getDestination',
+    { id: destinationId ?? '' },
+    { enabled: mayDestinations && destinationId !== undefined && !isOfRoutes, every: AGAIN_MS },
+  );
+  const failed = [...lists, one, destination].find(({ error }) => error !== null);
+  if (failed) return <Failed error={failed.error} again={() => void failed.refetch()} />;
+  const found = [...lists.flatMap(({ data }) => data?.data ?? []), ...(one.data ? [one.data] : [])];
+  const holding = found.filter(({ circuitState, paused }) => circuitState !== 'closed' || paused);
+  const routes = [...new Map(holding.map((route) => [route.id, route])).values()];
+  const isPaused = destination.data?.paused === true;
+  if (routes.length === 0 && !isPaused) return null;
+  const holders = [
+    ...(routes.length > 0 ? [plural(routes.length, 'route')] : []),
+    ...(isPaused ? ['the destination'] : []),
+  ];
+  return (
+    <Callout tone="warn" title={`Deliveries held by ${holders.join(' and ')}`}>
+      <Holds destination={destination.data} isCounted />
+      {routes.map((route) => (
+        <Holds key={route.id} route={route} isCounted />
+      ))}
+    </Callout>
   );
 }

@@ -148,19 +148,30 @@ export function Filters({ of, views = {} }: BarProps) {
   const nothing = Object.fromEntries(Object.keys(now).map((name) => [name, undefined]));
   const count = Object.keys(now).length;
   const hasFilter = count > 0;
-  const isNow = (view: Search) => JSON.stringify(sorted(view)) === JSON.stringify(sorted(now));
+  // A view replaces what other views set, and keeps the other filters; a saved filter replaces all.
+  const viewed = Object.fromEntries(
+    Object.values(views)
+      .flatMap(Object.keys)
+      .map((name) => [name, undefined]),
+  );
+  const hasViews = Object.keys(views).length > 0;
+  const chips = Object.entries({ All: {}, ...views, ...saved }).map(([label, view]) => {
+    const replaced = label in saved || !hasViews ? nothing : viewed;
+    return { label, search: { ...replaced, ...view } as Search };
+  });
+  const isNow = (search: Search) => Object.entries(search).every(([name, value]) => now[name] === value);
   return (
     <>
-      {(Object.keys(views).length > 0 || Object.keys(saved).length > 0) && (
+      {(hasViews || Object.keys(saved).length > 0) && (
         <section className="row" aria-label="Saved filters">
-          {Object.entries({ All: {}, ...views, ...saved }).map(([label, view]) => (
+          {chips.map(({ label, search: view }) => (
             <span key={label} className="row" data-view="">
               <button
                 type="button"
                 className="chip"
                 data-active={isNow(view) ? '' : undefined}
                 aria-pressed={isNow(view)}
-                onClick={() => set({ ...nothing, ...view })}
+                onClick={() => set(view)}
               >
                 {label}
               </button>
@@ -217,7 +228,6 @@ export const filtersIn = (search: Search): Search =>
   Object.fromEntries(
     Object.entries(search).filter(([name, value]) => value !== undefined && !NO_FILTERS.includes(name)),
   );
-const sorted = (search: Search) => Object.entries(search).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 function SaveView({ onSave }: { onSave: (name: string) => void }) {
   const [isOpen, setOpen] = useState(false);

@@ -5,8 +5,9 @@ import type { BulkAction, DeliveryFilter } from '../../api/bulk.ts';
 import { useMay } from '../../api/caller.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { countText } from '../../format.ts';
-import type { Search } from '../../search.ts';
+import { HeldBy } from '../../components/Pausing.tsx';
+import { countText, plural, type Total, totalText } from '../../format.ts';
+import { type Search, usePageSearch } from '../../search.ts';
 import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words/deliveries.ts';
 import { Bulk } from './Bulk.tsx';
 import { columns } from './columns.tsx';
@@ -30,7 +31,7 @@ const FILTERS = [
   { name: 'lane', label: 'Lane', kind: 'one', choices: LANE_NAMES, isMore: true },
   { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
 ] as const satisfies Filter[];
-const VERBS: Record<BulkAction, string> = { retry: 'Retry now', replay: 'Replay', cancel: 'Cancel' };
+const VERBS: Record<BulkAction, string> = { retry: 'Retry', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
   Failed: { status: 'failed' },
   Retrying: { status: 'retrying' },
@@ -53,6 +54,7 @@ interface Begun {
 export function Deliveries() {
   const mayWrite = useMay('deliveries:write');
   const [bulk, setBulk] = useState<Begun | null>(null);
+  const [{ status, routeId, destinationId }] = usePageSearch();
   return (
     <ListPage<'listDeliveries'>
       title="Deliveries"
@@ -69,17 +71,11 @@ export function Deliveries() {
         (({ ids, clear, filters, total }) =>
           (ids.length > 0 || isNarrow(filters)) && (
             <>
-              <span className="quiet">
-                {ids.length > 0
-                  ? `${countText(ids.length)} selected`
-                  : total === 1
-                    ? '1 matching delivery'
-                    : `All ${total === undefined ? '' : `${countText(total)} `}matching deliveries`}
-              </span>
-              {actionsOf(filters?.status).map((action) => (
+              {actionsOf(filters?.status).map(({ action, isOfAll }) => (
                 <Button
                   key={action}
                   variant="default"
+                  c={action === 'cancel' ? 'var(--bad)' : undefined}
                   onClick={() =>
                     setBulk({
                       action,
@@ -89,7 +85,7 @@ export function Deliveries() {
                     })
                   }
                 >
-                  {VERBS[action]}
+                  {VERBS[action]} {objectOf(ids.length, isOfAll ? total : undefined)}…
                 </Button>
               ))}
               {ids.length > 0 && (
@@ -102,6 +98,7 @@ export function Deliveries() {
       }
       empty={{ title: 'No deliveries', text: 'Choose a longer time range or remove a filter.' }}
     >
+      {status === 'circuit_open' && <HeldBy routeId={routeId} destinationId={destinationId} />}
       {bulk && (
         <Bulk
           {...bulk}
@@ -122,12 +119,20 @@ const isNarrow = (filters: Partial<DeliveryFilter> = {}): boolean =>
 type Status = (typeof STATUS_NAMES)[number];
 
 /** What can be done with deliveries of these statuses; with those of any all of it, to those to which it applies. */
-function actionsOf(given: Status | Status[] = STATUS_NAMES): BulkAction[] {
+function actionsOf(given: Status | Status[] = STATUS_NAMES): { action: BulkAction; isOfAll: boolean }[] {
   const statuses = [given].flat();
   const can = {
-    retry: statuses.includes('retrying'),
-    replay: !statuses.every(isOpen),
-    cancel: statuses.some(isOpen),
+    retry: (status: Status) => status === 'retrying',
+    replay: (status: Status) => !isOpen(status),
+    cancel: isOpen,
   };
-  return (Object.keys(can) as BulkAction[]).filter((action) => can[action]);
+  return (Object.keys(can) as BulkAction[])
+    .filter((action) => statuses.some(can[action]))
+    .map((action) => ({ action, isOfAll: statuses.every(can[action]) }));
 }
+
+/** `3 selected`, `25 deliveries`; not counted where an action is of some of those that match. */
+const objectOf = (selected: number, matching: Total | undefined): string => {
+  if (selected > 0) return `${countText(selected)} selected`;
+  return matching === undefined ? 'matching deliveries' : plural(matching.total, 'delivery', totalText(matching));
+};

@@ -1,20 +1,18 @@
 // One destination: how well it accepts deliveries, what holds them back, a test, its files if it is a warehouse, and
 // its settings.
 import { useParams } from '@tanstack/react-router';
-import type { Destination, Route } from '@hookyard/client';
+import type { Destination } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
-import { Failed } from '../../components/Failed.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Holds, Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
+import { HeldBy, Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
-import { plain, plural } from '../../format.ts';
+import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Batches } from './Batches.tsx';
@@ -25,7 +23,6 @@ import { TestSend } from './TestSend.tsx';
 import { TYPES } from './values.ts';
 
 const AGAIN_MS = 10_000;
-const MOST_ROUTES = 100;
 
 export function DestinationPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
@@ -81,7 +78,7 @@ export function DestinationPage() {
             ))}
           <PausedCallout kind="destination" of={destination} />
           <IssuesOf of={{ destinationId: destination.id }} />
-          {mayRoutes && <HeldBack id={destination.id} />}
+          <HeldBy destinationId={destination.id} isOfRoutes />
         </>
       )}
     </RecordPage>
@@ -113,30 +110,6 @@ function Shown({ destination: { id, type } }: { destination: Destination }) {
         </div>
       )}
     </>
-  );
-}
-
-/** Why nothing is sent although nothing is wrong with the destination: its routes hold deliveries. */
-function HeldBack({ id }: { id: string }) {
-  const ask = (circuitState?: 'open' | 'half_open') => ({ destinationId: id, circuitState, pageSize: MOST_ROUTES });
-  // Pauses are among the routes themselves, circuit breakers can be asked for.
-  const answers = [
-    useAsk('listRoutes', ask('open'), { every: AGAIN_MS }),
-    useAsk('listRoutes', ask('half_open'), { every: AGAIN_MS }),
-    useAsk('listRoutes', ask(), { every: AGAIN_MS }),
-  ];
-  const failed = answers.find(({ error }) => error !== null);
-  if (failed) return <Failed error={failed.error} again={() => void failed.refetch()} />;
-  const isHolding = ({ circuitState, paused }: Route) => circuitState !== 'closed' || paused;
-  const holding = answers.flatMap(({ data }) => data?.data ?? []).filter(isHolding);
-  const routes = [...new Map(holding.map((route) => [route.id, route])).values()];
-  if (routes.length === 0) return null;
-  return (
-    <Callout tone="warn" title={`Deliveries held by ${plural(routes.length, 'route')}`}>
-      {routes.map((route) => (
-        <Holds key={route.id} route={route} />
-      ))}
-    </Callout>
   );
 }
 

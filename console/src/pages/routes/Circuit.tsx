@@ -3,9 +3,8 @@ import { Progress } from '@mantine/core';
 import type { CircuitStatus, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
-import { CountLink } from '../../components/Count.tsx';
 import { Loaded } from '../../components/Failed.tsx';
-import { CloseCircuit } from '../../components/Pausing.tsx';
+import { CloseCircuit, HeldCount } from '../../components/Pausing.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
 import { durationText, plural } from '../../format.ts';
 import { Time, useNow } from '../../zone.tsx';
@@ -33,7 +32,6 @@ export function Circuit({ route }: { route: Route }) {
 function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
   const mayCount = useMay('deliveries:read');
   const { circuitState, failureThreshold, cooldownSeconds, probeSuccessThreshold, paused } = status;
-  const held = { routeId: route.id, status: 'circuit_open' as const };
   const isClosed = circuitState === 'closed';
   const untilThen =
     route.failoverDestinationIds.length > 0 ? 'Until then, deliveries fail over.' : 'Until then, deliveries are held.';
@@ -70,7 +68,7 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
         <span>
           Last success <Time at={status.lastSuccessAt} />
         </span>
-        {(!isClosed || paused) && mayCount && <CountLink list="listDeliveries" input={held} one="held delivery" />}
+        {(!isClosed || paused) && mayCount && <HeldCount kind="route" of={route} />}
       </div>
     </div>
   );
