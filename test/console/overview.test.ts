@@ -45,7 +45,7 @@ describe('the overview of the console', function () {
       await page.getByRole('link', { name: 'First of many' }).waitFor();
       await page.getByRole('link', { name: '1 held delivery' }).first().waitFor();
       await seen(page, /^\d+ deliver(y|ies) held$/);
-      await page.getByRole('link', { name: /^Success rate .*held, not counted/ }).waitFor();
+      await page.getByRole('link', { name: /^Success rate .*held/ }).waitFor();
       await page.getByRole('link', { name: /^Deliveries waiting .*oldest/ }).waitFor();
       await seen(page, /Kiln that fails/);
       await page.getByRole('button', { name: /^Time: / }).click();

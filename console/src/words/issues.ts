@@ -1,6 +1,6 @@
 // Kinds and causes of issues in words.
 import type { Issue } from '@hookyard/client';
-import { choicesOf } from '../format.ts';
+import { choicesOf, plural } from '../format.ts';
 
 type Kind = Issue['kind'];
 
@@ -41,6 +41,19 @@ export function causeText({ kind, cause }: Pick<Issue, 'kind' | 'cause'>): strin
 }
 
 export const titleOf = (issue: Pick<Issue, 'kind' | 'cause'>): string => `${KINDS[issue.kind]}: ${causeText(issue)}`;
+
+/** What the count of an issue counts; of the others failures. */
+const COUNTED: Partial<Record<Kind, string>> = {
+  delivery_failing: 'failed attempt',
+  transform_failing: 'failed delivery',
+  schema_refusing: 'failed delivery',
+  signature_failing: 'refused webhook',
+  ingest_refused: 'refused webhook',
+};
+
+/** `19 failed attempts` */
+export const occurrencesOf = ({ kind, count }: Pick<Issue, 'kind' | 'count'>): string =>
+  kind === 'circuit_open' ? `opened ${plural(count, 'time')}` : plural(count, COUNTED[kind] ?? 'failure');
 
 /** Where it is: `Orders to CRM › CRM`. */
 export function placeOf(issue: Issue): string {

@@ -1,6 +1,6 @@
 // One delivery: why it is as it is, its attempts as a timeline, request beside response, and what was changed on the
 // way.
-import { Button } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Attempt, DeliveryWithAttempts } from '@hookyard/client';
@@ -10,9 +10,10 @@ import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient, useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
+import { DotsVerticalIcon } from '../../components/icons.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Headers, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
+import { Callout, Card, Headers, IconButton, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
 import { countText, durationText, plain, plural } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
@@ -56,12 +57,6 @@ export function DeliveryPage() {
           <PageLink key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' }}>
             All deliveries of the event
           </PageLink>,
-        ],
-        delivery.temporalUrl && [
-          'Temporal',
-          <a key="workflow" href={delivery.temporalUrl} target="_blank" rel="noreferrer">
-            View workflow
-          </a>,
         ],
       ]}
     >
@@ -155,6 +150,8 @@ function AttemptLine({ of, isShown }: { of: Attempt; isShown: boolean }) {
   );
 }
 
+/** Earlier versions of a destination are not kept: where the attempt went is not known. */
+const CHANGED = 'DESTINATION_CHANGED';
 const TITLES = { made: 'Request', next: 'Next request', preview: 'Request preview' };
 
 function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
@@ -172,13 +169,21 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
           </Callout>
         )}
         {data?.doubts.map((doubt) => (
-          <Callout key={doubt.code} tone="warn" title={plain(doubt.message)} />
+          <Callout key={doubt.code} tone="warn" title={plain(doubt.message)}>
+            {doubt.code === CHANGED && data.request && (
+              <div>
+                Now: <RequestLine of={data.request} />
+              </div>
+            )}
+          </Callout>
         ))}
         {data?.request && (
           <>
-            <p className="mono anywhere">
-              <strong>{data.request.method}</strong> <bdi>{plain(data.request.url)}</bdi>
-            </p>
+            {!data.doubts.some(({ code }) => code === CHANGED) && (
+              <p>
+                <RequestLine of={data.request} />
+              </p>
+            )}
             <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
             {data.request.body !== undefined && (
               <BodyOf
@@ -194,6 +199,12 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
     </Card>
   );
 }
+
+const RequestLine = ({ of: { method, url } }: { of: { method: string; url: string } }) => (
+  <span className="mono anywhere">
+    <strong>{method}</strong> <bdi>{plain(url)}</bdi>
+  </span>
+);
 
 function Response({ attempt }: { attempt: Attempt }) {
   return (
@@ -243,11 +254,31 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
   return <p className="small quiet">{parts.join(' · ')}</p>;
 }
 
-function Actions({ delivery: { id, status, waitsFor } }: { delivery: DeliveryWithAttempts }) {
+function Actions({ delivery: { id, status, waitsFor, temporalUrl } }: { delivery: DeliveryWithAttempts }) {
   const mayWrite = useMay('deliveries:write');
   const navigate = useNavigate();
   const [running, setRunning] = useState<string | null>(null);
-  if (!mayWrite) return null;
+  const menu = temporalUrl && (
+    <Menu>
+      <Menu.Target>
+        <IconButton label="More actions">
+          <DotsVerticalIcon />
+        </IconButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          component="a"
+          href={temporalUrl}
+          target="_blank"
+          rel="noreferrer"
+          title="Opens the workflow engine’s own page"
+        >
+          View in Temporal
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+  if (!mayWrite) return menu;
   const act = async (verb: string, run: () => Promise<string>) => {
     setRunning(verb);
     try {
@@ -272,6 +303,7 @@ function Actions({ delivery: { id, status, waitsFor } }: { delivery: DeliveryWit
   };
   return (
     <>
+      {menu}
       {isOpen(status)
         ? button('Cancel', cancel, 'default')
         : button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}

@@ -57,11 +57,36 @@ export function Help({ issue }: { issue: Issue }) {
         ))}
       </ol>
       <p className="small quiet">
-        {issue.kind === 'circuit_open'
-          ? 'The issue resolves automatically when the circuit breaker closes.'
-          : `${canRetry(issue) ? 'Retrying deliveries are sent automatically. ' : ''}The issue resolves automatically about a minute after the first success.`}
+        {issue.kind === 'circuit_open' ? (
+          'The issue resolves automatically when the circuit breaker closes.'
+        ) : (
+          <>
+            {canRetry(issue) && <Waiting of={issue} />}The issue resolves automatically about a minute after the first
+            success.
+          </>
+        )}
       </p>
     </div>
+  );
+}
+
+/** The deliveries of where it is. */
+export const placeIn = ({ routeId, destinationId }: Issue) => ({
+  ...(routeId !== null && { routeId }),
+  ...(destinationId !== null && { destinationId }),
+});
+
+/** What becomes of the deliveries that wait. */
+function Waiting({ of: issue }: { of: Issue }) {
+  const options = { enabled: useMay('deliveries:read'), every: AGAIN_MS };
+  const retrying = useAsk('listDeliveries', { ...placeIn(issue), status: 'retrying', pageSize: 1 }, options).data;
+  const held = useAsk('listDeliveries', { ...placeIn(issue), status: 'circuit_open', pageSize: 1 }, options).data;
+  return (
+    <>
+      {(retrying?.pagination.total ?? 0) > 0 && 'Retrying deliveries are sent automatically. '}
+      {(held?.pagination.total ?? 0) > 0 &&
+        'Held deliveries are sent when the circuit breaker closes or the pause ends. '}
+    </>
   );
 }
 

@@ -8,12 +8,13 @@ import { useAct } from '../../api/queries.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
+import { HeldBy } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Id, Mono, Name, Status } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
-import { placeOf, titleOf } from '../../words/issues.ts';
+import { occurrencesOf, placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
-import { Help, useFailed } from './Help.tsx';
+import { Help, placeIn, useFailed } from './Help.tsx';
 
 const AGAIN_MS = 5000;
 
@@ -30,7 +31,7 @@ export function IssuePage() {
       status={({ state }) => <Status of={state} />}
       note={(issue) => (
         <>
-          <bdi>{plain(placeOf(issue))}</bdi> · {plural(issue.count, 'failure')}, last <Time at={issue.lastSeenAt} />
+          <bdi>{plain(placeOf(issue))}</bdi> · {occurrencesOf(issue)}, last <Time at={issue.lastSeenAt} />
         </>
       )}
       actions={(issue) => <Actions issue={issue} onRetry={setRetriedAt} />}
@@ -54,9 +55,12 @@ export function IssuePage() {
               Another failure within an hour reopens the issue.
             </Callout>
           ) : (
-            <Card title="How to fix it">
-              <Help issue={issue} />
-            </Card>
+            <>
+              {issue.routeId !== null && <HeldBy {...placeIn(issue)} />}
+              <Card title="How to fix it">
+                <Help issue={issue} />
+              </Card>
+            </>
           )}
           <details>
             <summary>What the states mean</summary>
@@ -80,12 +84,6 @@ const STATES = {
   Ignored: 'failures are counted, but nobody is notified until it is reopened.',
   Resolved: 'fixed, or closed by a user. Another failure within an hour reopens it.',
 };
-
-/** The deliveries of where it is. */
-const placeIn = ({ routeId, destinationId }: Issue) => ({
-  ...(routeId !== null && { routeId }),
-  ...(destinationId !== null && { destinationId }),
-});
 
 const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
   open: [

@@ -5,7 +5,7 @@ import type { Column } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { plain, sentence } from '../../format.ts';
-import { causeText, KIND_CHOICES, KINDS, placeOf, STATES } from '../../words/issues.ts';
+import { causeText, KIND_CHOICES, KINDS, occurrencesOf, placeOf, STATES } from '../../words/issues.ts';
 
 const AGAIN_MS = 5000;
 const VIEWS = { Open: { state: 'open' }, Acknowledged: { state: 'acknowledged' }, Resolved: { state: 'resolved' } };
@@ -26,7 +26,7 @@ const columns: Column<Issue>[] = [
   { title: 'State', value: (issue) => issue.state, as: 'status' },
   { title: 'Cause', value: (issue) => issue.cause, cell: (issue) => <bdi>{sentence(plain(causeText(issue)))}</bdi> },
   { title: 'Where', value: placeOf },
-  { title: 'Failures', value: (issue) => issue.count, as: 'count' },
+  { title: 'Count', value: (issue) => issue.count, cell: occurrencesOf, numeric: true },
   { title: 'Last seen', value: (issue) => issue.lastSeenAt, as: 'time' },
   { title: 'First seen', value: (issue) => issue.firstSeenAt, as: 'time', wideOnly: true },
   { title: 'ID', value: (issue) => issue.id, as: 'id', wideOnly: true },

@@ -9,7 +9,7 @@ import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Card, Dot, Name, Status, type Tone } from '../../components/ui.tsx';
 import { countText, plain, plural, totalText } from '../../format.ts';
-import { placeOf, titleOf } from '../../words/issues.ts';
+import { occurrencesOf, placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 
 // With their dialogs: most overviews have none.
@@ -26,12 +26,10 @@ type Rated = HttpDestinationSummary & { successRate: number };
 const isFailing = (one: DestinationSummary): one is Rated =>
   one.type === 'http' && one.successRate !== null && one.successRate <= HEALTHY_ABOVE;
 
-const HELD = { status: 'circuit_open', pageSize: 1 } as const;
-
-/** How many deliveries are held now, on which the figures of those that ended say nothing. */
-export function useHeld() {
+/** How many deliveries wait now in this way. */
+export function useWaiting(status: 'circuit_open' | 'retrying') {
   const maySee = useMay('deliveries:read');
-  return useAsk('listDeliveries', HELD, { enabled: maySee, every: AGAIN_MS }).data?.pagination;
+  return useAsk('listDeliveries', { status, pageSize: 1 }, { enabled: maySee, every: AGAIN_MS }).data?.pagination;
 }
 
 /** Is everything fine? Beside the title of the page. */
@@ -39,7 +37,7 @@ export function State() {
   const mayIssues = useMay('issues:read');
   const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, { enabled: mayIssues, every: AGAIN_MS });
   const open = issues.data?.pagination.total ?? 0;
-  const held = useHeld();
+  const held = useWaiting('circuit_open');
   if (!issues.data || !held) return null;
   return (
     <>
@@ -104,7 +102,7 @@ export function Attention() {
           <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>{' '}
           <bdi className="quiet">{plain(placeOf(issue))}</bdi>{' '}
           <span className="quiet">
-            · {plural(issue.count, 'failure')}, last <Time at={issue.lastSeenAt} />
+            · {occurrencesOf(issue)}, last <Time at={issue.lastSeenAt} />
           </span>
         </Line>
       ))}

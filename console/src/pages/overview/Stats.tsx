@@ -8,7 +8,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { countText, durationText, fromNowText, plain, totalText } from '../../format.ts';
 import type { RangeName } from '../../search.ts';
 import { useNow } from '../../zone.tsx';
-import { useHeld } from './Attention.tsx';
+import { useWaiting } from './Attention.tsx';
 
 const AGAIN_MS = 15_000;
 const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
@@ -21,6 +21,12 @@ const rateOf = (points: Point[]): number | null => {
   const ended = good + sumOf(points, 'failed') + sumOf(points, 'notSent');
   return ended === 0 ? null : (100 * good) / ended;
 };
+
+/** Cut, not rounded: only 100 is `100%`, and only where no delivery is left to succeed. */
+function rateText(rate: number | null, isWaiting: boolean): string {
+  if (rate === null || (rate === 100 && isWaiting)) return '–';
+  return `${rate === 100 ? rate : (Math.floor(rate * 10) / 10).toFixed(1)}%`;
+}
 
 /** A metric over the range, and over the one before: of 30 days there is none before. */
 function usePeriods(metric: Metrics['metric'], range: RangeName) {
@@ -47,7 +53,10 @@ function usePeriods(metric: Metrics['metric'], range: RangeName) {
 export function Stats({ range }: { range: RangeName }) {
   const events = usePeriods('events', range);
   const deliveries = usePeriods('deliveries', range);
-  const held = useHeld();
+  const waiting = [
+    { name: 'held', total: useWaiting('circuit_open') },
+    { name: 'retrying', total: useWaiting('retrying') },
+  ].flatMap(({ name, total }) => (total && total.total > 0 ? [`${totalText(total)} ${name}`] : []));
   const error = events.error ?? deliveries.error;
   if (error) return <Failed error={error} />;
   const received = sumOf(events.now, 'events');
@@ -65,10 +74,10 @@ export function Stats({ range }: { range: RangeName }) {
       <Stat
         title="Success rate"
         to="/deliveries"
-        value={rate === null ? '–' : `${rate === 100 ? '100' : rate.toFixed(1)}%`}
+        value={rateText(rate, waiting.length > 0)}
         note={
-          held && held.total > 0 ? (
-            <span className="warn">{totalText(held)} held, not counted</span>
+          waiting.length > 0 ? (
+            <span className="warn">{waiting.join(', ')}</span>
           ) : (
             rate !== null && rateBefore != null && <Change now={rate} before={rateBefore} isPoints isGoodUp />
           )
@@ -131,7 +140,7 @@ function Waiting() {
     { status: [...WAITING], page: total, pageSize: 1 },
     { enabled: totalIsExact && total > 0, keep: true },
   );
-  const held = useHeld();
+  const held = useWaiting('circuit_open');
   const now = useNow(10_000);
   const oldest = total > 0 ? last.data?.data[0] : undefined;
   return (
