@@ -10,17 +10,18 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
  */
 export function useClock() {
   let stalledMs = 0;
+  let stopped: ReturnType<typeof mock.method> | undefined;
   beforeEach('the clock is stopped', () => {
     const [startedAt, now] = [Math.ceil(performance.now()), Date.now()];
     stalledMs = 0;
     mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now });
-    mock.method(performance, 'now', () => startedAt + Date.now() - now + stalledMs);
+    stopped = mock.method(performance, 'now', () => startedAt + Date.now() - now + stalledMs);
     // Stops what was imported by name, too.
     syncBuiltinESMExports();
   });
   afterEach('the clock continues', () => {
     mock.timers.reset();
-    mock.restoreAll();
+    stopped?.mock.restore();
     syncBuiltinESMExports();
   });
   return {
