@@ -21,8 +21,8 @@ describe('the pages of the organization', function () {
     const { hookyard, url } = await consoleWorld();
     let token = '';
     const answer = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
-    await onPage('/', async (page) => {
-      await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
+    await onPage('/events', async (page) => {
+      await page.getByRole('heading', { name: 'Events', level: 1, exact: true }).waitFor();
       await page.keyboard.press('/');
       await page.getByLabel('Search', { exact: true }).fill('invite');
       await page.getByText('API keys', { exact: true }).first().click();

@@ -37,8 +37,14 @@ describe('signing in to the console', () => {
     await onPage(
       `/#code=${code}`,
       async (page) => {
-        await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
+        await page.getByRole('button', { name: 'Account and theme' }).click();
         expect(page.url()).to.not.include(code);
+        const asked = page.waitForEvent('dialog');
+        const signOut = page.getByRole('menuitem', { name: 'Sign out' }).click();
+        expect((await asked).message()).to.include('npm start');
+        await (await asked).accept();
+        await signOut;
+        await page.getByRole('heading', { name: 'Sign in to Hookyard' }).waitFor();
       },
       { token: null },
     );
