@@ -1,6 +1,7 @@
 // JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented
 // no further.
 import { useMemo, useState } from 'react';
+import { ChevronDownIcon, ChevronRightIcon } from '../components/icons.tsx';
 import { plain, plural, shortened } from '../format.ts';
 import { Lines, MOST_LINES } from './Lines.tsx';
 import { KIND, type Nodes, seenNodes } from './scan.ts';
@@ -70,7 +71,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
           aria-label={`${name ?? 'Fields'}, level ${depth + 1}`}
           onClick={() => turn(index)}
         >
-          {opened ? '▾' : '▸'}
+          {opened ? <ChevronDownIcon width={12} /> : <ChevronRightIcon width={12} />}
         </button>
       ) : (
         <span style={{ paddingLeft: 16 }} />

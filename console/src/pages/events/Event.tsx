@@ -15,6 +15,7 @@ import { Callout, Card, copy, Empty, Headers, Mono, Name, PageLink, Status } fro
 import { plain, plural, sizeText } from '../../format.ts';
 import { RecordsField } from '../../forms/fields.tsx';
 import { Payload } from '../../payload/Payload.tsx';
+import { eventState } from '../../words/events.ts';
 import { Time } from '../../zone.tsx';
 import { columns } from '../deliveries/columns.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -34,7 +35,7 @@ export function EventPage() {
       every={OPEN_MS}
       crumb={{ to: '/events', label: 'Events' }}
       title="Event"
-      status={({ status }) => <Status of={status} />}
+      status={(event) => <Status of={eventState(event)} />}
       note={({ source, receivedAt }) => (
         <>
           from <Name {...source} />, <Time at={receivedAt} />
@@ -76,7 +77,7 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
   return (
     <>
       {!event.routed && (
-        <Callout tone="warn" title="No route matched">
+        <Callout tone="info" title="No route matched">
           The source has no route, or the filters of its routes did not match the event.{' '}
           <PageLink to="/routes" search={{ sourceId: event.sourceId }}>
             Routes of the source
@@ -99,11 +100,13 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
           )
         }
       />
-      <Timeline
-        id={event.id}
-        most={MOST}
-        version={`${event.status} ${deliveries.map((one) => one.attemptCount).join()}`}
-      />
+      {deliveries.length > 0 && (
+        <Timeline
+          id={event.id}
+          most={MOST}
+          version={`${event.status} ${deliveries.map((one) => one.attemptCount).join()}`}
+        />
+      )}
       <div className="grid-2">
         <Card title="Payload">
           {mayReadPayload ? (

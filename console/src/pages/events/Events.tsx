@@ -7,13 +7,14 @@ import { type Filter, inputOf } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { LiveLine, LiveSwitch, useLive } from '../../live/Live.tsx';
 import { rangeOf, type Search, usePageSearch } from '../../search.ts';
+import { eventState } from '../../words/events.ts';
 import { Time } from '../../zone.tsx';
 
 export const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 const VIEWS = {
   Failed: { status: 'failed' },
   'Partially delivered': { status: 'partial' },
-  Unrouted: { routed: 'false' },
+  'Not routed': { routed: 'false' },
 };
 const MORE = { isMore: true, scope: 'deliveries:read' } as const;
 const FILTERS = [
@@ -35,7 +36,7 @@ const columns: Column<Event>[] = [
       </Link>
     ),
   },
-  { title: 'Status', value: (event) => event.status, as: 'status' },
+  { title: 'Status', value: eventState, as: 'status' },
   { title: 'Source', value: (event) => event.source.name },
   { title: 'Routed', value: (event) => event.routed, wideOnly: true },
   {

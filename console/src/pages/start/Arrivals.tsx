@@ -6,6 +6,7 @@ import { Failed, Loading } from '../../components/Failed.tsx';
 import { Status } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { LiveLine, useLive } from '../../live/Live.tsx';
+import { eventState } from '../../words/events.ts';
 import { Time } from '../../zone.tsx';
 
 const WATCH_MS = 1000;
@@ -47,7 +48,7 @@ function Arrived({ event: { id, receivedAt } }: { event: Event }) {
   if (error) return <Failed error={error} again={() => void refetch()} />;
   return (
     <div className="row row-loose" role="status">
-      {data ? <Status of={data.status} /> : <Loading lines={1} />}
+      {data ? <Status of={eventState(data)} /> : <Loading lines={1} />}
       <Link to={`/events/${id}`}>
         Event received <Time at={receivedAt} />
       </Link>
