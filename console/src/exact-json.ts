@@ -16,6 +16,12 @@ function isExact(value: number, source: string): boolean {
   return Number.isFinite(value) && source.replace(/[eE].*$/, '').replace(/\D/g, '').length <= SAFE_DIGITS;
 }
 
+/** JSON with a line for each member; any other text as it is. */
+export function indented(text: string): string {
+  const parsed = jsonOrNothing(text);
+  return parsed ? JSON.stringify(parsed.value, null, 2) : text;
+}
+
 /** Undefined for a text that is no JSON. */
 export function jsonOrNothing(text: string): { value: unknown } | undefined {
   try {

@@ -36,6 +36,14 @@ describe('the pages of routes and of what they refer to', function () {
       await page.getByRole('combobox', { name: 'Destinations', exact: false }).first().click();
       await page.getByRole('option', { name: 'Desk of routes' }).click();
       await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'New destination' }).click();
+      await inDialog(page).getByLabel('Name', { exact: false }).first().fill('Shelf of routes');
+      await inDialog(page).getByLabel('URL', { exact: false }).fill(receiver.endpoint(200).url);
+      await inDialog(page).getByRole('button', { name: 'Create destination' }).click();
+      await inDialog(page).waitFor({ state: 'detached' });
+      await page.getByText('Shelf of routes').first().waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await inDialog(page).getByRole('button', { name: 'Keep editing' }).click();
       await page.getByRole('button', { name: 'Create route' }).click();
       await page.getByRole('heading', { name: 'Shop to desk', level: 1, exact: true }).waitFor();
       await page.getByRole('button', { name: 'Edit', exact: true }).click();

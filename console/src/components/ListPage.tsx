@@ -28,7 +28,7 @@ const BY_CURSOR: readonly ListName[] = ['listEvents', 'listDeliveries', 'listIss
 interface Make {
   label: string;
   to: string;
-  search?: Record<string, string>;
+  search?: Search;
   scope: SingleScope;
 }
 

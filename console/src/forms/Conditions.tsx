@@ -4,27 +4,28 @@ import { PlusIcon } from '../components/icons.tsx';
 import type { FilterCondition } from '@hookyard/client';
 import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
+import { plain } from '../format.ts';
 import { RemoveButton } from './fields.tsx';
 
-const OPERATORS = [
-  'equals',
-  'not_equals',
-  'in',
-  'not_in',
-  'contains',
-  'not_contains',
-  'starts_with',
-  'ends_with',
-  'matches',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'exists',
-  'not_exists',
-] as const;
 type Operator = FilterCondition['operator'];
-const WITHOUT_VALUE: readonly string[] = ['exists', 'not_exists'];
+/** With an example of a value; null: without a value. */
+const OPERATORS: Partial<Record<Operator, string | null>> = {
+  equals: 'order.paid',
+  not_equals: 'order.paid',
+  in: 'order.paid, order.refunded',
+  not_in: 'order.paid, order.refunded',
+  contains: 'paid',
+  not_contains: 'paid',
+  starts_with: 'order.',
+  ends_with: '.paid',
+  matches: '^order\\.(paid|refunded)$',
+  gt: '100',
+  gte: '100',
+  lt: '100',
+  lte: '100',
+  exists: null,
+  not_exists: null,
+};
 
 /** A condition while it is typed: the value as the text of its field. */
 export interface ConditionRow {
@@ -50,11 +51,14 @@ function textOf(value: unknown): string {
 
 export function conditionsOf(rows: readonly ConditionRow[]): FilterCondition[] {
   return rows.map(({ field, operator, value }) => {
-    if (WITHOUT_VALUE.includes(operator)) return { field, operator };
+    if (OPERATORS[operator] === null) return { field, operator };
     const parsed = value.trim() === '' ? undefined : jsonOrNothing(value);
     return { field, operator, value: parsed ? parsed.value : value };
   });
 }
+
+export const conditionText = ({ field, operator, value }: ConditionRow): string =>
+  plain(`${field} ${operator.replaceAll('_', ' ')} ${value}`);
 
 interface Props {
   rows: readonly ConditionRow[];
@@ -62,13 +66,15 @@ interface Props {
   logic: 'AND' | 'OR';
   onLogic: (logic: 'AND' | 'OR') => void;
   error?: React.ReactNode;
+  /** About the fields of these events. */
+  help?: string | undefined;
   /** They are only looked at. */
   isFixed?: boolean;
   /** Of the last try: which are met, by their place. */
   met?: readonly boolean[] | undefined;
 }
 
-export function Conditions({ rows, onChange, logic, onLogic, error, met, isFixed = false }: Props) {
+export function Conditions({ rows, onChange, logic, onLogic, error, help, met, isFixed = false }: Props) {
   const put = (index: number, change: Partial<ConditionRow>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
   return (
@@ -97,19 +103,20 @@ export function Conditions({ rows, onChange, logic, onLogic, error, met, isFixed
               label="Operator"
               value={row.operator}
               onChange={(event) => put(index, { operator: event.currentTarget.value as Operator })}
-              data={[...new Set<string>([...OPERATORS, row.operator])].map((value) => ({
+              data={[...new Set([...Object.keys(OPERATORS), row.operator])].map((value) => ({
                 value,
                 label: value.replaceAll('_', ' '),
               }))}
             />
-            {!WITHOUT_VALUE.includes(row.operator) && (
+            {OPERATORS[row.operator] !== null && (
               <TextInput
                 label="Value"
+                placeholder={OPERATORS[row.operator] ?? undefined}
                 value={row.value}
                 onChange={(event) => put(index, { value: event.currentTarget.value })}
               />
             )}
-            {met && <Status of={met[index] ? 'success' : 'failed'} label={met[index] ? 'Met' : 'Not met'} />}
+            {met && <Status of={met[index] ? 'success' : 'not_met'} label={met[index] ? 'Met' : 'Not met'} />}
             {!isFixed && (
               <RemoveButton
                 label={`Remove condition ${index + 1}`}
@@ -124,7 +131,8 @@ export function Conditions({ rows, onChange, logic, onLogic, error, met, isFixed
           </p>
         )}
         <p className="small quiet">
-          Values are read as JSON: 5, true, null, ["a", "b"]. Put a number in quotes to compare text.
+          {help} Text needs no quotes. 5, true and null are read as JSON. For in and not in, separate values with
+          commas.
         </p>
         {!isFixed && (
           <div>

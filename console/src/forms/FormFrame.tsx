@@ -1,6 +1,6 @@
 // What is around the fields of a form: what is wrong, a conflict with somebody else's change, and the buttons.
-import { Button, Group, Stack } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import type { FormEvent, ReactNode } from 'react';
 import { Failed } from '../components/Failed.tsx';
 import { Callout, Table } from '../components/ui.tsx';
 import { plain, plural, shortened } from '../format.ts';
@@ -19,13 +19,19 @@ interface Props<Values> {
 export function FormFrame<Values extends object>(props: Props<Values>) {
   const { of, verb, onCancel, isWide = false, mayWrite = true, children } = props;
   const count = Object.keys(of.form.errors).length;
+  const submit = (event: FormEvent) => {
+    // To React a form in a dialog is inside the form that opened it.
+    event.stopPropagation();
+    of.submit(event);
+  };
   return (
-    <form onSubmit={of.submit} noValidate className={isWide ? undefined : 'form'}>
+    <form onSubmit={submit} noValidate className={isWide ? undefined : 'form'}>
       <Stack gap="sm">
         <fieldset className="plain-fields" disabled={!mayWrite}>
           <Stack gap="sm">{children}</Stack>
         </fieldset>
         {of.conflict && <Resolve conflict={of.conflict} values={of.form.values} settle={of.settle} />}
+        {of.leaving && <Discard {...of.leaving} />}
         {of.problem !== null && <Failed error={of.problem} />}
         {count > 0 && (
           <p role="alert" className="bad">
@@ -46,6 +52,21 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
         </Group>
       </Stack>
     </form>
+  );
+}
+
+function Discard({ discard, stay }: { discard: () => void; stay: () => void }) {
+  return (
+    <Modal opened onClose={stay} title="Discard unsaved changes?">
+      <Group justify="end">
+        <Button variant="default" onClick={stay}>
+          Keep editing
+        </Button>
+        <Button color="red.8" onClick={discard}>
+          Discard changes
+        </Button>
+      </Group>
+    </Modal>
   );
 }
 

@@ -1,4 +1,5 @@
 // The pages with the form of a record: of a new one, and of one that is stored.
+import { Modal } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
@@ -51,23 +52,30 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
   const get = operationOf('get', what);
   const crumb = { to: path, label: `${sentence(what)}s` };
 
-  function Form({ stored, start }: { stored?: Saved; start: ValuesOf<M> }) {
+  interface FormProps {
+    stored?: Saved;
+    start: ValuesOf<M>;
+    /** Without these two the page of the record, or that of its list, is opened. */
+    onSaved?: (saved: Saved) => void;
+    onCancel?: () => void;
+  }
+
+  function Form({ stored, start, ...then }: FormProps) {
     const navigate = useNavigate();
+    const open = ({ id }: Saved) => void navigate({ to: `${path}/${id}` });
+    const leave = () => (stored ? open(stored) : void navigate({ to: path }));
+    const { onSaved = open, onCancel = leave } = then;
     const record = useMembersForm<M, Saved>(kind, {
       ...{ stored, start },
       onSaved: (saved) => {
         kind.onSaved?.(saved);
-        void navigate({ to: `${path}/${saved.id}` });
+        onSaved(saved);
       },
     });
     const { form } = record;
     const entries = useEntries(form, stored);
     return (
-      <FormFrame
-        of={record}
-        verb={stored ? 'Save' : `Create ${what}`}
-        onCancel={() => void navigate({ to: stored ? `${path}/${stored.id}` : path })}
-      >
+      <FormFrame of={record} verb={stored ? 'Save' : `Create ${what}`} onCancel={onCancel}>
         <Fields form={form} of={[...entries, errorsBeside(entries, form.errors)]} />
       </FormFrame>
     );
@@ -78,6 +86,12 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
       <Page title={`New ${what}`} crumb={crumb}>
         <Form start={{ ...startOf(members), ...useStart() }} />
       </Page>
+    ),
+    /** A new one, made beside the form of another record. */
+    NewDialog: ({ onSaved, onClose }: { onSaved: (saved: Saved) => void; onClose: () => void }) => (
+      <Modal opened onClose={onClose} title={`New ${what}`} size="lg" closeOnClickOutside={false}>
+        <Form start={startOf(members)} onSaved={onSaved} onCancel={onClose} />
+      </Modal>
     ),
     Edit: () => (
       <EditPage get={get} title={`Edit ${what}`} crumb={crumb}>

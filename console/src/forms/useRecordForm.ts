@@ -46,6 +46,8 @@ export interface RecordForm<Values> {
   /** Continues from what is stored now: with one's own changes laid over it, or without them. */
   settle: (keepOwn: boolean) => void;
   isDirty: boolean;
+  /** Set while somebody wants to leave the page with unsaved changes. */
+  leaving: { discard: () => void; stay: () => void } | null;
 }
 
 interface Placed {
@@ -98,10 +100,12 @@ export function useRecordForm<Values extends object, Saved extends object>(
   const [conflict, setConflict] = useState<Conflict<Values> | null>(null);
   const isDone = useRef(false);
   const isDirty = changedIn(base, form.values).length > 0;
-  useBlocker({
-    shouldBlockFn: () => isDirty && !isDone.current && !confirm('Discard unsaved changes?'),
+  const blocker = useBlocker({
+    shouldBlockFn: () => isDirty && !isDone.current,
     enableBeforeUnload: () => isDirty && !isDone.current,
+    withResolver: true,
   });
+  const leaving = blocker.status === 'blocked' ? { discard: blocker.proceed, stay: blocker.reset } : null;
 
   const place = (error: unknown) => {
     const { atFields, rest }: Placed =
@@ -147,5 +151,5 @@ export function useRecordForm<Values extends object, Saved extends object>(
     form.setValues({ ...now, ...kept } as Values);
     setConflict(null);
   };
-  return { form, submit, isSaving, problem, conflict, settle, isDirty };
+  return { form, submit, isSaving, problem, conflict, settle, isDirty, leaving };
 }

@@ -4,10 +4,12 @@ import type { FilterResult, SchemaResult, TransformResult } from '@hookyard/clie
 import { Editor } from '../editor/Editor.tsx';
 import { durationText, plain } from '../format.ts';
 
-function Verdict({ isGood, children }: { isGood: boolean; children: string }) {
+/** @param isGood null: neither good nor bad */
+function Verdict({ isGood, children }: { isGood: boolean | null; children: string }) {
   return (
-    <p role="status" data-good={isGood} className={isGood ? 'row ok' : 'row bad'}>
-      {isGood ? <CheckIcon aria-hidden="true" /> : <Cross2Icon aria-hidden="true" />}
+    <p role="status" data-good={isGood} className={isGood === null ? 'row' : isGood ? 'row ok' : 'row bad'}>
+      {isGood === true && <CheckIcon />}
+      {isGood === false && <Cross2Icon />}
       <strong>{children}</strong>
     </p>
   );
@@ -32,11 +34,11 @@ const valueText = (value: unknown): string =>
 export function FilterOutcome({ result }: { result: FilterResult }) {
   return (
     <>
-      <Verdict isGood={result.matches}>{result.matches ? 'Event matches' : 'Event is filtered out'}</Verdict>
+      <Verdict isGood={result.matches || null}>{result.matches ? 'Event matches' : 'Event is filtered out'}</Verdict>
       {result.conditions.map(({ field, operator, value, matches }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: conditions are told by their place
         <p key={index} className="anywhere">
-          <span className={matches ? 'ok' : 'bad'}>{matches ? 'Met' : 'Not met'}</span> <code>{plain(field)}</code>{' '}
+          <span className={matches ? 'ok' : 'quiet'}>{matches ? 'Met' : 'Not met'}</span> <code>{plain(field)}</code>{' '}
           {operator.replaceAll('_', ' ')} {value !== undefined && <code>{plain(valueText(value))}</code>}
         </p>
       ))}

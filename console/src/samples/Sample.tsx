@@ -6,7 +6,7 @@ import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
 import { Editor, type Mark } from '../editor/Editor.tsx';
-import { jsonOrNothing } from '../exact-json.ts';
+import { indented, jsonOrNothing } from '../exact-json.ts';
 import { timeText } from '../format.ts';
 import { RecordField } from '../forms/fields.tsx';
 import { usePageSearch } from '../search.ts';
@@ -30,11 +30,31 @@ export interface Sample {
   isLoading: boolean;
 }
 
-/** The event of the address (`?event=evt_…`), or a made-up one. */
-export function useSample(): Sample {
-  const [{ event: eventId }] = usePageSearch();
+/**
+ * The event of the address (`?event=evt_…`), or a made-up one.
+ * @param sourceId begins with the latest event of this source, or a sample of its provider
+ */
+export function useSample(sourceId?: string): Sample {
+  const [{ event: eventId }, set] = usePageSearch();
+  const mayList = useMay('events:read');
   const mayRead = useMay('payloads:read');
   const [text, setText] = useState(START);
+  const isFree = sourceId !== undefined && eventId === undefined;
+  const latest = useAsk('listEvents', { sourceId, pageSize: 1 }, { enabled: isFree && mayList && mayRead });
+  const latestId = latest.data?.data[0]?.id;
+  // In the address, it stays when newer events come.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: set is another one each time
+  useEffect(() => {
+    if (isFree && latestId) set({ event: latestId }, { replace: true });
+  }, [isFree, latestId]);
+  const mayReadSource = useMay('sources:read');
+  const maySign = useMay('sources:write');
+  const isNone = isFree && latest.data?.data.length === 0;
+  const source = useAsk('getSource', { id: sourceId ?? '' }, { enabled: isNone && mayReadSource && maySign });
+  // Refused where only the provider can sign: the made-up event stays.
+  const isSigned = isNone && source.data != null && source.data.provider !== null;
+  const signed = useAsk('signSourceSample', { id: sourceId ?? '' }, { enabled: isSigned });
+  const sample = eventId === undefined ? signed.data : undefined;
   const answer = useAsk(
     'getEvent',
     { id: eventId ?? '', includePayload: true },
@@ -45,6 +65,9 @@ export function useSample(): Sample {
     if (!event) return;
     setText(typeof event.payload === 'string' ? event.payload : JSON.stringify(event.payload, null, 2));
   }, [event]);
+  useEffect(() => {
+    if (sample) setText((before) => (before === START ? indented(sample.sample) : before));
+  }, [sample]);
   const parsed = jsonOrNothing(text);
   return {
     eventId,
@@ -53,6 +76,7 @@ export function useSample(): Sample {
     input: {
       payload: parsed ? parsed.value : text,
       ...(event && { headers: event.headers, query: event.query, method: event.method }),
+      ...(sample && { headers: sample.headers }),
     },
     isJson: parsed !== undefined,
     isForm: FORM.test(event?.headers['content-type'] ?? ''),

@@ -26,7 +26,7 @@ import {
 
 type Form = UseFormReturnType<DestinationValues>;
 
-const { New, Edit, Settings } = recordPages<typeof members, Destination>({
+const { New, NewDialog, Edit, Settings } = recordPages<typeof members, Destination>({
   what: 'destination',
   members,
   onSaved: ({ type }) => {
@@ -44,7 +44,7 @@ const { New, Edit, Settings } = recordPages<typeof members, Destination>({
     ];
   },
 });
-export { Edit as EditDestination, New as NewDestination, Settings };
+export { Edit as EditDestination, New as NewDestination, NewDialog as NewDestinationDialog, Settings };
 
 function httpFields(form: Form, isNew: boolean): Entry[] {
   const { values } = form;
@@ -126,7 +126,7 @@ function SigningSecret({ form }: { form: Form }) {
     <div className="rule-row">
       <TextInput
         label="Signing secret"
-        description="Standard Webhooks (whsec_…). Leave empty to send unsigned."
+        description="Hookyard signs its requests with it (Standard Webhooks). Not the secret of your provider. Leave empty to send unsigned."
         autoComplete="off"
         {...form.getInputProps('signingSecret')}
       />

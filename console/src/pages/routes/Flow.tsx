@@ -17,10 +17,13 @@ import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { useNames } from '../../components/names.tsx';
 import { Card, Name, type Tone } from '../../components/ui.tsx';
-import { countText, durationText, plural } from '../../format.ts';
+import { conditionText, rowsOf } from '../../forms/Conditions.tsx';
+import { countText, durationText, plural, shortened } from '../../format.ts';
 import { type RangeName, rangeOf } from '../../search.ts';
 
 const AGAIN_MS = 10_000;
+/** Of a condition. */
+const MOST_CHARACTERS = 60;
 /** Seconds. */
 const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 3600, '7d': 3600, '30d': 86_400 };
 
@@ -38,6 +41,7 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
   const { data } = stats;
   const since = rangeOf({ range }, range);
   const mismatches = { routeId: route.id, status: 'schema_failed' as const };
+  const conditions = rowsOf(route.filterConditions ?? []).map(conditionText);
   const isBroken = route.circuitState !== 'closed' || route.paused || !route.enabled;
   return (
     <Card title="Flow">
@@ -52,7 +56,17 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
           <Node
             kind="Filter"
             icon={MixerHorizontalIcon}
-            title={route.filter ? <Name {...route.filter} /> : plural(route.filterConditions?.length ?? 0, 'condition')}
+            title={
+              route.filter ? (
+                <Name {...route.filter} />
+              ) : (
+                <bdi title={conditions.join('\n')}>
+                  {conditions.length === 1
+                    ? shortened(conditions[0] ?? '', MOST_CHARACTERS)
+                    : plural(conditions.length, 'condition')}
+                </bdi>
+              )
+            }
           >
             {data && `${countText(data.eventsFiltered)} filtered out`}
           </Node>

@@ -1,14 +1,27 @@
 // Creates or changes a route.
-import { NativeSelect } from '@mantine/core';
+import { Button, NativeSelect } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Route } from '@hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { useAll } from '../../api/lists.ts';
+import { useAsk } from '../../api/queries.ts';
+import { PlusIcon } from '../../components/icons.tsx';
 import { Names } from '../../components/names.tsx';
-import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
+import {
+  type ConditionRow,
+  Conditions,
+  conditionsOf,
+  conditionText,
+  NEW_ROW,
+  rowsOf,
+} from '../../forms/Conditions.tsx';
 import { ENABLED, type Entry, type Field, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
 import { type Member, NAMED, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { choicesOf, plain } from '../../format.ts';
+import { choicesOf } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
+import { NewDestinationDialog } from '../destinations/DestinationForm.tsx';
 
 const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
   adaptive: 'Adaptive: workflow while capacity allows',
@@ -90,6 +103,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true, most: 50 },
       ...{ help: 'Each destination receives every event of the route.', isRequired: true },
     },
+    { node: <NewDestination form={form} /> },
     {
       title: 'Rules',
       fields: [
@@ -103,11 +117,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
             ],
             form.values.filterConditions !== null && [
               'Filter',
-              form.values.filterConditions.map((row) => (
-                <div key={JSON.stringify(row)}>
-                  {plain(`${row.field} ${row.operator.replaceAll('_', ' ')} ${row.value}`)}
-                </div>
-              )),
+              form.values.filterConditions.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>),
             ],
           ],
         },
@@ -209,12 +219,48 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
   ];
 }
 
+/** Makes a destination without leaving the form. */
+function NewDestination({ form }: { form: Form }) {
+  const mayWrite = useMay('destinations:write');
+  const [isOpen, { open, close }] = useDisclosure();
+  if (!mayWrite) return null;
+  return (
+    <div>
+      <Button variant="default" leftSection={<PlusIcon />} onClick={open}>
+        New destination
+      </Button>
+      {isOpen && (
+        <NewDestinationDialog
+          onClose={close}
+          onSaved={({ id }) => {
+            form.setFieldValue('destinationIds', [...form.getValues().destinationIds, id]);
+            close();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Where the provider of a source has the event type, and an example. */
+function useEventType(sourceId: string | null): { field: string; example: string | undefined } | undefined {
+  const mayRead = useMay('sources:read');
+  const source = useAsk('getSource', { id: sourceId ?? '' }, { enabled: mayRead && Boolean(sourceId) });
+  const name = source.data?.provider ?? null;
+  const providers = useAll('listProviders', name !== null);
+  const provider = providers.data?.records.find((one) => one.name === name);
+  if (!provider?.eventType) return undefined;
+  const { header, payload } = provider.eventType;
+  return { field: header ? `headers.${header.toLowerCase()}` : `payload.${payload}`, example: provider.samples[0] };
+}
+
 function FilterFields({ form }: { form: Form }) {
+  const eventType = useEventType(form.values.sourceId);
   const { values } = form;
   const set = form.setFieldValue as (path: string, value: unknown) => void;
   const kind = values.filterConditions !== null ? 'own' : values.filterId !== null ? 'record' : 'none';
   const choose = (next: string) => {
-    set('filterConditions', next === 'own' ? [NEW_ROW] : null);
+    set('filterConditions', next === 'own' ? [{ ...NEW_ROW, field: eventType?.field ?? NEW_ROW.field }] : null);
     set('filterId', next === 'record' ? '' : null);
   };
   return (
@@ -246,6 +292,9 @@ function FilterFields({ form }: { form: Form }) {
           logic={values.filterLogic}
           onLogic={(logic) => set('filterLogic', logic)}
           error={form.errors.filterConditions}
+          help={
+            eventType && `Event type: ${eventType.field}${eventType.example ? `, such as ${eventType.example}` : ''}.`
+          }
         />
       )}
     </>

@@ -45,7 +45,7 @@ const columns: Column<Route>[] = [
 ];
 
 export function Routes() {
-  const [{ sourceId }] = usePageSearch();
+  const [{ sourceId, destinationId }] = usePageSearch();
   const mayWrite = useMay('routes:write');
   return (
     <ListPage<'listRoutes'>
@@ -55,7 +55,7 @@ export function Routes() {
       columns={columns}
       every={AGAIN_MS}
       path="/routes"
-      make={{ label: 'New route', to: '/routes/new', scope: 'routes:write', search: sourceId ? { sourceId } : {} }}
+      make={{ label: 'New route', to: '/routes/new', scope: 'routes:write', search: { sourceId, destinationId } }}
       bulk={mayWrite && (({ ids, clear }) => ids.length > 0 && <Many ids={ids} onDone={clear} />)}
       empty={{
         title: 'No routes',

@@ -15,7 +15,7 @@ import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 const TYPING_MS = 400;
 
 export function TryIt({ route }: { route: Route }) {
-  const sample = useSample();
+  const sample = useSample(route.sourceId);
   const [input] = useDebouncedValue(sample.input, TYPING_MS);
   const mayReplay = useMay('events:write');
   return (

@@ -1,13 +1,13 @@
 // A sample for a source: as its sender would send it, signed with the stored secret.
 import { Button, NativeSelect } from '@mantine/core';
-import type { Provider, SignedSample, Source } from '@hookyard/client';
-import { useEffect, useState } from 'react';
+import type { Provider, Source } from '@hookyard/client';
+import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Editor } from '../../editor/Editor.tsx';
-import { jsonOrNothing } from '../../exact-json.ts';
+import { indented } from '../../exact-json.ts';
 import { plain } from '../../format.ts';
 import { sendTo, type ToSend } from './setup.ts';
 
@@ -34,35 +34,43 @@ function UnsignedSample(props: Props) {
 function Signed({ source, provider, onSent }: Props) {
   const samples = provider?.samples ?? [];
   const [event, setEvent] = useState(samples[0]);
-  const [payload, setPayload] = useState('');
-  const { data, error } = useAsk('signSourceSample', { id: source.id, body: { event } });
-  const sample = data && readable(data);
-  const isThere = sample !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: that of an event is shown once; what was typed over it stays
-  useEffect(() => setPayload(sample ?? ''), [event, isThere]);
+  const [typed, setTyped] = useState<string | null>(null);
+  const [isSent, setSent] = useState(false);
+  const { data, error, refetch } = useAsk('signSourceSample', { id: source.id, body: { event } });
+  const shown = data ? indented(data.sample) : '';
   // Its provider signs with a key that nobody else has, or has not sent its secret yet, for example.
   if (error) return <p role="alert">{plain(told(error).message)}</p>;
-  // What is as it was made is sent as the provider sends it, byte by byte.
-  const body = { event, ...(payload !== sample && { payload }) };
-  const make = () => call('signSourceSample', { id: source.id, body });
+  const make = async () => {
+    // A sample that was sent is a duplicate: another one, with an ID of its own, is shown and sent.
+    const sample = typed === null && isSent ? (await refetch({ throwOnError: true })).data : data;
+    // Signed now: the signature of the one that is shown may have expired. The bytes are those of the provider.
+    const made = await call('signSourceSample', { id: source.id, body: { event, payload: typed ?? sample?.sample } });
+    setSent(true);
+    return made;
+  };
   return (
     <>
       {samples.length > 1 && (
         <NativeSelect
           label="Event type"
           value={event ?? ''}
-          onChange={({ currentTarget }) => setEvent(currentTarget.value)}
+          onChange={({ currentTarget }) => {
+            setEvent(currentTarget.value);
+            setTyped(null);
+            setSent(false);
+          }}
           data={samples}
         />
       )}
-      <Form source={source} payload={payload} setPayload={setPayload} make={make} onSent={onSent} />
+      <Form
+        source={source}
+        payload={typed ?? shown}
+        setPayload={(text) => setTyped(text === shown ? null : text)}
+        make={make}
+        onSent={onSent}
+      />
     </>
   );
-}
-
-function readable({ sample }: SignedSample): string {
-  const parsed = jsonOrNothing(sample);
-  return parsed ? JSON.stringify(parsed.value, null, 2) : sample;
 }
 
 interface FormProps extends Pick<Props, 'source' | 'onSent'> {
