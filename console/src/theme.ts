@@ -39,7 +39,8 @@ export const theme = createTheme({
     PasswordInput: small,
     Progress: { defaultProps: { size: 'sm', transitionDuration: 0 } },
     SegmentedControl: { defaultProps: { size: 'xs', transitionDuration: 0 } },
-    Select: list,
+    // What is typed and Enter choose a record; they do not send the form.
+    Select: { defaultProps: { ...list.defaultProps, selectFirstOptionOnChange: true } },
     MultiSelect: list,
     Textarea: small,
     TextInput: small,

@@ -17,6 +17,8 @@ import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = 'a-secret-of-the-sender-0123456789';
+/** With the asterisk of a required field. */
+const SECRET_FIELD = /^Secret( \*)?$/;
 const NEXT = 'another-secret-of-the-sender-0123456789';
 const signed = (body: string, secret: string) => ({
   'content-type': 'application/json',
@@ -35,18 +37,24 @@ describe('the pages of sources', function () {
     const work = async (page: Parameters<typeof seen>[0]) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console GitHub');
       await page.getByLabel('Method').selectOption('provider');
-      await page.getByRole('combobox', { name: 'Provider' }).click();
-      await page.getByRole('option', { name: 'GitHub', exact: true }).click();
+      // Nothing is found and chosen: the form is sent, and the error is short.
+      const provider = page.getByRole('combobox', { name: 'Provider' });
+      await provider.fill('no such provider');
+      await provider.press('Enter');
+      await seen(page, 'Choose a provider');
+      await provider.fill('githu');
+      await provider.press('Enter');
       await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
       await expectUsable(page);
       // Without a secret it is refused, at its field, and nothing that was typed is lost.
       await page.getByRole('button', { name: 'Create source' }).click();
       await seen(page, /needs? your attention/);
-      await page.getByLabel('Secret', { exact: true }).fill(SECRET);
+      await page.getByLabel(SECRET_FIELD).fill(SECRET);
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console GitHub', level: 1, exact: true }).waitFor();
       await seen(page, '/ingest/default/console-github');
       await seen(page, 'Github');
+      await page.getByRole('link', { name: 'Connect to a destination' }).waitFor();
       await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).getByText('refs/heads/main').waitFor();
@@ -54,9 +62,12 @@ describe('the pages of sources', function () {
       await seen(page, 'Test webhook accepted: signature verified');
     };
     await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
-    const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-github`);
+    const { data } = await hookyard.client.list<SourceView & { idempotencyKey: object }>(
+      `${hookyard.base}/sources?search=console-github`,
+    );
     const [source] = data;
     if (!source) throw new Error('there is no source');
+    expect(source.idempotencyKey).to.deep.equal({ header: 'X-GitHub-Delivery', windowSeconds: 86_400 });
     await records.accepted(source, '{"zen":1}', signed('{"zen":1}', SECRET));
   });
 
@@ -64,8 +75,11 @@ describe('the pages of sources', function () {
     const { hookyard, records } = await consoleWorld();
     await onPage('/sources/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console Short');
-      await page.getByLabel('Method').selectOption('github');
-      await page.getByLabel('Secret', { exact: true }).fill('hunter2');
+      await page.getByLabel('Method').selectOption('provider');
+      await page.getByRole('combobox', { name: 'Provider' }).pressSequentially('githu');
+      await page.getByRole('option', { name: 'GitHub', exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByLabel(SECRET_FIELD).fill('hunter2');
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console Short', level: 1, exact: true }).waitFor();
       await seen(page, /verificationConfig.secret has fewer than 16 characters/);
@@ -112,7 +126,7 @@ describe('the pages of sources', function () {
     await onPage('/sources/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console Described');
       await page.getByLabel('Method').selectOption('hmac_template');
-      await page.getByLabel('Secret', { exact: true }).fill(SECRET);
+      await page.getByLabel(SECRET_FIELD).fill(SECRET);
       await page.getByLabel('Signature header').fill('X-Mac');
       await page.getByLabel('Signed content').fill('{timestamp}.{body}');
       await page.getByLabel('Signature part').fill('v1');
@@ -143,7 +157,7 @@ describe('the pages of sources', function () {
       await page.getByLabel('Method').selectOption('provider');
       await page.getByRole('combobox', { name: 'Provider' }).click();
       await page.getByRole('option', { name: 'Amazon SNS', exact: true }).click();
-      await page.getByLabel('Secret', { exact: true }).fill('arn:aws:sns:eu-central-1:123456789012:orders');
+      await page.getByLabel(SECRET_FIELD).fill('arn:aws:sns:eu-central-1:123456789012:orders');
       await page.getByLabel('Confirm subscriptions').check();
       await expectUsable(page);
       await page.getByRole('button', { name: 'Create source' }).click();

@@ -5,11 +5,13 @@ import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
+import { statusText } from '../components/ui.tsx';
 import { Editor, type Mark } from '../editor/Editor.tsx';
 import { indented, jsonOrNothing } from '../exact-json.ts';
 import { timeText } from '../format.ts';
 import { RecordField } from '../forms/fields.tsx';
 import { usePageSearch } from '../search.ts';
+import { eventState } from '../words/events.ts';
 import { useZone } from '../zone.tsx';
 
 const LATEST = 25;
@@ -144,9 +146,9 @@ function Latest({ sourceId, eventId, choose }: LatestProps) {
   const { zone } = useZone();
   const { data, error } = useAsk('listEvents', { pageSize: LATEST, ...(sourceId && { sourceId }) });
   const events = data?.data ?? [];
-  const choices = events.map(({ id, receivedAt, status, source }) => ({
-    value: id,
-    label: `${timeText(receivedAt, zone)}, ${status}${sourceId ? '' : `, ${source.name}`}`,
+  const choices = events.map((event) => ({
+    value: event.id,
+    label: `${timeText(event.receivedAt, zone)}, ${statusText(eventState(event))}${sourceId ? '' : `, ${event.source.name}`}`,
   }));
   const isKnown = eventId === undefined || events.some(({ id }) => id === eventId);
   return (

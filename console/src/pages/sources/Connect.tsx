@@ -29,6 +29,12 @@ export function Connect({ source }: { source: Source }) {
             </Button>
           )}
         </div>
+        {isPrivate(url) && (
+          <p className="small quiet">
+            Not reachable from the internet. Set <code>HOOKYARD_PUBLIC_URL</code> to the URL that senders use, such as
+            that of a tunnel.
+          </p>
+        )}
         {url.includes('•') && (
           <p className="small quiet">Your API key needs sources:write or secrets:read to see the full URL.</p>
         )}
@@ -44,7 +50,7 @@ export function Connect({ source }: { source: Source }) {
               of={[
                 ['Event type', placeText(known.eventType)],
                 ['Event ID', placeText(known.eventId)],
-                ['Suggested idempotency key', dedupText(known.dedup)],
+                source.idempotencyKey === null && ['Suggested idempotency key', dedupText(known.dedup)],
                 known.handshakes.length > 0 && ['Handshakes', known.handshakes.join(', ')],
                 source.lastHandshake?.shown != null && ['Complete setup with', plain(source.lastHandshake.shown)],
               ]}
@@ -54,6 +60,12 @@ export function Connect({ source }: { source: Source }) {
       </div>
     </Card>
   );
+}
+
+/** Whether the host is of this machine or of a private network. */
+function isPrivate(url: string): boolean {
+  const { hostname } = new URL(url);
+  return /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[(::1|f[cd]|fe80))/.test(hostname);
 }
 
 /** How a provider is connected, in the words of the API. */

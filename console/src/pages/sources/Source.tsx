@@ -2,6 +2,7 @@
 import type { Source } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Confirm, RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
@@ -25,6 +26,7 @@ export function SourcePage() {
   const mayEvents = useMay('events:read');
   const mayRoutes = useMay('routes:read');
   const mayWrite = useMay('sources:write');
+  const mayWriteRoutes = useMay('routes:write');
   return (
     <RecordPage
       get="getSource"
@@ -87,10 +89,25 @@ export function SourcePage() {
               {text}
             </Callout>
           ))}
+          {mayRoutes && mayWriteRoutes && <Unconnected id={source.id} />}
           <IssuesOf of={{ sourceId: source.id }} />
         </>
       )}
     </RecordPage>
+  );
+}
+
+/** What comes next after a source was created. */
+function Unconnected({ id }: { id: string }) {
+  const { data } = useAsk('listRoutes', { sourceId: id, pageSize: 1 });
+  if (data?.pagination.total !== 0) return null;
+  return (
+    <Callout tone="info" title="No route">
+      Events are stored, but not delivered.{' '}
+      <PageLink to="/routes/new" search={{ sourceId: id }}>
+        Connect to a destination
+      </PageLink>
+    </Callout>
   );
 }
 

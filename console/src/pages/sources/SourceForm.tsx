@@ -8,7 +8,7 @@ import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import { type Form, members, METHODS, type SourceValues } from './values.ts';
+import { type Form, type Key, members, METHODS, NO_KEY, OF_NO_PROVIDER, type SourceValues } from './values.ts';
 
 const { New, Edit, Settings } = recordPages<typeof members, Source>({
   what: 'source',
@@ -66,24 +66,23 @@ const ALGORITHMS: Partial<Record<Config['type'], Choices>> = {
 
 function Method({ form }: { form: Form }) {
   const set = form.setFieldValue as (path: string, value: unknown) => void;
-  const choose = (type: string) => {
-    const algorithm = ALGORITHMS[type as Config['type']]?.[0]?.value;
-    set('verificationConfig.type', type);
+  const { type } = form.values.verificationConfig;
+  const choose = (next: string) => {
+    const algorithm = ALGORITHMS[next as Config['type']]?.[0]?.value;
+    set('verificationConfig.type', next);
     // What several methods have begins with the default of the API.
-    set('verificationConfig.encoding', type === 'public_key' ? 'base64' : 'hex');
+    set('verificationConfig.encoding', next === 'public_key' ? 'base64' : 'hex');
     if (algorithm !== undefined) set('verificationConfig.algorithm', algorithm);
-    if (type === 'jwt') set('verificationConfig.header', 'Authorization');
+    if (next === 'jwt') set('verificationConfig.header', 'Authorization');
   };
   return (
     <NativeSelect
       label="Method"
-      description={
-        form.values.verificationConfig.type === 'none' ? 'Anyone who knows the ingest URL can send.' : undefined
-      }
-      value={form.values.verificationConfig.type}
+      description={type === 'none' ? 'Anyone who knows the ingest URL can send.' : undefined}
+      value={type}
       error={form.errors.verificationConfig}
       onChange={(event) => choose(event.currentTarget.value)}
-      data={choicesOf(METHODS)}
+      data={choicesOf(METHODS).filter(({ value }) => value === type || !(value in OF_NO_PROVIDER))}
     />
   );
 }
@@ -95,7 +94,16 @@ interface ProviderChoiceProps {
 }
 
 function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
-  if (form.values.verificationConfig.type !== 'provider') return null;
+  const { verificationConfig, provider, idempotencyKey } = form.values;
+  if (verificationConfig.type !== 'provider') return null;
+  const known = answer.data?.records ?? [];
+  const choose = (name: string | null) => {
+    const next = known.find((one) => one.name === name);
+    form.setFieldValue('provider', name ?? '');
+    // A key that was chosen by hand stays.
+    if (JSON.stringify(idempotencyKey) === JSON.stringify(suggestedKey(of)))
+      form.setFieldValue('idempotencyKey', suggestedKey(next));
+  };
   return (
     <>
       <Select
@@ -103,16 +111,23 @@ function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
         required
         searchable
         nothingFoundMessage="No results. Use HMAC instead."
-        value={form.values.provider || null}
-        error={form.errors.provider}
-        onChange={(name) => form.setFieldValue('provider', name ?? '')}
-        data={(answer.data?.records ?? []).map(({ name, title }) => ({ value: name, label: title }))}
+        value={provider || null}
+        error={form.errors.provider && (provider === '' ? 'Choose a provider' : form.errors.provider)}
+        onChange={choose}
+        data={known.map(({ name, title }) => ({ value: name, label: title }))}
       />
       {answer.error !== null && <Failed error={answer.error} again={() => void answer.refetch()} />}
       {of && <Instructions of={of} />}
     </>
   );
 }
+
+const suggestedKey = (provider: Provider | undefined): Key => {
+  if (!provider?.dedup) return NO_KEY;
+  const { header, jsonPath } = provider.dedup;
+  const by = header !== undefined ? 'header' : jsonPath !== undefined ? 'jsonPath' : 'signature';
+  return { ...NO_KEY, by, at: header ?? jsonPath ?? '' };
+};
 
 const SECRETS: Partial<Record<Config['type'], [label: string, help: string]>> = {
   public_key: ['Public key', 'PEM or base64.'],
@@ -129,7 +144,10 @@ function secretFields(
 ): Entry[] {
   const { type, algorithm } = config;
   const keeps = isStored ? 'Leave empty to keep the current value.' : '';
-  const help = (text: string | null = '') => [text && `${text}.`.replace('..', '.'), keeps].filter(Boolean).join(' ');
+  const help = (text: string | null = '') => {
+    const first = text && `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.?$/, '.');
+    return [first, keeps].filter(Boolean).join(' ');
+  };
   const isProvider = type === 'provider';
   const hasSecret = isProvider
     ? (provider?.secret ?? null) !== null
@@ -138,12 +156,13 @@ function secretFields(
   return [
     hasSecret && {
       ...{ path: 'verificationConfig.secret', kind: 'secret', label },
-      help: help(isProvider ? provider?.secret : text),
+      ...{ help: help(isProvider ? provider?.secret : text), isRequired: !isStored },
     },
+    hasSecret && isStored && { node: null, facts: [[label, 'Set']] },
     isProvider &&
       provider?.verifyToken != null && {
         ...{ path: 'verificationConfig.verifyToken', kind: 'secret', label: 'Verify token' },
-        help: help(provider.verifyToken),
+        ...{ help: help(provider.verifyToken), isRequired: !isStored },
       },
     isProvider &&
       provider?.handshakes.includes('subscription') && {

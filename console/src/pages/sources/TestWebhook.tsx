@@ -24,7 +24,8 @@ export function TestWebhook({ source }: { source: Source }) {
   if (!mayWrite || !source.enabled || WITHOUT_SAMPLE.includes(type)) return null;
   const onSent = (id = '') => {
     setEventId(id);
-    void queryClient.invalidateQueries();
+    // The sample stays the one that was sent.
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'signSourceSample' });
   };
   return (
     <Card

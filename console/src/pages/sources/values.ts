@@ -23,12 +23,12 @@ const NO_VERIFICATION: Config = {
   ...{ jwksUrl: '', issuer: '', audience: '', claims: '', bodyHashClaim: '' },
 };
 
-interface Key {
+export interface Key {
   by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature';
   at: string;
   windowSeconds: number | null;
 }
-const NO_KEY: Key = { by: 'none', at: '', windowSeconds: 86_400 };
+export const NO_KEY: Key = { by: 'none', at: '', windowSeconds: 86_400 };
 
 type Handshake = Required<Omit<SourceHandshake, 'type'>> & { type: SourceHandshake['type'] | 'none' };
 const NO_HANDSHAKE: Handshake = {
@@ -162,7 +162,14 @@ function handshakeOf({ type, parameter, ...rest }: Handshake) {
   return { type, parameter, ...Object.fromEntries(filled) };
 }
 
-/** By how they are chosen in the form; the last three are of sources that have no provider. */
+/** What `provider` does too; the form offers them to sources only that have them. */
+export const OF_NO_PROVIDER = {
+  github: 'GitHub (secret only)',
+  stripe: 'Stripe (secret only)',
+  slack: 'Slack (secret only)',
+};
+
+/** By how they are chosen in the form. */
 export const METHODS: Readonly<Record<Config['type'], string>> = {
   none: 'None',
   provider: 'Provider',
@@ -174,9 +181,7 @@ export const METHODS: Readonly<Record<Config['type'], string>> = {
   basic: 'Basic authentication',
   query_token: 'Token in the query',
   body_token: 'Token in the body',
-  github: 'GitHub (secret only)',
-  stripe: 'Stripe (secret only)',
-  slack: 'Slack (secret only)',
+  ...OF_NO_PROVIDER,
 };
 
 /** How a source verifies who sends. */
