@@ -62,8 +62,7 @@ describe('finding events and deliveries in the console', function () {
       await page.locator('[data-shown="50"]').waitFor();
       expect(questions.some((one) => one.includes('codeClass=5xx') && one.includes('cursor=first'))).to.equal(true);
       expect(questions.some((one) => one.includes('codeClass=5xx') && /[?&]page=/.test(one))).to.equal(false);
-      await seen(page, 'All matching');
-      await page.getByRole('button', { name: 'Replay', exact: true }).click();
+      await page.getByRole('button', { name: 'Replay matching deliveries…' }).click();
       await page.getByRole('button', { name: `Replay ${MORE_THAN_A_PAGE}` }).waitFor();
     });
   });

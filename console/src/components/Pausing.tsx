@@ -211,13 +211,14 @@ export function HeldCount({ kind, of: { id, destinations = [] } }: CountProps) {
   });
   const parts = counts.flatMap(({ data }, index) =>
     data && data.pagination.total > 0
-      ? [`${totalText(data.pagination)} to ${plain(destinations[index]?.name ?? '')}`]
+      ? [{ count: totalText(data.pagination), name: plain(destinations[index]?.name ?? '') }]
       : [],
   );
+  const text = parts.map(({ count, name }) => `${parts.length === 1 ? 'all' : count} to ${name}`).join(', ');
   return (
     <span>
       <CountLink list="listDeliveries" input={heldAt(kind, id)} one="held delivery" every={AGAIN_MS} />
-      {parts.length > 0 && <bdi> ({parts.join(', ')})</bdi>}
+      {text !== '' && <bdi> ({text})</bdi>}
     </span>
   );
 }
