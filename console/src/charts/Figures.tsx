@@ -11,7 +11,7 @@ import { Chart, type List, type Series } from './Chart.tsx';
 const AGAIN_MS = 15_000;
 /** Seconds. */
 export const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
-/** Figures in small steps reach back a day or a week, by the clock of the API. */
+/** Figures in small steps reach back a day or a week, by the clock of the API, which may differ so much. */
 const CLOCK_MS = 60_000;
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
@@ -43,9 +43,16 @@ const MEMBERS: Record<Member, [label: string, color: string]> = {
   p99: ['p99', '--series-3'],
 };
 
-/** Where a range begins, at a whole step. @param times so many ranges back */
-export const beginOf = (range: RangeName, step: number, times = 1): string =>
-  new Date(Math.ceil((Date.now() + CLOCK_MS - times * RANGES[range]) / (step * 1000)) * step * 1000).toISOString();
+/**
+ * Where a range begins, at a whole step, of which some has passed by the clock of the API.
+ * @param times so many ranges back
+ */
+export function beginOf(range: RangeName, step: number, times = 1): string {
+  const now = Date.now();
+  const stepMs = step * 1000;
+  const first = Math.ceil((now + CLOCK_MS - times * RANGES[range]) / stepMs);
+  return new Date(Math.min(first, Math.floor((now - CLOCK_MS) / stepMs)) * stepMs).toISOString();
+}
 
 interface Props {
   title: string;
