@@ -179,8 +179,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: { of: Route; var
     >
       <p>
         Held deliveries are sent in the order they were received, at a steady rate. Each failure uses an attempt of its
-        delivery.{' '}
-        {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again and holds the rest.`}
+        delivery. {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
       </p>
     </ConfirmedAction>
   );

@@ -90,9 +90,9 @@ export function ReplayPage() {
         ['Finished', <Time key="finished" at={replay.finishedAt} />],
         ['Rate limit', `${plural(replay.ratePerSecond, 'event')} per second`],
         replay.temporalUrl !== null && [
-          'Temporal',
+          'Workflow',
           <a key="workflow" href={replay.temporalUrl} target="_blank" rel="noreferrer">
-            View workflow
+            View in Temporal
           </a>,
         ],
       ]}
