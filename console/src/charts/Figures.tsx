@@ -45,7 +45,7 @@ const MEMBERS: Record<Member, [label: string, color: string]> = {
 
 /**
  * Where a range begins, at a whole step, of which some has passed by the clock of the API.
- * @param times so many ranges back
+ * @param times the number of ranges before now
  */
 export function beginOf(range: RangeName, step: number, times = 1): string {
   const now = Date.now();

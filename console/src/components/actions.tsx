@@ -105,28 +105,33 @@ export const createdText = ({ deliveriesCreated }: { deliveriesCreated: number }
 
 type Dialogs = Record<string, false | ((close: () => void) => ReactNode)>;
 
+/** The menu of a page. @param children its items */
+export const MoreActions = ({ children }: { children: ReactNode }) => (
+  <Menu>
+    <Menu.Target>
+      <IconButton label="More actions">
+        <DotsVerticalIcon />
+      </IconButton>
+    </Menu.Target>
+    <Menu.Dropdown>{children}</Menu.Dropdown>
+  </Menu>
+);
+
 /** A menu whose items open dialogs. */
 export function ActionMenu({ of }: { of: Dialogs }) {
   const [open, setOpen] = useState<string | null>(null);
   const dialog = open === null ? undefined : of[open];
   return (
     <>
-      <Menu>
-        <Menu.Target>
-          <IconButton label="More actions">
-            <DotsVerticalIcon />
-          </IconButton>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {Object.keys(of)
-            .filter((label) => of[label])
-            .map((label) => (
-              <Menu.Item key={label} onClick={() => setOpen(label)} c={label === 'Delete' ? 'var(--bad)' : undefined}>
-                {label}
-              </Menu.Item>
-            ))}
-        </Menu.Dropdown>
-      </Menu>
+      <MoreActions>
+        {Object.keys(of)
+          .filter((label) => of[label])
+          .map((label) => (
+            <Menu.Item key={label} onClick={() => setOpen(label)} c={label === 'Delete' ? 'var(--bad)' : undefined}>
+              {label}
+            </Menu.Item>
+          ))}
+      </MoreActions>
       {dialog ? dialog(() => setOpen(null)) : null}
     </>
   );

@@ -10,10 +10,10 @@ import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient, useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
-import { DotsVerticalIcon } from '../../components/icons.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Headers, IconButton, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
+import { MoreActions } from '../../components/actions.tsx';
+import { Callout, Card, Headers, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
 import { countText, durationText, plain, plural } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
@@ -259,24 +259,17 @@ function Actions({ delivery: { id, status, waitsFor, temporalUrl } }: { delivery
   const navigate = useNavigate();
   const [running, setRunning] = useState<string | null>(null);
   const menu = temporalUrl && (
-    <Menu>
-      <Menu.Target>
-        <IconButton label="More actions">
-          <DotsVerticalIcon />
-        </IconButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item
-          component="a"
-          href={temporalUrl}
-          target="_blank"
-          rel="noreferrer"
-          title="Opens the workflow engine’s own page"
-        >
-          View in Temporal
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MoreActions>
+      <Menu.Item
+        component="a"
+        href={temporalUrl}
+        target="_blank"
+        rel="noreferrer"
+        title="Opens the workflow engine’s own page"
+      >
+        View in Temporal
+      </Menu.Item>
+    </MoreActions>
   );
   if (!mayWrite) return menu;
   const act = async (verb: string, run: () => Promise<string>) => {
