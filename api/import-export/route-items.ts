@@ -2,7 +2,7 @@
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/records/entities.ts';
-import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
+import type { EntityManager } from '../../db/records/orm.ts';
 import { check, refuse } from '../request/validation.ts';
 import * as field from '../resources/fields.ts';
 import {
@@ -12,24 +12,18 @@ import {
   routeMembers,
 } from '../resources/routes/route-members.ts';
 import { toFileItem } from '../resources/table.ts';
-import type { CheckedItem } from './files.ts';
 
-type Slugs = ReadonlyMap<string, string>;
+/** A route's references: by id in the database, by slug in a file. */
+type Referring = Pick<
+  Route,
+  'sourceId' | 'destinationIds' | 'failoverDestinationIds' | 'filterId' | 'schemaId' | 'transformId'
+>;
 
-export function exportRoute(route: Route, slugs: Slugs) {
-  const slugOf = (id: string | null | undefined) => (id ? (slugs.get(id) ?? null) : null);
-  const slugsOf = (ids: string[]) => ids.flatMap((id) => slugs.get(id) ?? []);
-  const destinationSlugs = slugsOf(route.destinationIds);
+export function exportRoute(route: Route, slugs: References) {
+  const referring = renamed(route, slugs);
   return {
-    ...toFileItem(routeMembers, route, {
-      sourceSlug: slugOf(route.sourceId),
-      destinationSlugs,
-      filterSlug: slugOf(route.filterId),
-      transformSlug: slugOf(route.transformId),
-      schemaSlug: slugOf(route.schemaId),
-      failoverDestinationSlugs: slugsOf(route.failoverDestinationIds),
-    }),
-    destinationSlug: destinationSlugs[0] ?? null,
+    ...toFileItem(routeMembers, { ...route, ...referring }, {}),
+    destinationSlug: referring.destinationIds[0] ?? null,
     failureThreshold: route.circuitFailureThreshold,
   };
 }
@@ -56,15 +50,6 @@ function destinationsOf(
   return item.destinationSlugs ?? (typeof item.destinationSlug === 'string' ? [item.destinationSlug] : []);
 }
 
-interface RouteSlugs {
-  source: string;
-  destinations: string[];
-  failovers: string[];
-  filter: string | null;
-  transform: string | null;
-  schema: string | null;
-}
-
 export type RouteItem = ReturnType<typeof readRouteItem>;
 
 /**
@@ -75,13 +60,13 @@ export function readRouteItem(given: unknown) {
   const item = check(itemSchema, given, 'It');
   const {
     name,
-    sourceSlug,
+    sourceSlug: sourceId,
     destinationSlug: _first,
     destinationSlugs: _all,
-    failoverDestinationSlugs = [],
-    filterSlug = null,
-    transformSlug = null,
-    schemaSlug = null,
+    failoverDestinationSlugs: failoverDestinationIds = [],
+    filterSlug: filterId = null,
+    schemaSlug: schemaId = null,
+    transformSlug: transformId = null,
     failureThreshold,
     isActive = true,
     ...settings
@@ -91,149 +76,82 @@ export function readRouteItem(given: unknown) {
     settings.circuitFailureThreshold ??
     check(failureThresholdSchema, { failureThreshold }, 'It').failureThreshold ??
     undefined;
-  const slugs: RouteSlugs = {
-    source: sourceSlug,
-    destinations: destinationsOf(item),
-    failovers: failoverDestinationSlugs,
-    filter: filterSlug,
-    transform: transformSlug,
-    schema: schemaSlug,
+  const slugs: Referring = {
+    ...{ sourceId, destinationIds: destinationsOf(item), failoverDestinationIds },
+    ...{ filterId, schemaId, transformId },
   };
   // All members: overwriting replaces a route, so members that the file omits go back to their default.
   const members = { ...routeDefaults, ...field.sent({ ...settings, circuitFailureThreshold }), enabled: isActive };
   return { name, slugs, members };
 }
 
-// Routes refer to other records by id, export files by slug. Maps between the two for all routes of a file at once.
-
 type Kind = 'source' | 'filter' | 'schema' | 'transform' | 'destination';
 
-interface Reference {
-  kind: Kind;
-  entity: EntityName<{ id: string; slug: string }>;
-  idsOf: (route: Route) => (string | null | undefined)[];
-  slugsOf: (item: RouteSlugs) => (string | null)[];
-}
+/** For each kind of record the ids by slug, or the slugs by id. */
+export type References = Record<Kind, ReadonlyMap<string, string>>;
 
 // MikroORM's types do not accept an entity as a type with fewer members, hence the cast.
 type Named = typeof Destination | typeof Filter | typeof Schema | typeof Source | typeof Transform;
-const slugged = (entity: Named) => entity as unknown as Reference['entity'];
+const slugged = (entity: Named) => entity as unknown as EntityName<{ id: string; slug: string }>;
 
 /** As imports and deletions lock them, so that they queue. */
-const REFERENCES: Reference[] = [
-  {
-    kind: 'source',
-    entity: slugged(Source),
-    idsOf: ({ sourceId }) => [sourceId],
-    slugsOf: ({ source }) => [source],
-  },
-  {
-    kind: 'filter',
-    entity: slugged(Filter),
-    idsOf: ({ filterId }) => [filterId],
-    slugsOf: ({ filter }) => [filter],
-  },
-  {
-    kind: 'schema',
-    entity: slugged(Schema),
-    idsOf: ({ schemaId }) => [schemaId],
-    slugsOf: ({ schema }) => [schema],
-  },
-  {
-    kind: 'transform',
-    entity: slugged(Transform),
-    idsOf: ({ transformId }) => [transformId],
-    slugsOf: ({ transform }) => [transform],
-  },
+const KINDS: {
+  kind: Kind;
+  entity: ReturnType<typeof slugged>;
+  named: (route: Referring) => (string | null | undefined)[];
+}[] = [
+  { kind: 'source', entity: slugged(Source), named: ({ sourceId }) => [sourceId] },
+  { kind: 'filter', entity: slugged(Filter), named: ({ filterId }) => [filterId] },
+  { kind: 'schema', entity: slugged(Schema), named: ({ schemaId }) => [schemaId] },
+  { kind: 'transform', entity: slugged(Transform), named: ({ transformId }) => [transformId] },
   {
     kind: 'destination',
     entity: slugged(Destination),
-    idsOf: ({ destinationIds, failoverDestinationIds }) => [...destinationIds, ...failoverDestinationIds],
-    slugsOf: ({ destinations, failovers }) => [...destinations, ...failovers],
+    named: ({ destinationIds, failoverDestinationIds }) => [...destinationIds, ...failoverDestinationIds],
   },
 ];
 
-const wanted = (named: (string | null | undefined)[]): string[] => [...new Set(named.flatMap((each) => each ?? []))];
-
-export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Slugs> {
-  const slugs = new Map<string, string>();
-  for (const { entity, idsOf } of REFERENCES) {
-    const ids = wanted(routes.flatMap(idsOf));
-    if (ids.length === 0) continue;
-    const found = await em.find(entity, { id: { $in: ids } }, { fields: ['id', 'slug'] });
-    for (const { id, slug } of found) slugs.set(id, slug);
-  }
-  return slugs;
-}
-
-export type References = Record<Kind, ReadonlyMap<string, string>>;
-
-const NONE: ReadonlyMap<string, string> = new Map();
-
-export function findReferences(em: EntityManager, items: RouteSlugs[]): Promise<References> {
-  return find(em, items, {});
-}
-
-/**
- * The same, locked until the import ends: sources like the create of a route does, so that no other route is stored for
- * them meanwhile; the others against deletion. Rows are locked in the order of ids, and before any route, so that
- * imports and deletions queue. What was changed since is locked too.
- */
-export async function lockReferences(
+/** Finds the records that routes refer to by id, or by slug. @param lock against deletion */
+export async function findReferences(
   em: EntityManager,
-  organization: string,
-  items: RouteSlugs[],
+  by: 'id' | 'slug',
+  routes: Referring[],
+  lock?: 'lock',
 ): Promise<References> {
-  // Not for the object mapper: its lock would keep workers from storing rows that refer to the source.
-  const { source } = await find(em, items, {}, REFERENCES.slice(0, 1));
-  await lockRecords(em, 'sources', organization, [...source.values()]);
-  return find(em, items, { lockMode: LockMode.PESSIMISTIC_READ });
-}
-
-async function find(
-  em: EntityManager,
-  items: RouteSlugs[],
-  lock: { lockMode?: LockMode.PESSIMISTIC_READ },
-  kinds: readonly Reference[] = REFERENCES,
-): Promise<References> {
-  const found: References = { source: NONE, filter: NONE, schema: NONE, transform: NONE, destination: NONE };
-  for (const { kind, entity, slugsOf } of kinds) {
-    const slugs = wanted(items.flatMap(slugsOf));
-    if (slugs.length === 0) continue;
-    const options = { fields: ['id', 'slug'], orderBy: { id: 'asc' }, disableIdentityMap: true, ...lock } as const;
-    const records = await em.find(entity, { slug: { $in: slugs } }, options);
-    found[kind] = new Map(records.map(({ id, slug }) => [slug, id]));
+  const none: ReadonlyMap<string, string> = new Map();
+  const found: References = { source: none, filter: none, schema: none, transform: none, destination: none };
+  const lockMode = lock ? LockMode.PESSIMISTIC_READ : LockMode.NONE;
+  const options = { fields: ['id', 'slug'], orderBy: { id: 'asc' }, disableIdentityMap: true, lockMode } as const;
+  for (const { kind, entity, named } of KINDS) {
+    const wanted = [...new Set(routes.flatMap(named).flatMap((each) => each ?? []))];
+    if (wanted.length === 0) continue;
+    const records = await em.find(entity, { [by]: { $in: wanted } }, options);
+    found[kind] = new Map(records.map(({ id, slug }) => (by === 'id' ? [id, slug] : [slug, id])));
   }
   return found;
 }
 
 /** One message per referenced record that the organization does not have. */
-export function missingReferences(entry: CheckedItem<RouteItem>, references: References): string[] {
-  if (!('item' in entry)) return [];
-  const { slugs } = entry.item;
-  return REFERENCES.flatMap(({ kind, slugsOf }) =>
-    slugsOf(slugs).flatMap((slug) =>
-      slug === null || references[kind].has(slug)
+export function missingReferences({ label, item }: { label: string; item: RouteItem }, ids: References): string[] {
+  return KINDS.flatMap(({ kind, named }) =>
+    named(item.slugs).flatMap((slug) =>
+      slug === null || slug === undefined || ids[kind].has(slug)
         ? []
-        : [`${entry.label}: there is no ${kind} with the slug ${JSON.stringify(slug)} in this organization`],
+        : [`${label}: there is no ${kind} with the slug ${JSON.stringify(slug)} in this organization`],
     ),
   );
 }
 
-/** The members of a route that refer to other records. This list must be complete. */
-export function resolve(slugs: RouteSlugs, references: References) {
-  const idOf = (kind: Kind, slug: string): string => {
-    const id = references[kind].get(slug);
-    if (id === undefined) throw new Error(`a missing ${kind} was not noticed`);
-    return id;
-  };
-  const idIfAny = (kind: Kind, slug: string | null) => (slug === null ? null : idOf(kind, slug));
+/** The references with slugs for ids, or ids for slugs; whether the records exist was checked before. */
+export function renamed(route: Referring, names: References): Referring {
+  const one = (kind: Kind, name: string | null | undefined) => (name ? (names[kind].get(name) ?? null) : null);
+  const destinations = (all: string[]) => all.flatMap((each) => names.destination.get(each) ?? []);
   return {
-    sourceId: idOf('source', slugs.source),
-    destinationIds: slugs.destinations.map((slug) => idOf('destination', slug)),
-    failoverDestinationIds: slugs.failovers.map((slug) => idOf('destination', slug)),
-    filterId: idIfAny('filter', slugs.filter),
-    transformId: idIfAny('transform', slugs.transform),
-    schemaId: idIfAny('schema', slugs.schema),
+    sourceId: one('source', route.sourceId) ?? '',
+    destinationIds: destinations(route.destinationIds),
+    failoverDestinationIds: destinations(route.failoverDestinationIds),
+    filterId: one('filter', route.filterId),
+    schemaId: one('schema', route.schemaId),
+    transformId: one('transform', route.transformId),
   };
 }

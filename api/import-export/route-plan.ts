@@ -1,4 +1,5 @@
-// What an import does with each route: a pure function of the file and the existing routes.
+// What an import does with each route, by the file and the existing routes.
+import { newId } from '../../core/text/ids.ts';
 import { type KnownRoute, pathOf } from '../../db/records/routes.ts';
 import type { ConflictStrategy } from './files.ts';
 
@@ -8,48 +9,50 @@ interface NewRoute extends Omit<KnownRoute, 'id'> {
   label: string;
 }
 
-/** The action for a route of the file; `id` is that of the existing route it conflicts with, if any. */
-export type Step =
-  | { status: 'created'; name: string }
-  | { status: 'overwritten'; name: string; id: string }
-  | { status: 'skipped'; name: string; id: string | null };
-
-interface Plan {
-  /** One action per route of the file, in its order; only valid when there are no errors. */
-  steps: Step[];
-  errors: string[];
-  warnings: string[];
+/** What becomes of a route of the file. */
+export interface Step<Route extends NewRoute> {
+  route: Route;
+  status: 'created' | 'overwritten' | 'skipped';
+  name: string;
+  /** Of the new route, or of the stored one that it meets; null: it meets another one of the file. */
+  id: string | null;
 }
 
-/** Plans an import. Routes of the file are planned one after the other, so they can conflict with each other too. */
-export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: ConflictStrategy): Plan {
-  const plan: Plan = { steps: [], errors: [], warnings: [] };
+/**
+ * Plans an import. Routes of the file are planned one after the other, so they can conflict with each other too.
+ * @returns one step per route, in the order of the file; they are valid only when there are no errors
+ */
+export function planRoutes<Route extends NewRoute>(routes: Route[], known: KnownRoute[], strategy: ConflictStrategy) {
+  const steps: Step<Route>[] = [];
+  const errors: string[] = [];
+  const warnings: string[] = [];
   const byName = Map.groupBy(known, ({ name }) => name);
   const taken = new Set(byName.keys());
   const takenBy = new Map<string, string>();
   for (const route of routes) {
     const { name, label } = route;
     const twin = takenBy.get(name);
+    const planned = (status: Step<Route>['status'], id: string | null, used = name) =>
+      steps.push({ route, status, name: used, id });
     if (!taken.has(name)) {
-      plan.steps.push({ status: 'created', name });
+      planned('created', newId('rte'));
     } else if (strategy === 'rename') {
-      plan.steps.push({ status: 'created', name: nextFreeName(name, taken) });
+      planned('created', newId('rte'), nextFreeName(name, taken));
     } else if (strategy === 'skip') {
-      if (twin !== undefined) plan.warnings.push(`${label}: was skipped, because ${twin} has the same name`);
-      plan.steps.push({ status: 'skipped', name, id: byName.get(name)?.[0]?.id ?? null });
+      if (twin !== undefined) warnings.push(`${label}: was skipped, because ${twin} has the same name`);
+      planned('skipped', byName.get(name)?.[0]?.id ?? null);
     } else {
       const met = twin === undefined ? routeToOverwrite(route, byName.get(name) ?? []) : `${twin} has the same name`;
-      if (typeof met === 'string') plan.errors.push(`${label}: ${met}`);
-      plan.steps.push({ status: 'overwritten', name, id: typeof met === 'string' ? '' : met.id });
+      if (typeof met === 'string') errors.push(`${label}: ${met}`);
+      planned('overwritten', typeof met === 'string' ? null : met.id);
     }
-    const used = plan.steps.at(-1)?.name ?? name;
+    const used = steps.at(-1)?.name ?? name;
     taken.add(used);
     if (!takenBy.has(used)) takenBy.set(used, label);
   }
-  const duplicates = findDuplicates(routes, known, plan.steps);
   // A renamed import is a deliberate copy; any other duplicate would deliver every event twice.
-  (strategy === 'rename' ? plan.warnings : plan.errors).push(...duplicates);
-  return plan;
+  (strategy === 'rename' ? warnings : errors).push(...findDuplicates(steps, known));
+  return { steps, errors, warnings };
 }
 
 /** The route that an item overwrites, or why there is none. Names need not be unique, and sources cannot be changed. */
@@ -72,19 +75,18 @@ function nextFreeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-function findDuplicates(routes: NewRoute[], known: KnownRoute[], steps: Step[]): string[] {
-  const overwritten = new Set(steps.flatMap((step) => (step.status === 'overwritten' ? step.id : [])));
+function findDuplicates(steps: Step<NewRoute>[], known: KnownRoute[]): string[] {
+  const overwritten = new Set(steps.flatMap(({ status, id }) => (status === 'overwritten' ? id : [])));
   const before = new Map(known.map((route) => [route.id, pathOf(route)]));
   const holders = new Map<string, string>();
   for (const route of known) if (!overwritten.has(route.id)) holders.set(pathOf(route), `${route.name} (${route.id})`);
-  return routes.flatMap((route, index) => {
-    const step = steps[index];
-    if (!step || step.status === 'skipped' || route.destinationIds.length === 0) return [];
+  return steps.flatMap(({ route, status, id }) => {
+    if (status === 'skipped' || route.destinationIds.length === 0) return [];
     const path = pathOf(route);
     const holder = holders.get(path);
     if (holder === undefined) holders.set(path, route.label);
     // Routes that were duplicates before are not an error.
-    const isNew = step.status === 'created' || before.get(step.id) !== path;
+    const isNew = status === 'created' || before.get(id ?? '') !== path;
     return holder !== undefined && isNew
       ? [`${route.label}: has the source and destinations of ${holder}, so every event would be delivered twice`]
       : [];

@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { IsolationLevel } from '@mikro-orm/core';
 import { z } from 'zod';
-import { newId } from '../../core/text/ids.ts';
 import { Route } from '../../db/records/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/records/routes.ts';
 import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
@@ -35,13 +34,11 @@ import {
   exportRoute,
   findReferences,
   itemSchema,
-  lockReferences,
   missingReferences,
   readRouteItem,
   type References,
-  resolve,
+  renamed,
   type RouteItem,
-  slugsNamed,
 } from './route-items.ts';
 import { planRoutes, type Step } from './route-plan.ts';
 
@@ -86,7 +83,7 @@ export const routeExchangeOperations: Operation[] = [
                 limit: PART,
               },
             );
-            const slugs = await slugsNamed(em, routes);
+            const slugs = await findReferences(em, 'id', routes);
             return { items: routes.map((route) => exportRoute(route, slugs)), last: routes.at(-1) };
           },
           { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
@@ -115,40 +112,42 @@ export const routeExchangeOperations: Operation[] = [
   },
 ];
 
-type ImportResult = ReturnType<typeof report>;
-
-const refused = (errors: string[], warnings: string[] = []) => ({ ...report([], [], warnings), errors });
-
-async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): Promise<ImportResult> {
+async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): Promise<ReturnType<typeof report>> {
   const { items, conflictStrategy, validateOnly } = file;
+  const organization = organizationId(ctx);
   const isRenamed = conflictStrategy === 'rename';
   const checked = await checkItems('routes', items, readRouteItem);
-  const usable = checked.flatMap((entry) => ('item' in entry ? entry.item : []));
-  const slugs = usable.map((item) => item.slugs);
+  const usable = checked.flatMap((entry) => ('item' in entry ? entry : []));
+  const slugs = usable.map(({ item }) => item.slugs);
   let rest = restsBetween();
-  const result = await inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
-    const references = await findReferences(em, slugs);
-    const problems = checked.flatMap((entry) =>
-      'item' in entry ? missingReferences(entry, references) : entry.problems,
-    );
-    if (problems.length > 0) return refused(problems);
-    const routes = usable.map((item) => valuesOf(item, resolve(item.slugs, references)));
-    const labelled = routes.map((route, index) => ({ ...route, label: checked[index]?.label ?? '' }));
-    const known = await knownRoutes(em, organizationId(ctx), { routes, isRenamed });
-    const { steps, errors, warnings } = planRoutes(labelled, known.routes, conflictStrategy);
-    for (const { label, destinationIds } of labelled) {
+  const result = await inImport(ctx, deps, null, async (em) => {
+    const ids = await findReferences(em, 'slug', slugs);
+    const problems = checked.flatMap((entry) => ('item' in entry ? missingReferences(entry, ids) : entry.problems));
+    if (problems.length > 0) return report([], problems);
+    const routes = usable.map((entry) => valuesOf(entry, ids));
+    const known = await knownRoutes(em, organization, { routes, isRenamed });
+    const { steps, errors, warnings } = planRoutes(routes, known.routes, conflictStrategy);
+    for (const { label, destinationIds } of routes) {
       if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
     }
-    errors.push(...(await ownAddressProblems(em, deps, labelled)), ...domainProblems(deps, labelled));
-    if (errors.length > 0) return refused(errors, warnings);
-    requireRoomForNew(ctx, steps, routes, known);
-    await requireRecipients(deps, organizationId(ctx), writtenEmails(steps, routes));
+    errors.push(...(await ownAddressProblems(em, deps, routes)), ...domainProblems(deps, routes));
+    if (errors.length > 0) return report([], errors, warnings);
+    requireRoomForNew(ctx, steps, known);
+    await requireRecipients(deps, organization, writtenEmails(steps));
     // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
     // the end.
     rest = restsBetween();
-    if (!validateOnly) await lockWhatIsKnown(em, organizationId(ctx), { slugs, references, known, isRenamed, routes });
-    const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
-    const done = report(steps, ids, warnings);
+    if (!validateOnly) {
+      // Sources like the create of a route does, so that no other route is stored for them meanwhile; not by the object
+      // mapper: its lock would keep workers from storing rows that refer to the source. The others against deletion.
+      await lockRecords(em, 'sources', organization, [...ids.source.values()]);
+      const isSame =
+        isDeepStrictEqual(await findReferences(em, 'slug', slugs, 'lock'), ids) &&
+        isDeepStrictEqual(await knownRoutes(em, organization, { routes, isRenamed }), known);
+      if (!isSame) throw new ChangedMeanwhileError('the records of the import have changed');
+      await write(em, organization, steps);
+    }
+    const done = report(steps, [], warnings, validateOnly);
     noteImported(ctx, done.routes);
     return done;
   });
@@ -156,109 +155,61 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
   return result;
 }
 
-/**
- * Locks what the plan was made of: sources like the create of a route does, so that no other route is stored for them
- * meanwhile, and the records that routes name against deletion.
- * @throws ChangedMeanwhileError when it has changed since it was read
- */
-async function lockWhatIsKnown(
-  em: EntityManager,
-  organization: string,
-  planned: {
-    slugs: RouteItem['slugs'][];
-    references: References;
-    known: KnownRoutes;
-    isRenamed: boolean;
-    routes: Parameters<typeof knownRoutes>[2]['routes'];
-  },
-): Promise<void> {
-  const { slugs, references, known } = planned;
-  const isSame =
-    isDeepStrictEqual(await lockReferences(em, organization, slugs), references) &&
-    isDeepStrictEqual(await knownRoutes(em, organization, planned), known);
-  if (!isSame) throw new ChangedMeanwhileError('the records of the import have changed');
+function valuesOf({ label, item }: { label: string; item: RouteItem }, ids: References) {
+  return { ...item.members, ...renamed(item.slugs, ids), name: item.name, label };
 }
+
+type RouteStep = Step<ReturnType<typeof valuesOf>>;
 
 /** Of the plan: locking finds out whether other routes were made meanwhile. @throws ApiError 429 */
-function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: string }[], known: KnownRoutes): void {
+function requireRoomForNew(ctx: Context, steps: RouteStep[], known: KnownRoutes): void {
   const counts = new Map(known.counts.map(({ sourceId, count }) => [sourceId, count]));
-  steps.forEach(({ status }, index) => {
-    const sourceId = routes[index]?.sourceId;
-    if (status !== 'created' || sourceId === undefined) return;
-    const count = (counts.get(sourceId) ?? 0) + 1;
-    counts.set(sourceId, count);
+  for (const { status, route } of steps) {
+    if (status !== 'created') continue;
+    const count = (counts.get(route.sourceId) ?? 0) + 1;
+    counts.set(route.sourceId, count);
     requireRouteRoom(ctx, count);
-  });
+  }
 }
 
-function writtenEmails(steps: Step[], routes: { notifyEmails?: string | null | undefined }[]): string {
-  return routes
-    .flatMap(({ notifyEmails }, index) => (steps[index]?.status === 'skipped' ? [] : (notifyEmails ?? [])))
-    .join();
-}
+const writtenEmails = (steps: RouteStep[]): string =>
+  steps.flatMap(({ status, route }) => (status === 'skipped' ? [] : (route.notifyEmails ?? []))).join();
 
-function valuesOf({ name, members }: RouteItem, named: ReturnType<typeof resolve>) {
-  return { ...members, ...named, name };
-}
+const overwrittenBy = (steps: RouteStep[]) =>
+  steps.flatMap(({ status, id }) => (status === 'overwritten' && id !== null ? id : []));
 
-/** Writes the routes. @returns the id of each, in the order of the file */
-async function follow(
-  em: EntityManager,
-  organization: string,
-  steps: Step[],
-  routes: ReturnType<typeof valuesOf>[],
-): Promise<(string | null)[]> {
+async function write(em: EntityManager, organization: string, steps: RouteStep[]): Promise<void> {
   await lockRecords(em, 'routes', organization, overwrittenBy(steps));
-  const ids: (string | null)[] = [];
   for (let from = 0; from < steps.length; from += GROUP) {
     const group = steps.slice(from, from + GROUP);
-    ids.push(...(await followSome(em, organization, group, routes.slice(from, from + GROUP))));
+    const overwritten = overwrittenBy(group);
+    const stored = overwritten.length > 0 ? await em.find(Route, { id: { $in: overwritten } }) : [];
+    const byId = new Map(stored.map((route) => [route.id, route]));
+    for (const { route, status, name, id } of group) {
+      const { label: _label, ...values } = route;
+      if (status === 'skipped' || id === null) continue;
+      if (status === 'created') {
+        em.create(Route, { ...values, name, id, organizationId: organization });
+        continue;
+      }
+      const found = byId.get(id);
+      if (!found) throw new ChangedMeanwhileError('a route was deleted while the import was overwriting it');
+      em.assign(found, values, { mergeObjectProperties: false });
+    }
     await em.flush();
     em.clear();
   }
-  return ids;
 }
 
-const overwrittenBy = (steps: Step[]) => steps.flatMap((step) => (step.status === 'overwritten' ? step.id : []));
-
-/** Builds the routes of some steps; the flush writes them. @returns their ids */
-async function followSome(
-  em: EntityManager,
-  organization: string,
-  steps: Step[],
-  routes: ReturnType<typeof valuesOf>[],
-): Promise<(string | null)[]> {
-  const overwritten = overwrittenBy(steps);
-  const stored = overwritten.length > 0 ? await em.find(Route, { id: { $in: overwritten } }) : [];
-  const byId = new Map(stored.map((route) => [route.id, route]));
-  return steps.map((step, index) => {
-    const values = routes[index];
-    if (!values || step.status === 'skipped') return step.status === 'skipped' ? step.id : null;
-    if (step.status === 'created') {
-      const id = newId('rte');
-      em.create(Route, { ...values, name: step.name, id, organizationId: organization });
-      return id;
-    }
-    const route = byId.get(step.id);
-    if (!route) throw new ChangedMeanwhileError('a route was deleted while the import was overwriting it');
-    em.assign(route, values, { mergeObjectProperties: false });
-    return step.id;
-  });
-}
-
-/** The answer; in a dry run routes have no id. */
-function report(steps: Step[], ids: (string | null)[], warnings: string[]) {
-  const count = (status: Step['status']) => steps.filter((step) => step.status === status).length;
+/** The answer; in a dry run new routes have no id. */
+function report(steps: RouteStep[], errors: string[], warnings: string[] = [], isDryRun = false) {
+  const count = (status: RouteStep['status']) => steps.filter((step) => step.status === status).length;
   return {
     imported: count('created'),
     skipped: count('skipped'),
     overwritten: count('overwritten'),
-    errors: [] as string[],
+    errors,
     warnings,
-    routes: steps.map((step, index) => ({
-      id: ids[index] ?? ('id' in step ? step.id : null),
-      name: step.name,
-      status: step.status,
-    })),
+    routes: steps.map(({ id, name, status }) => ({ id: isDryRun && status === 'created' ? null : id, name, status })),
   };
 }
