@@ -37,25 +37,11 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-// Random bytes are drawn in blocks: one call of the generator serves many webhooks. An id of zeros is not valid; one in
-// 2^64 would be.
-const TRACE_BYTES = 16;
-const SPAN_BYTES = 8;
-const drawn = Buffer.alloc(128 * (TRACE_BYTES + SPAN_BYTES));
-let used = drawn.length;
+/** The last 7 bytes of an id have to be random (level 2, section 3.2.2.3.1); Node draws those of many UUIDs at once. */
+const randomHex = (): string => crypto.randomUUID().replaceAll('-', '');
 
-function randomHex(bytes: number): string {
-  if (used + bytes > drawn.length) {
-    crypto.getRandomValues(drawn);
-    used = 0;
-  }
-  used += bytes;
-  return drawn.toString('hex', used - bytes, used);
-}
-
-export function newTraceparent(isSampled: boolean): string {
-  return formatTraceparent({ traceId: randomHex(TRACE_BYTES), spanId: randomHex(SPAN_BYTES), isSampled });
-}
+export const newTraceparent = (isSampled: boolean): string =>
+  formatTraceparent({ traceId: randomHex(), spanId: randomHex().slice(16), isSampled });
 
 export function isTracestate(text: string): boolean {
   if (text.length > MAX_STATE_LENGTH) return false;
