@@ -58,41 +58,20 @@ const SIGNATURES = ['webhook-*'];
 const OF_PROVIDERS: ReadonlySet<string> = new Set(['x-vercel-signature']);
 
 const LISTED = [...STEERING, ...CLIENT_ADDRESS, ...IDENTITY, ...SIGNATURES];
-const STEERING_NAMES: ReadonlySet<string> = new Set(LISTED.filter((entry) => !entry.endsWith('*')));
-const STEERING_PREFIXES = LISTED.filter((entry) => entry.endsWith('*')).map((entry) => entry.slice(0, -1));
+const IS_LISTED = new RegExp(`^(?:${LISTED.join('|').replaceAll('*', '.*')})$`);
 
 // Without them the body cannot be read.
-const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
-
-type Kind = 'never' | 'steering' | 'ordinary';
-
-function classify(name: string): Kind {
-  const folded = foldedName(name);
-  if (NEVER.has(folded) || folded.startsWith('proxy-')) return 'never';
-  if (OF_PROVIDERS.has(folded)) return 'ordinary';
-  if (STEERING_NAMES.has(folded) || STEERING_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'steering';
-  return 'ordinary';
-}
-
-// The same few names come with every webhook. Strangers choose them, so what is remembered is bounded.
-const MAX_REMEMBERED = 2000;
-const LONGEST_REMEMBERED = 64;
-const remembered = new Map<string, Kind>();
-
-function kindOf(name: string): Kind {
-  const known = remembered.get(name);
-  if (known !== undefined) return known;
-  const kind = classify(name);
-  if (name.length <= LONGEST_REMEMBERED) {
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(name, kind);
-  }
-  return kind;
-}
+const OF_THE_BODY = ['content-type', 'content-encoding'];
 
 /** Whether a header of this name is never forwarded, whatever a destination says. */
 export function isNeverForwarded(name: string): boolean {
-  return classify(name) === 'never';
+  const folded = foldedName(name);
+  return NEVER.has(folded) || folded.startsWith('proxy-');
+}
+
+function steersServers(name: string): boolean {
+  const folded = foldedName(name);
+  return IS_LISTED.test(folded) && !OF_PROVIDERS.has(folded);
 }
 
 /**
@@ -104,38 +83,25 @@ export function forwardableHeaders(
 ): Record<string, string> {
   const forwarded = Object.create(null) as Record<string, string>;
   const ofConnection = namedByConnection(received);
-  const chosen = typeof choice === 'object' && choice !== null ? namesOf(choice) : null;
-  for (const name of Object.keys(received)) {
-    if (!travels(name, choice, chosen) || ofConnection?.has(name.toLowerCase())) continue;
-    forwarded[name] = received[name] ?? '';
+  const travels = isChosen(choice);
+  for (const [name, value] of Object.entries(received)) {
+    if (!isNeverForwarded(name) && travels(name) && !ofConnection.has(name.toLowerCase())) forwarded[name] = value;
   }
   return forwarded;
 }
 
-export function isForwarded(name: string, choice: ForwardHeaders): boolean {
-  return travels(name, choice, typeof choice === 'object' && choice !== null ? namesOf(choice) : null);
+export const isForwarded = (name: string, choice: ForwardHeaders): boolean =>
+  !isNeverForwarded(name) && isChosen(choice)(name);
+
+function isChosen(choice: ForwardHeaders): (name: string) => boolean {
+  if (choice === null) return (name) => !steersServers(name);
+  if (choice === 'all') return () => true;
+  const names = choice === 'none' ? [] : choice.map((name) => name.toLowerCase());
+  const chosen = new Set([...OF_THE_BODY, ...names]);
+  return (name) => chosen.has(name.toLowerCase());
 }
 
-function travels(name: string, choice: ForwardHeaders, chosen: ReadonlySet<string> | null): boolean {
-  const kind = kindOf(name);
-  if (choice === null) return kind === 'ordinary';
-  if (choice === 'all') return kind !== 'never';
-  const lower = name.toLowerCase();
-  return kind !== 'never' && (OF_THE_BODY.has(lower) || chosen?.has(lower) === true);
-}
-
-// A destination's list is the same object in all of its attempts.
-const lowerNames = new WeakMap<readonly string[], ReadonlySet<string>>();
-
-function namesOf(names: readonly string[]): ReadonlySet<string> {
-  const known = lowerNames.get(names) ?? new Set(names.map((name) => name.toLowerCase()));
-  lowerNames.set(names, known);
-  return known;
-}
-
-function namedByConnection(received: Readonly<Record<string, string>>): Set<string> | null {
-  const name = Object.keys(received).find((key) => key.toLowerCase() === 'connection');
-  const value = name === undefined ? undefined : received[name];
-  if (value === undefined || /^(?:close|keep-alive)$/i.test(value)) return null;
+function namedByConnection(received: Readonly<Record<string, string>>): Set<string> {
+  const [, value = ''] = Object.entries(received).find(([name]) => name.toLowerCase() === 'connection') ?? [];
   return new Set(value.split(',').map((part) => part.trim().toLowerCase()));
 }

@@ -138,9 +138,4 @@ describe('forwardableHeaders', () => {
     const chosen = ['X-GitHub-Event', 'X-GitHub-Delivery', 'X-Not-There'];
     expect(forwardableHeaders(received, chosen)).to.deep.equal({ ...body, 'x-github-event': 'push' });
   });
-
-  it('remembers no more names than it may', () => {
-    for (let n = 0; n < 5000; n += 1) forwardableHeaders({ [`x-${n}`]: '1' }, null);
-    expect(forwardableHeaders({ 'x-1': '1', 'x-real-ip': '1' }, null)).to.deep.equal({ 'x-1': '1' });
-  });
 });
