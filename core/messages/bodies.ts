@@ -1,15 +1,6 @@
 // A message in the form of each service. Foreign text has no effect in any of them.
 import type { Change, ChannelConfig } from './channel.ts';
-import {
-  type AlertIssue,
-  type AlertMessage,
-  eventType,
-  type IssueChange,
-  linkOf,
-  safeLines,
-  safeTitle,
-  titleOf,
-} from './message.ts';
+import { type AlertMessage, eventType, type IssueChange, linkOf, safeLines, safeTitle, titleOf } from './message.ts';
 
 // A message as Slack's incoming webhooks take it (docs.slack.dev: "Sending messages using incoming webhooks", "Block
 // Kit: blocks", "Formatting message text"). Foreign text stands in plain_text only, where no markup has an effect, and
@@ -140,7 +131,7 @@ function actionOf({ content }: AlertMessage): Action {
 export function webhookBody(message: AlertMessage): object {
   const { content, at, organization, channel } = message;
   const common = { title: titleOf(message), organization, alertChannel: channel };
-  const event = (type: string, data: object) => ({ type, timestamp: at.toISOString(), data: { ...common, ...data } });
+  const event = (type: string, data: object) => ({ type, timestamp: at, data: { ...common, ...data } });
   switch (content.kind) {
     case 'change':
       return event(eventType(content.issueChange), shownChange(message, content.issueChange));
@@ -149,7 +140,7 @@ export function webhookBody(message: AlertMessage): object {
     case 'failing': {
       const { id, name, type, since, error } = content.channel;
       return event('channel.failing', {
-        failingChannel: { id, name, type, failingSince: since.toISOString(), lastError: error },
+        failingChannel: { id, name, type, failingSince: since, lastError: error },
         changes: content.changes.map((change) => typedChange(message, change)),
       });
     }
@@ -166,16 +157,5 @@ const typedChange = (message: AlertMessage, change: IssueChange) => ({
 });
 
 function shownChange({ apiBase }: AlertMessage, { change, issue }: IssueChange) {
-  return { change, issue: { ...shownIssue(issue), url: apiBase === '' ? null : `${apiBase}/api/issues/${issue.id}` } };
-}
-
-function shownIssue(issue: AlertIssue) {
-  const { firstSeenAt, lastSeenAt, openedAt, resolvedAt } = issue;
-  return {
-    ...issue,
-    firstSeenAt: firstSeenAt.toISOString(),
-    lastSeenAt: lastSeenAt.toISOString(),
-    openedAt: openedAt.toISOString(),
-    resolvedAt: resolvedAt?.toISOString() ?? null,
-  };
+  return { change, issue: { ...issue, url: apiBase === '' ? null : `${apiBase}/api/issues/${issue.id}` } };
 }

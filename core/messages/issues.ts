@@ -2,19 +2,23 @@
 // failure after `resolved` opens it again within an hour, and later a new one, with a new id. What each kind means, and
 // when it recovers: docs/guide/issues-and-alerts.md.
 
-export const ISSUE_KINDS = [
-  'delivery_failing',
-  'circuit_open',
-  'transform_failing',
-  'schema_refusing',
-  'signature_failing',
-  'warehouse_not_writable',
-  'order_blocked',
-  'quota_reached',
-  'ingest_refused',
-  'notification_failing',
-] as const;
-export type IssueKind = (typeof ISSUE_KINDS)[number];
+const FAILURES_IN_A_ROW = 5;
+
+/** How many failures in a row open an issue: a retry, or the next webhook, may mend the first ones of these kinds. */
+export const OPENS_AFTER = {
+  delivery_failing: FAILURES_IN_A_ROW,
+  circuit_open: 1,
+  transform_failing: 1,
+  schema_refusing: 1,
+  signature_failing: FAILURES_IN_A_ROW,
+  warehouse_not_writable: FAILURES_IN_A_ROW,
+  order_blocked: 1,
+  quota_reached: FAILURES_IN_A_ROW,
+  ingest_refused: FAILURES_IN_A_ROW,
+  notification_failing: FAILURES_IN_A_ROW,
+};
+export type IssueKind = keyof typeof OPENS_AFTER;
+export const ISSUE_KINDS = Object.keys(OPENS_AFTER) as [IssueKind, ...IssueKind[]];
 
 /**
  * `ignored` counts on and stays as it is until somebody changes it, or what it is about is deleted. `open` and
@@ -91,22 +95,6 @@ export const issueSubjects = {
   notification: (organizationId: string, routeId: string) =>
     subject(organizationId, 'notification_failing', { routeId }),
   quota: (organizationId: string) => subject(organizationId, 'quota_reached'),
-};
-
-const FAILURES_IN_A_ROW = 5;
-
-/** How many failures in a row open an issue: a retry, or the next webhook, may mend the first ones of these kinds. */
-export const OPENS_AFTER: Readonly<Record<IssueKind, number>> = {
-  delivery_failing: FAILURES_IN_A_ROW,
-  circuit_open: 1,
-  transform_failing: 1,
-  schema_refusing: 1,
-  signature_failing: FAILURES_IN_A_ROW,
-  warehouse_not_writable: FAILURES_IN_A_ROW,
-  order_blocked: 1,
-  quota_reached: FAILURES_IN_A_ROW,
-  ingest_refused: FAILURES_IN_A_ROW,
-  notification_failing: FAILURES_IN_A_ROW,
 };
 
 /** So many causes of one subject are told apart at a time; tenants and strangers choose what fails, and how. */

@@ -2,7 +2,7 @@
 
 import { plural } from '../text/plural.ts';
 import type { Change, ChannelType } from './channel.ts';
-import type { IssueKind, IssueState } from './issues.ts';
+import type { Issue, IssueKind, IssueSubject } from './issues.ts';
 
 export interface PeopleLinks {
   /** Base of the API's addresses; empty when it is not known. */
@@ -25,22 +25,9 @@ export interface Named {
 }
 
 /** An issue with the names of what it is about. Names and the cause may hold any text, and must be escaped. */
-export interface AlertIssue {
-  id: string;
-  kind: IssueKind;
-  cause: string;
-  state: IssueState;
-  count: number;
-  firstSeenAt: Date;
-  lastSeenAt: Date;
-  openedAt: Date;
-  resolvedAt: Date | null;
-  source: Named | null;
-  route: Named | null;
-  destination: Named | null;
-  sampleEventId: string | null;
-  sampleDeliveryId: string | null;
-}
+export type AlertIssue = Omit<Issue, keyof IssueSubject | 'changedAt'> &
+  Pick<Issue, 'kind'> &
+  Record<'source' | 'route' | 'destination', Named | null>;
 
 export interface IssueChange {
   change: Change;
@@ -74,22 +61,22 @@ export interface AlertMessage extends PeopleLinks {
   content: AlertContent;
 }
 
-const TYPES: Record<IssueKind, { opened: string; resolved: string }> = {
-  delivery_failing: { opened: 'delivery.failing', resolved: 'destination.recovered' },
-  circuit_open: { opened: 'circuit.opened', resolved: 'circuit.closed' },
-  transform_failing: { opened: 'transform.failing', resolved: 'transform.recovered' },
-  schema_refusing: { opened: 'schema.refusing', resolved: 'schema.recovered' },
-  signature_failing: { opened: 'signature.failing', resolved: 'signature.recovered' },
-  order_blocked: { opened: 'order.blocked', resolved: 'order.unblocked' },
-  warehouse_not_writable: { opened: 'warehouse.failing', resolved: 'warehouse.recovered' },
-  quota_reached: { opened: 'quota.reached', resolved: 'quota.recovered' },
-  ingest_refused: { opened: 'ingest.refused', resolved: 'ingest.recovered' },
-  notification_failing: { opened: 'notification.failing', resolved: 'notification.recovered' },
+const WORDS: Record<IssueKind, [title: string, opened: string, resolved: string]> = {
+  delivery_failing: ['Deliveries failing', 'delivery.failing', 'destination.recovered'],
+  circuit_open: ['Circuit breaker open', 'circuit.opened', 'circuit.closed'],
+  transform_failing: ['Transform failing', 'transform.failing', 'transform.recovered'],
+  schema_refusing: ['Schema mismatch', 'schema.refusing', 'schema.recovered'],
+  signature_failing: ['Signature verification failing', 'signature.failing', 'signature.recovered'],
+  order_blocked: ['Ordering key blocked', 'order.blocked', 'order.unblocked'],
+  warehouse_not_writable: ['Warehouse not writable', 'warehouse.failing', 'warehouse.recovered'],
+  quota_reached: ['Limit reached', 'quota.reached', 'quota.recovered'],
+  ingest_refused: ['Webhooks refused', 'ingest.refused', 'ingest.recovered'],
+  notification_failing: ['Notifications failing', 'notification.failing', 'notification.recovered'],
 };
 const EXHAUSTED = 'delivery.exhausted';
 
 export const ISSUE_EVENT_TYPES = [
-  ...Object.values(TYPES).flatMap(({ opened, resolved }) => [opened, resolved]),
+  ...Object.values(WORDS).flatMap(([, ...types]) => types),
   EXHAUSTED,
   'issue.acknowledged',
   'issue.ignored',
@@ -103,21 +90,10 @@ export function eventType(issueChange: IssueChange): string {
   const { change, issue } = issueChange;
   if (change === 'acknowledged' || change === 'ignored') return `issue.${change}`;
   if (change === 'exhausted' || isExhausted(issueChange)) return EXHAUSTED;
-  return TYPES[issue.kind]?.[change] ?? `issue.${change}`;
+  const [, opened, resolved] = WORDS[issue.kind] ?? [];
+  return (change === 'opened' ? opened : resolved) ?? `issue.${change}`;
 }
 
-const WORDS: Record<IssueKind, string> = {
-  delivery_failing: 'Deliveries failing',
-  circuit_open: 'Circuit breaker open',
-  transform_failing: 'Transform failing',
-  schema_refusing: 'Schema mismatch',
-  signature_failing: 'Signature verification failing',
-  order_blocked: 'Ordering key blocked',
-  warehouse_not_writable: 'Warehouse not writable',
-  quota_reached: 'Limit reached',
-  ingest_refused: 'Webhooks refused',
-  notification_failing: 'Notifications failing',
-};
 const PREFIX: Record<Change, string> = {
   opened: '',
   exhausted: '',
@@ -128,7 +104,7 @@ const PREFIX: Record<Change, string> = {
 
 /** What a change is about, without the names. */
 const whatOf = (change: IssueChange): string =>
-  `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed permanently' : (WORDS[change.issue.kind] ?? change.issue.kind)}`;
+  `${PREFIX[change.change]}${isExhausted(change) ? 'Deliveries failed permanently' : (WORDS[change.issue.kind]?.[0] ?? change.issue.kind)}`;
 
 function subjectOf({ source, route, destination }: AlertIssue): string {
   const names = [route ?? source, destination].flatMap((each) => (each ? [each.name ?? '(deleted)'] : []));
