@@ -3,28 +3,6 @@
 import { ISSUE_KINDS, type IssueKind } from '../messages/issues.ts';
 import { Gauge } from './instruments.ts';
 
-/** The figures of a snapshot, as they are stored. One that could not be taken is missing. */
-export interface Figures {
-  waiting?: number;
-  due?: number;
-  /** Seconds; 0 when nothing is due. */
-  oldestDueAge?: number;
-  retrying?: number;
-  held?: number;
-  waitingInOrder?: number;
-  blockedKeys?: number;
-  /** Seconds; 0 when no key is blocked. */
-  oldestBlockedKey?: number;
-  circuits?: { open: number; half_open: number };
-  /** Open and acknowledged ones; a kind without one is missing. */
-  issues?: Partial<Record<IssueKind, number>>;
-  replays?: number;
-  databaseBytes?: number;
-  retentionLag?: number;
-  warehouseOldestOpen?: number;
-  workers?: number;
-}
-
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',
@@ -78,7 +56,14 @@ export const SNAPSHOT_GAUGES = {
     name: 'hookyard_workers',
     help: 'Workers that were active in the last few seconds.',
   }),
-} as const satisfies Partial<Record<keyof Figures, Gauge>>;
+} as const;
+
+/** The figures of a snapshot, as they are stored. One that could not be taken is missing. */
+export type Figures = Partial<Record<keyof typeof SNAPSHOT_GAUGES, number>> & {
+  circuits?: { open: number; half_open: number };
+  /** Open and acknowledged ones; a kind without one is missing. */
+  issues?: Partial<Record<IssueKind, number>>;
+};
 
 export const circuitsOpen = new Gauge({
   name: 'hookyard_circuits_open',
