@@ -58,23 +58,18 @@ export function exitWith(log: Log, error: unknown): never {
 const EVERY_MS = 60_000;
 const LOOK_EVERY_MS = 1000;
 const MOST_KINDS = 100;
-
-/**
- * For lines that come many times a second while something is away: the first of a kind is written at once, its repeats
- * as one line a minute, with their number in `repeated`.
- */
-export interface ThrottledLog {
-  warn(facts: object, message: string, kind?: string): void;
-  /** @param kind lines of one kind are repeats; by default the message and the code of its cause */
-  error(facts: object, message: string, kind?: string): void;
-  /** Writes what was counted until now. */
-  flush(): void;
-}
+const OTHERS = '';
 
 interface Line {
   level: 'warn' | 'error';
-  facts: object;
+  facts: { cause?: { code?: string } };
   message: string;
+}
+
+interface Counted {
+  since: number;
+  last: Line;
+  repeated: number;
 }
 
 type Written = Pick<Log, 'warn' | 'error'>;
@@ -83,110 +78,68 @@ type Written = Pick<Log, 'warn' | 'error'>;
 const made = new WeakMap<Written, ThrottledLog>();
 
 export function throttled(log: Written): ThrottledLog {
-  const known = made.get(log) ?? throttle(log);
+  const known = made.get(log) ?? new ThrottledLog(log);
   made.set(log, known);
   return known;
 }
 
-function throttle(log: Written): ThrottledLog {
-  const repeats = new Repeats<Line>({
-    everyMs: EVERY_MS,
-    mostKinds: MOST_KINDS,
-    write: ({ level, facts, message }, repeated) =>
-      log[level](repeated === 0 ? facts : { ...facts, repeated }, message),
-  });
-  let timer: NodeJS.Timeout | undefined;
+/**
+ * For lines that come many times a second while something is away: the first of a kind is written at once, its repeats
+ * as one line a minute, with their number in `repeated`.
+ */
+class ThrottledLog {
+  readonly #log: Written;
+  readonly #kinds = new Map<string, Counted>();
+  #timer: NodeJS.Timeout | undefined;
 
-  function look(): void {
-    repeats.look();
-    if (!repeats.isIdle) return;
-    clearInterval(timer);
-    timer = undefined;
+  constructor(log: Written) {
+    this.#log = log;
   }
 
-  function take(line: Line, kind = `${line.message} ${codeOf(line.facts)}`): void {
-    repeats.take(`${line.level} ${kind}`, line);
-    timer ??= setInterval(look, LOOK_EVERY_MS).unref();
+  /** @param kind lines of one kind are repeats; by default the message and the code of its cause */
+  warn(facts: object, message: string, kind?: string): void {
+    this.#take({ level: 'warn', facts, message }, kind);
   }
 
-  return {
-    warn: (facts, message, kind) => take({ level: 'warn', facts, message }, kind),
-    error: (facts, message, kind) => take({ level: 'error', facts, message }, kind),
-    flush: () => repeats.flush(),
-  };
-}
-
-// What has another cause now is news.
-function codeOf(facts: { cause?: { code?: string } }): string {
-  return facts.cause?.code ?? '';
-}
-
-export interface RepeatsOptions<Item> {
-  /** How long repeats of a kind are only counted, ms. */
-  everyMs: number;
-  mostKinds: number;
-  /** @param repeated how many came since this kind was last written; 0 for the first one */
-  write: (item: Item, repeated: number) => void;
-  /** By default the monotonic clock, ms. */
-  now?: () => number;
-}
-
-const OTHERS = '';
-
-interface Counted<Item> {
-  since: number;
-  last: Item;
-  repeated: number;
-}
-
-export class Repeats<Item> {
-  readonly #options: RepeatsOptions<Item>;
-  readonly #now: () => number;
-  readonly #kinds = new Map<string, Counted<Item>>();
-
-  constructor(options: RepeatsOptions<Item>) {
-    this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-  }
-
-  /** Whether nothing is remembered. While something is, `look` has to be called now and then. */
-  get isIdle(): boolean {
-    return this.#kinds.size === 0;
-  }
-
-  /** Writes the first of a kind, and counts the others. @param kind not empty */
-  take(kind: string, item: Item): void {
-    const place = this.#kinds.has(kind) || this.#kinds.size < this.#options.mostKinds ? kind : OTHERS;
-    const known = this.#kinds.get(place);
-    if (known === undefined) {
-      this.#kinds.set(place, { since: this.#now(), last: item, repeated: 0 });
-      this.#options.write(item, 0);
-      return;
-    }
-    known.last = item;
-    known.repeated += 1;
-  }
-
-  /** Writes the last of each kind that was repeated in an interval that is over; forgets kinds that were not. */
-  look(): void {
-    const now = this.#now();
-    for (const [kind, counted] of this.#kinds) {
-      if (now - counted.since < this.#options.everyMs) continue;
-      if (counted.repeated === 0) this.#kinds.delete(kind);
-      else this.#write(counted, now);
-    }
+  error(facts: object, message: string, kind?: string): void {
+    this.#take({ level: 'error', facts, message }, kind);
   }
 
   /** Writes what was counted until now. */
   flush(): void {
-    const now = this.#now();
-    for (const counted of this.#kinds.values()) if (counted.repeated > 0) this.#write(counted, now);
+    for (const counted of this.#kinds.values()) if (counted.repeated > 0) this.#write(counted);
   }
 
-  #write(counted: Counted<Item>, now: number): void {
+  #take(line: Line, kind = `${line.message} ${line.facts.cause?.code ?? ''}`): void {
+    const own = `${line.level} ${kind}`;
+    const place = this.#kinds.has(own) || this.#kinds.size < MOST_KINDS ? own : OTHERS;
+    const known = this.#kinds.get(place);
+    if (known === undefined) {
+      this.#kinds.set(place, { since: performance.now(), last: line, repeated: 0 });
+      this.#log[line.level](line.facts, line.message);
+      this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+      return;
+    }
+    known.last = line;
+    known.repeated += 1;
+  }
+
+  /** Writes the last of each kind that was repeated in an interval that is over; forgets kinds that were not. */
+  #look(): void {
+    for (const [kind, counted] of this.#kinds) {
+      if (performance.now() - counted.since < EVERY_MS) continue;
+      if (counted.repeated === 0) this.#kinds.delete(kind);
+      else this.#write(counted);
+    }
+    if (this.#kinds.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #write(counted: Counted): void {
     const { last, repeated } = counted;
-    counted.since = now;
+    counted.since = performance.now();
     counted.repeated = 0;
-    this.#options.write(last, repeated);
+    this.#log[last.level]({ ...last.facts, repeated }, last.message);
   }
 }

@@ -25,15 +25,6 @@ export function noteLoopWork(kind: string, organizationId: string | null, ms: nu
   if (noted.length > MAX_NOTED) noted = noted.toSorted((a, b) => b.ms - a.ms).slice(0, MAX_NOTED);
 }
 
-export function onLoop<Result>(kind: string, organizationId: string | null, work: () => Result): Result {
-  const startedAt = performance.now();
-  try {
-    return work();
-  } finally {
-    noteLoopWork(kind, organizationId, performance.now() - startedAt);
-  }
-}
-
 /** Watches the loop of this process. @returns ends it */
 export function watchLoop(log: Pick<Log, 'warn'>): () => void {
   let expectedAt = performance.now() + LOOK_EVERY_MS;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noteLoopWork, onLoop, watchLoop } from '../../core/process/loop-delay.ts';
+import { noteLoopWork, watchLoop } from '../../core/process/loop-delay.ts';
 import { useClock } from '../support/clock.ts';
 
 describe('the delay of the event loop', () => {
@@ -10,7 +10,8 @@ describe('the delay of the event loop', () => {
     const stop = watchLoop({ warn: ((facts: object) => told.push(facts)) as never });
     // What ran before is not of this test.
     await pass(50);
-    onLoop('filters', 'org_a', () => stall(300));
+    stall(300);
+    noteLoopWork('filters', 'org_a', 300);
     // Short work, whatever else the machine did meanwhile.
     noteLoopWork('schema', 'org_b', 1);
     await pass(50);

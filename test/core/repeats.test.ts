@@ -1,75 +1,64 @@
-// Repeats: the first of a kind at once, the others as a number.
+// Repeats of log lines: the first of a kind at once, the others as a number.
 import { expect } from 'chai';
-import { Repeats } from '../../core/process/log.ts';
+import { throttled } from '../../core/process/log.ts';
+import { useClock } from '../support/clock.ts';
 
-const EVERY_MS = 1000;
+const EVERY_MS = 60_000;
 
-function counted(mostKinds = 10) {
-  const clock = { now: 0 };
-  const written: [item: string, repeated: number][] = [];
-  const repeats = new Repeats<string>({
-    everyMs: EVERY_MS,
-    mostKinds,
-    write: (item, repeated) => written.push([item, repeated]),
-    now: () => clock.now,
-  });
-  return { clock, repeats, written, take: () => written.splice(0) };
+function logged() {
+  const written: [message: string, repeated: number][] = [];
+  const write = ({ repeated = 0 }: { repeated?: number }, message: string) => written.push([message, repeated]);
+  const log = throttled({ warn: write as never, error: write as never });
+  return { log, take: () => written.splice(0) };
 }
 
 describe('repeats', () => {
-  it('are written as a number when their interval is over, with the last of them', () => {
-    const { clock, repeats, take } = counted();
-    for (let n = 1; n <= 5; n += 1) repeats.take('away', `away ${n}`);
+  const { pass } = useClock();
+
+  it('are written as a number when their interval is over, with the last of them', async () => {
+    const { log, take } = logged();
+    for (let n = 1; n <= 5; n += 1) log.warn({}, `away ${n}`, 'away');
     expect(take()).to.deep.equal([['away 1', 0]]);
-    clock.now = EVERY_MS - 1;
-    repeats.look();
+    await pass(EVERY_MS - 1);
     expect(take()).to.deep.equal([]);
-    clock.now = EVERY_MS;
-    repeats.look();
+    await pass(1);
     expect(take()).to.deep.equal([['away 5', 4]]);
   });
 
-  it('begin again after an interval without any: the next one is written at once', () => {
-    const { clock, repeats, take } = counted();
-    repeats.take('away', 'first');
-    clock.now = EVERY_MS;
-    repeats.look();
-    expect(repeats.isIdle).to.equal(true);
-    repeats.take('away', 'second');
+  it('begin again after an interval without any: the next one is written at once', async () => {
+    const { log, take } = logged();
+    log.warn({}, 'first', 'away');
+    await pass(EVERY_MS);
+    log.warn({}, 'second', 'away');
     expect(take()).to.deep.equal([
       ['first', 0],
       ['second', 0],
     ]);
   });
 
-  it('are told apart by kind', () => {
-    const { repeats, take } = counted();
-    for (const kind of ['a', 'b', 'a', 'b', 'c']) repeats.take(kind, kind);
+  it('are told apart by level, message and code of their cause', () => {
+    const { log, take } = logged();
+    for (const code of ['a', 'b', 'a', 'b']) log.warn({ cause: { code } }, 'away');
+    log.error({ cause: { code: 'a' } }, 'away');
     expect(take()).to.deep.equal([
-      ['a', 0],
-      ['b', 0],
-      ['c', 0],
+      ['away', 0],
+      ['away', 0],
+      ['away', 0],
     ]);
-    repeats.flush();
+    log.flush();
     expect(take()).to.deep.equal([
-      ['a', 1],
-      ['b', 1],
+      ['away', 1],
+      ['away', 1],
     ]);
-    repeats.flush();
+    log.flush();
     expect(take()).to.deep.equal([]);
   });
 
-  it('take bounded memory and few lines, however many kinds there are', () => {
-    const { clock, repeats, take } = counted(3);
-    for (let n = 0; n < 1000; n += 1) repeats.take(`kind ${n}`, `kind ${n}`);
-    expect(take()).to.deep.equal([
-      ['kind 0', 0],
-      ['kind 1', 0],
-      ['kind 2', 0],
-      ['kind 3', 0],
-    ]);
-    clock.now = EVERY_MS;
-    repeats.look();
-    expect(take(), 'all others together').to.deep.equal([['kind 999', 996]]);
+  it('take bounded memory and few lines, however many kinds there are', async () => {
+    const { log, take } = logged();
+    for (let n = 0; n < 1000; n += 1) log.warn({}, `kind ${n}`);
+    expect(take()).to.have.length(101);
+    await pass(EVERY_MS);
+    expect(take(), 'all others together').to.deep.equal([['kind 999', 899]]);
   });
 });
