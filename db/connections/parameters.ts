@@ -12,6 +12,17 @@ export function jsonParameter(value: unknown): string {
   return cleanJson(JSON.stringify(value));
 }
 
+/**
+ * Rows as a parameter for `json_to_recordset`: each member is the column of the same name, in snake case. Not for the
+ * hot path: it renames the members of every row.
+ */
+export function rowsParameter(rows: readonly object[]): string {
+  const renamed = (row: object) => Object.entries(row).map(([name, value]) => [snakeCase(name), value]);
+  return jsonParameter(rows.map((row) => Object.fromEntries(renamed(row))));
+}
+
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 const BYTEA_OID = 17;
 
 /**

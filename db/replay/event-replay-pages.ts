@@ -21,13 +21,11 @@ import {
   hasPayload,
   selected,
 } from './event-replays.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import {
-  cutBefore,
   insertPlanned,
   type PlannedPage,
   type PlannedReplays,
-  plannedDeliveries,
   planReplays,
   type ReplayedDelivery,
   waitingByEvent,
@@ -53,25 +51,17 @@ export interface PageStep {
   unplanned?: unknown;
 }
 
-interface ReplayRow extends EventSelection {
-  id: string;
-  status: ReplayProgress['status'];
-  pages: number;
+interface ReplayRow extends EventSelection, Omit<ReplayProgress, 'replayedUntil' | 'restMs'> {
   nextId: string;
   destinationIds: string[] | null;
   ratePerSecond: number;
-  eventsTotal: number | null;
-  eventsReplayed: number;
-  eventsExpired: number;
-  eventsUnroutable: number;
-  deliveriesCreated: number;
   started: boolean;
   /** Until its next page may be made, ms; null: not planned. */
   restMs: number | null;
 }
 
 const ROW = `
-id, organization_id as "organizationId", status, pages, next_id as "nextId", end_id as "endId",
+organization_id as "organizationId", status, pages, next_id as "nextId", end_id as "endId",
 requested_at as "requestedAt", destination_ids as "destinationIds", rate_per_second as "ratePerSecond",
 started_at is not null as started, events_total as "eventsTotal", events_replayed as "eventsReplayed",
 events_expired as "eventsExpired", events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
@@ -120,15 +110,16 @@ export async function makePage(
   if (room.deliveriesPerSecond <= 0)
     return { progress: await wait(pool, key, { full: 'replayedPerSecond' }), deliveries: [] };
   const isPaced = Number.isFinite(room.deliveriesPerSecond);
-  if (!isPaced) return createPage(pool, { key, page, replay: known, room, validate });
   const rates = { events: known.ratePerSecond, deliveries: room.deliveriesPerSecond };
   const expected = expectedDeliveries(known, rates);
-  const restMs = known.restMs ?? (await planPage(pool, key, rates.deliveries, { expected }));
-  if (restMs === undefined || restMs > 0)
-    return { progress: resting(await readProgress(pool, key), restMs), deliveries: [] };
-  const made = await createPage(pool, { key, page, replay: known, room, validate });
+  if (isPaced) {
+    const restMs = known.restMs ?? (await planPage(pool, key, rates.deliveries, { expected }));
+    if (restMs === undefined || restMs > 0)
+      return { progress: resting(await readProgress(pool, key), restMs), deliveries: [] };
+  }
+  const made = await createPage(pool, key, page, known, room, validate);
   const { deliveries } = made;
-  if (deliveries.length === 0) return made;
+  if (!isPaced || deliveries.length === 0) return made;
   try {
     // Pages without deliveries since the plan make `expected` smaller than it was then: such a page may be counted
     // twice.
@@ -143,15 +134,14 @@ export async function makePage(
   }
 }
 
-interface PageRequest {
-  key: EventReplayKey;
-  page: number;
-  replay: ReplayRow;
-  room: PageRoom;
-  validate: ValidatePayload;
-}
-
-async function createPage(pool: Pool, { key, page, replay, room, validate }: PageRequest): Promise<PageStep> {
+async function createPage(
+  pool: Pool,
+  key: EventReplayKey,
+  page: number,
+  replay: ReplayRow,
+  room: PageRoom,
+  validate: ValidatePayload,
+): Promise<PageStep> {
   const { organizationId, destinationIds } = replay;
   const rates = { events: replay.ratePerSecond, deliveries: room.deliveriesPerSecond };
   const found = await nextSlice(pool, replay, pageEvents(replay, rates));
@@ -163,22 +153,19 @@ async function createPage(pool: Pool, { key, page, replay, room, validate }: Pag
   const undo = room.add(waiting);
   let made: PageStep | undefined;
   try {
-    made = await inTransaction(pool, (db) => storePage(db, { key, page, from: replay.nextId, slice, planned }));
+    made = await inTransaction(pool, (db) => storePage(db, { key, page, from: replay.nextId }, slice, planned));
     return { ...made, paceMs: (slice.events.length * 1000) / replay.ratePerSecond };
   } finally {
     if (!made || made.deliveries.length === 0) undo();
   }
 }
 
-interface NewPage {
-  key: EventReplayKey;
-  page: number;
-  from: string;
-  slice: Slice;
-  planned: PlannedReplays;
-}
-
-async function storePage(db: Queryable, { key, page, from, slice, planned }: NewPage): Promise<PageStep> {
+async function storePage(
+  db: Queryable,
+  { key, page, from }: { key: EventReplayKey; page: number; from: string },
+  slice: Slice,
+  planned: PlannedReplays,
+): Promise<PageStep> {
   // A worker that vanishes with its machine must not keep the replay and the events locked.
   await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
   const locked = await loadReplay(db, key, 'for update');
@@ -200,7 +187,7 @@ function fitted(
   planned: PlannedPage,
   room: PageRoom,
 ): { slice: Slice; planned: PlannedReplays; waiting: WaitingOf; waits: PageWaits | null } {
-  const events = waitingByEvent(plannedDeliveries(planned));
+  const events = waitingByEvent(planned);
   const deliveries = [...events.values()];
   const { count: fits, noRoom } = room.fitting(deliveries);
   const ofPage = firstWithin(
@@ -213,7 +200,7 @@ function fitted(
   if (end === null) return { slice, planned, waiting, waits: null };
   return {
     slice: { events: slice.events.filter(({ id }) => id < end), nextId: end, last: false },
-    planned: cutBefore(planned, end),
+    planned: { ...planned, targets: planned.targets.filter(({ eventId }) => eventId < end) },
     waiting,
     waits: noRoom ?? { full: 'deliveriesPerEvent', most: room.deliveriesPerEvent },
   };
@@ -244,11 +231,10 @@ export async function readProgress(db: Queryable, key: EventReplayKey): Promise<
 }
 
 async function loadReplay(db: Queryable, key: EventReplayKey, lock: 'for update' | ''): Promise<ReplayRow | undefined> {
-  const { rows } = await db.query<ReplayRow>(
-    `select ${ROW} from event_replays where organization_id = $1 and id = $2 ${lock}`,
-    [key.organizationId, key.replayId],
-  );
-  return rows[0];
+  return firstRow<ReplayRow>(db, `select ${ROW} from event_replays where organization_id = $1 and id = $2 ${lock}`, [
+    key.organizationId,
+    key.replayId,
+  ]);
 }
 
 interface Slice {

@@ -1,6 +1,6 @@
 // Replays: new deliveries of events that are already stored.
 import { newId, shardOf } from '../../core/text/ids.ts';
-import type { Undo } from '../../core/fairness/backlog-room.ts';
+import type { Undo, WaitingOf } from '../../core/fairness/backlog-room.ts';
 import {
   firstDeliveryOf,
   JOIN_LISTS,
@@ -11,8 +11,8 @@ import {
   toOutbox,
   WAKE_RELAYS,
 } from '../sql/rules.ts';
-import { bounds, jsonParameter } from '../connections/parameters.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { bounds, rowsParameter } from '../connections/parameters.ts';
+import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../delivery/reconciliation.ts';
 import {
   cannotValidate,
@@ -148,14 +148,12 @@ with planned as (
 select c.id, c.event_id, s.id as "replacesFailed"
 from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 
-export interface PlannedDelivery {
-  eventId: string;
-  destinationId: string;
-  waits: boolean;
-}
-
-/** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
-export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Undo;
+/**
+ * Counts deliveries that are about to be created.
+ * @param events those of each event (`waitingByEvent`)
+ * @throws an error of the caller's when there is no room for them
+ */
+export type TakeRoom = (events: readonly WaitingOf[]) => Undo;
 
 const alwaysRoom: TakeRoom = () => () => undefined;
 
@@ -171,15 +169,15 @@ export async function createReplays(
   validate: ValidatePayload = cannotValidate,
   takeRoom: TakeRoom = alwaysRoom,
 ): Promise<ReplayResult> {
-  await requirePayloads(pool, request);
-  const { targets, crowded } = await findTargets(pool, request);
-  if (crowded !== null) throw new CrowdedEventError(crowded);
-  const reachable = new Set(targets.map((target) => target.destinationId));
-  const unroutable = (request.destinationIds ?? []).filter((id) => !reachable.has(id));
-  if (unroutable.length > 0 && request.eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
-  // Before the transaction: no connection waits for a validation.
-  const mismatchOf = await findMismatches(pool, request.organizationId, targets.filter(isEnded), validate);
-  return store(pool, { organizationId: request.organizationId, targets, mismatchOf }, takeRoom);
+  const { organizationId, eventIds, destinationIds = [] } = request;
+  const [expired] = await withoutPayload(pool, organizationId, eventIds);
+  if (expired !== undefined) throw new PayloadExpiredError(expired);
+  const planned = await planReplays(pool, request, validate);
+  if (planned.crowded !== null) throw new CrowdedEventError(planned.crowded);
+  const reachable = new Set(planned.targets.map((target) => target.destinationId));
+  const unroutable = destinationIds.filter((id) => !reachable.has(id));
+  if (unroutable.length > 0 && eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
+  return store(pool, planned, takeRoom);
 }
 
 const isEnded = ({ isOpen }: Target): boolean => !isOpen;
@@ -197,28 +195,15 @@ export interface PlannedPage extends PlannedReplays {
   crowded: string | null;
 }
 
-/** The deliveries in the order of their events. */
-export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): PlannedDelivery[] {
-  return targets.map((target) => ({
-    eventId: target.eventId,
-    destinationId: target.destinationId,
-    waits: isEnded(target) && stateOf(target, mismatchOf(target)).status === 'pending',
-  }));
-}
-
 /** The deliveries that will wait, by event and in that order; of an event without any there is an empty list. */
-export function waitingByEvent(deliveries: readonly PlannedDelivery[]): Map<string, PlannedDelivery[]> {
-  const events = new Map<string, PlannedDelivery[]>();
-  for (const delivery of deliveries) {
-    const waiting = events.get(delivery.eventId) ?? [];
-    events.set(delivery.eventId, waiting);
-    if (delivery.waits) waiting.push(delivery);
-  }
-  return events;
+export function waitingByEvent({ targets, mismatchOf }: PlannedReplays): Map<string, WaitingOf> {
+  const waits = (target: Target) => isEnded(target) && stateOf(target, mismatchOf(target)).status === 'pending';
+  const events = [...Map.groupBy(targets, ({ eventId }) => eventId)];
+  return new Map(events.map(([eventId, its]) => [eventId, its.filter(waits)]));
 }
 
 async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): Promise<ReplayResult> {
-  const undo = takeRoom(plannedDeliveries(planned));
+  const undo = takeRoom([...waitingByEvent(planned).values()]);
   try {
     return await inTransaction(pool, (db) => insertPlanned(db, planned));
   } catch (error) {
@@ -238,11 +223,6 @@ export async function planReplays(pool: Pool, request: ReplayRequest, validate: 
   return { organizationId, targets, mismatchOf, crowded };
 }
 
-/** Only what belongs to events before this one. */
-export function cutBefore(planned: PlannedReplays, eventId: string): PlannedReplays {
-  return { ...planned, targets: planned.targets.filter((target) => target.eventId < eventId) };
-}
-
 /**
  * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago
  * (`EARLIER_READ`)
@@ -257,7 +237,8 @@ export async function replayDelivery(
 ): Promise<ReplayResult | null> {
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
-  await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
+  const [expired] = await withoutPayload(pool, organizationId, [target.eventId]);
+  if (expired !== undefined) throw new PayloadExpiredError(expired);
   // The destination that its event was to go to first is tried again, whatever has taken over from it.
   const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
   if (target.isOpen || replacedBy !== null) throw new NotReplaceableError(target);
@@ -282,13 +263,9 @@ export async function replayDeliveries(
   takeRoom: TakeRoom,
 ): Promise<ReplayResult> {
   const targets = oncePerChain(await targetsAgain(pool, organizationId, deliveryIds));
-  const { low, high } = bounds(targets.map(({ eventId }) => eventId));
-  const { rows } = await pool.query<{ id: string }>(
-    'select event_id as id from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3',
-    [targets.map(({ eventId }) => eventId), low, high],
-  );
-  const kept = new Set(rows.map(({ id }) => id));
-  const possible = targets.filter(({ eventId }) => kept.has(eventId));
+  const eventIds = targets.map(({ eventId }) => eventId);
+  const expired = new Set(await withoutPayload(pool, organizationId, eventIds));
+  const possible = targets.filter(({ eventId }) => !expired.has(eventId));
   const mismatchOf = await findMismatches(pool, organizationId, possible, validate);
   return store(pool, { organizationId, targets: possible, mismatchOf }, takeRoom);
 }
@@ -325,14 +302,14 @@ export async function replayOnce(
   }
 }
 
-async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<void> {
-  const { low, high } = bounds(request.eventIds);
-  const { rows } = await db.query<{ id: string }>(
-    `select e.id from events e left join event_payloads p on p.event_id = e.id and p.event_id between $3 and $4
-     where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $3 and $4 and p.event_id is null limit 1`,
-    [request.organizationId, request.eventIds, low, high],
-  );
-  if (rows[0]) throw new PayloadExpiredError(rows[0].id);
+const WITHOUT_PAYLOAD = `
+select e.id from events e left join event_payloads p on p.event_id = e.id and p.event_id between $3 and $4
+where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $3 and $4 and p.event_id is null`;
+
+/** Those of these events whose payload was removed. */
+function withoutPayload(db: Queryable, organizationId: string, eventIds: string[]): Promise<string[]> {
+  const { ids, low, high } = bounds(eventIds);
+  return idsOf(db, WITHOUT_PAYLOAD, [organizationId, ids, low, high]);
 }
 
 /** Creates the deliveries, inside the caller's transaction. Of an event that was deleted meanwhile there is none. */
@@ -354,7 +331,7 @@ export async function insertPlanned(
   ]);
   const replaced = bounds(ended.flatMap((target) => target.replaces));
   const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
-    jsonParameter(ended.map((target) => deliveryRow(organizationId, target, mismatchOf))),
+    rowsParameter(ended.map((target) => deliveryRow(organizationId, target, mismatchOf))),
     replaced.low,
     replaced.high,
     events.ids,
@@ -376,24 +353,12 @@ export async function insertPlanned(
 function deliveryRow(organizationId: string, target: Target, mismatchOf: MismatchOf) {
   const id = newId('dlv');
   return {
+    ...target,
     id,
-    organization_id: organizationId,
-    event_id: target.eventId,
-    source_id: target.sourceId,
-    route_id: target.routeId,
-    route_version: target.routeVersion,
-    transform_version: target.transformVersion,
-    destination_id: target.destinationId,
-    priority: target.priority,
+    organizationId,
     shard: shardOf(id),
-    replay_of: target.replayOf,
-    replaces: target.replaces,
     chain: chainOfTarget(target),
-    failover_of: target.failoverOf,
-    original_destination_id: target.originalDestinationId,
-    failover_reason: target.failoverReason,
-    order_hash: target.orderHash?.toString('hex'),
-    order_key: target.orderKey,
+    orderHash: target.orderHash?.toString('hex'),
     ...stateOf(target, mismatchOf(target)),
   };
 }

@@ -11,7 +11,6 @@ import {
   type ReplayResult,
   type TakeRoom,
   UnroutableDestinationError,
-  waitingByEvent,
 } from '../../../db/replay/replay.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/threads.ts';
@@ -27,10 +26,7 @@ import { payloadExpired, requireEvent } from './events.ts';
  */
 export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>): TakeRoom {
   const { id: organizationId, limits } = callerOf(ctx).organization;
-  return (deliveries) => {
-    const events = [...waitingByEvent(deliveries).values()];
-    return backlog.takeRoomForReplay({ organizationId, limits }, events);
-  };
+  return (events) => backlog.takeRoomForReplay({ organizationId, limits }, events);
 }
 
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
