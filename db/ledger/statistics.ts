@@ -2,7 +2,7 @@
 // last day, of an hour before. Deliveries without an attempt count as failures of their route only, and cancelled ones
 // are neither successes nor failures.
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { onlyRow, type Queryable } from '../connections/pool.ts';
 import { ever, recent } from './entries.ts';
 
 export interface IngestTotals {
@@ -20,13 +20,13 @@ export async function ingestTotals(
   ids: string[],
 ): Promise<Lookup<IngestTotals>> {
   const events = kind === 'route' ? 'routed' : 'events';
-  const { rows } = await db.query<{ id: string; events: number; last_event_at: Date | null }>(
-    `select ${kind}_id as id, coalesce(sum(${events}), 0)::float8 as events, max(last_event_at) as last_event_at
+  const { rows } = await db.query<IngestTotals & { id: string }>(
+    `select ${kind}_id as id, coalesce(sum(${events}), 0)::float8 as events, max(last_event_at) as "lastEventAt"
      from ${ever(`organization_id = $1 and destination_id = '' and ${kind}_id = any($2)`)} l group by 1`,
     [organizationId, ids],
   );
   return lookup(
-    rows.map((row) => [row.id, { events: row.events, lastEventAt: row.last_event_at }]),
+    rows.map(({ id, ...totals }) => [id, totals]),
     NO_EVENTS,
   );
 }
@@ -47,32 +47,27 @@ const NO_DELIVERIES: DestinationTotals = {
   lastDeliveryAt: null,
 };
 
-const WITH_ATTEMPT = 'filter (where code >= 0)';
+const AVG_LATENCY = 'round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0))::float8';
 const ANSWERS = `
   coalesce(sum(delivered), 0)::float8 as succeeded,
-  coalesce(sum(failed + failed_over) ${WITH_ATTEMPT}, 0)::float8 as failed,
-  coalesce(sum(latency_sum), 0)::float8 as latency_sum,
-  coalesce(sum(attempts) filter (where code > 0), 0)::float8 as latency_count`;
+  coalesce(sum(failed + failed_over) filter (where code >= 0), 0)::float8 as failed,
+  ${AVG_LATENCY} as "avgLatency"`;
 const LAST = `
-  greatest(max(last_success_at), max(last_failure_at)) as last_delivery_at, max(last_success_at) as last_success_at,
-  max(last_failure_at) as last_failure_at`;
+  greatest(max(last_success_at), max(last_failure_at)) as "lastDeliveryAt", max(last_success_at) as "lastSuccessAt",
+  max(last_failure_at) as "lastFailureAt"`;
 const inWindow = (condition: string) => recent(`${condition} and bucket > now() - make_interval(hours => $2)`);
 
 const DESTINATION_TOTALS = `
-select id, w.succeeded, w.failed, w.latency_sum, w.latency_count, e.succeeded + e.failed as deliveries,
-       e.last_delivery_at
+select id, coalesce(w.succeeded, 0) as succeeded, coalesce(w.failed, 0) as failed, w."avgLatency",
+       e.succeeded + e.failed as "deliveriesCount", e."lastDeliveryAt"
 from (select destination_id as id, ${ANSWERS}, ${LAST} from ${ever('destination_id = any($1)')} l group by 1) e
 left join (select destination_id as id, ${ANSWERS} from ${inWindow('destination_id = any($1)')} l
   group by 1) w using (id)`;
 
-interface TotalsRow {
+interface TotalsRow extends Omit<DestinationTotals, 'successRate'> {
   id: string;
-  succeeded: number | null;
-  failed: number | null;
-  latency_sum: number | null;
-  latency_count: number | null;
-  deliveries: number | null;
-  last_delivery_at: Date | null;
+  succeeded: number;
+  failed: number;
 }
 
 /** Statistics of destinations by id, in one query. @param windowHours length of the recent window */
@@ -83,15 +78,7 @@ export async function destinationTotals(
 ): Promise<Lookup<DestinationTotals>> {
   const { rows } = await db.query<TotalsRow>(DESTINATION_TOTALS, [destinationIds, windowHours]);
   return lookup(
-    rows.map((row) => [
-      row.id,
-      {
-        successRate: rate(row.succeeded ?? 0, row.failed ?? 0),
-        avgLatency: row.latency_count ? Math.round((row.latency_sum ?? 0) / row.latency_count) : null,
-        deliveriesCount: row.deliveries ?? 0,
-        lastDeliveryAt: row.last_delivery_at,
-      },
-    ]),
+    rows.map(({ id, succeeded, failed, ...totals }) => [id, { ...totals, successRate: rate(succeeded, failed) }]),
     NO_DELIVERIES,
   );
 }
@@ -113,7 +100,9 @@ export interface DestinationHealth {
 }
 
 const HEALTH = `
-select w.*, e.* from (select ${ANSWERS} from ${inWindow('destination_id = $1')} l) w,
+select w.succeeded as "successfulDeliveries", w.failed as "failedDeliveries",
+       w.succeeded + w.failed as "totalDeliveries", coalesce(w."avgLatency", 0) as "avgLatency", e.*
+from (select ${ANSWERS} from ${inWindow('destination_id = $1')} l) w,
   (select ${LAST} from ${ever('destination_id = $1')} l) e`;
 
 const LATENCIES = `select latencies as counts from ${inWindow('destination_id = $1')} l where latencies is not null`;
@@ -124,38 +113,22 @@ export async function destinationHealth(
   windowHours: number,
 ): Promise<DestinationHealth> {
   const [figures, histograms] = await Promise.all([
-    db.query<{
-      succeeded: number;
-      failed: number;
-      latency_sum: number;
-      latency_count: number;
-      last_delivery_at: Date | null;
-      last_success_at: Date | null;
-      last_failure_at: Date | null;
-    }>(HEALTH, [destinationId, windowHours]),
+    onlyRow<DestinationHealth>(db, HEALTH, [destinationId, windowHours]),
     db.query<{ counts: number[][] }>(LATENCIES, [destinationId, windowHours]),
   ]);
-  const row = figures.rows[0];
   const { latencies } = percentilesOf(
     histograms.rows.flatMap(({ counts }) => counts),
     [50, 95, 99],
   );
   const [p50, p95, p99] = latencies;
-  const succeeded = row?.succeeded ?? 0;
-  const failed = row?.failed ?? 0;
+  const successRate = rate(figures.successfulDeliveries, figures.failedDeliveries);
   return {
-    successRate: rate(succeeded, failed) ?? 0,
-    avgLatency: row?.latency_count ? Math.round(row.latency_sum / row.latency_count) : 0,
+    ...figures,
     p50Latency: p50 ?? 0,
     p95Latency: p95 ?? 0,
     p99Latency: p99 ?? 0,
-    totalDeliveries: succeeded + failed,
-    successfulDeliveries: succeeded,
-    failedDeliveries: failed,
-    lastDeliveryAt: row?.last_delivery_at ?? null,
-    lastSuccessAt: row?.last_success_at ?? null,
-    lastFailureAt: row?.last_failure_at ?? null,
-    status: healthStatus(succeeded, failed),
+    successRate: successRate ?? 0,
+    status: healthStatus(figures.successfulDeliveries, figures.failedDeliveries),
   };
 }
 
@@ -176,17 +149,15 @@ export interface RouteStatistics {
   avgLatency: number;
 }
 
-export async function routeStatistics(db: Queryable, routeId: string, hours: number): Promise<RouteStatistics> {
-  const { rows } = await db.query<RouteStatistics>(
-    `select coalesce(sum(routed), 0)::float8 as "eventsRouted", coalesce(sum(filtered), 0)::float8 as "eventsFiltered",
-            coalesce(sum(delivered), 0)::float8 as "deliveriesSucceeded",
-            (coalesce(sum(failed), 0) + coalesce(sum(not_sent), 0))::float8 as "deliveriesFailed",
-            coalesce(round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0)),
-              0)::float8 as "avgLatency"
-     from ${inWindow('route_id = $1')} l`,
-    [routeId, hours],
-  );
-  return rows[0] ?? { eventsRouted: 0, eventsFiltered: 0, deliveriesSucceeded: 0, deliveriesFailed: 0, avgLatency: 0 };
+const ROUTE_STATISTICS = `
+select coalesce(sum(routed), 0)::float8 as "eventsRouted", coalesce(sum(filtered), 0)::float8 as "eventsFiltered",
+       coalesce(sum(delivered), 0)::float8 as "deliveriesSucceeded",
+       (coalesce(sum(failed), 0) + coalesce(sum(not_sent), 0))::float8 as "deliveriesFailed",
+       coalesce(${AVG_LATENCY}, 0) as "avgLatency"
+from ${inWindow('route_id = $1')} l`;
+
+export function routeStatistics(db: Queryable, routeId: string, hours: number): Promise<RouteStatistics> {
+  return onlyRow(db, ROUTE_STATISTICS, [routeId, hours]);
 }
 
 function rate(succeeded: number, failed: number): number | null {
@@ -204,15 +175,14 @@ function lookup<Value>(entries: [string, Value][], fallback: Value): Lookup<Valu
   return { get: (id) => map.get(id) ?? fallback };
 }
 
-export async function lastAttempts(
+const LAST_ATTEMPTS = `
+select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt"
+from ${ever('route_id = $1 and destination_id = any($2)')} l`;
+
+export function lastAttempts(
   db: Queryable,
   routeId: string,
   destinationIds: string[],
-): Promise<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }> {
-  const { rows } = await db.query<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }>(
-    `select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt"
-     from ${ever('route_id = $1 and destination_id = any($2)')} l`,
-    [routeId, destinationIds],
-  );
-  return rows[0] ?? { lastSuccessAt: null, lastFailureAt: null };
+): Promise<Pick<DestinationHealth, 'lastSuccessAt' | 'lastFailureAt'>> {
+  return onlyRow(db, LAST_ATTEMPTS, [routeId, destinationIds]);
 }
