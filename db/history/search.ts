@@ -23,7 +23,7 @@ import {
   countIndexed,
   readIndexed,
 } from './selection.ts';
-import { MOST_COUNTED, PageTooDeepError, type Found, type Part } from '../sql/list-parts.ts';
+import { MOST_COUNTED, PageTooDeepError, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { deliveriesFrom } from '../sql/rules.ts';
 
 /** How long a search for a page may read, ms; a running step is completed. */
@@ -314,29 +314,24 @@ export async function findPart(db: Queryable, selection: Selection, part: Part, 
   const { isOwn, isIndexed } = await prepare(db, selection);
   const isCounting = 'offset' in part || part.withTotal;
   if (!isOwn) return { ids: [], total: isCounting ? 0 : null, totalIsExact: true, next: null, searchedUntil: null };
-  const paged = isIndexed ? indexedPage : searchPage;
-  if ('offset' in part) return { ...(await paged(db, selection, part)), next: null, searchedUntil: null };
+  const below = (after: string | null) => ({ ...selection, ...(after !== null && { before: after }) });
+  if (isIndexed) {
+    const { items, ...found } = await readPart<string>(part, {
+      total: () => countIndexed(db, selection),
+      items: (after, limit, offset) => readIndexed(db, below(after), limit, offset),
+      cursorOf: (id) => id,
+    });
+    return { ids: items, ...found };
+  }
+  if ('offset' in part) return { ...(await searchPage(db, selection, part)), next: null, searchedUntil: null };
   const { after, limit, withTotal } = part;
   const { total, totalIsExact } = withTotal
-    ? await paged(db, selection, { limit: 0, offset: 0 })
+    ? await searchPage(db, selection, { limit: 0, offset: 0 })
     : { total: null, totalIsExact: true };
-  const rest = { ...selection, ...(after !== null && { before: after }) };
-  const most = limit + 1;
-  const { ids, searchedFrom } = isIndexed
-    ? { ids: await readIndexed(db, rest, { limit: most, offset: 0 }), searchedFrom: null }
-    : await searchNewest(db, rest, most, forMs);
+  const { ids, searchedFrom } = await searchNewest(db, below(after), limit + 1, forMs);
   const shown = ids.slice(0, limit);
   const found = { ids: shown, total, totalIsExact };
   if (ids.length > limit) return { ...found, next: shown.at(-1) ?? null, searchedUntil: null };
   if (searchedFrom === null) return { ...found, next: null, searchedUntil: null };
   return { ...found, next: cursorAt(selection, searchedFrom), searchedUntil: new Date(searchedFrom) };
-}
-
-async function indexedPage(db: Queryable, selection: Selection, { limit, offset }: { limit: number; offset: number }) {
-  const counted = await countIndexed(db, selection);
-  const totalIsExact = counted <= MOST_COUNTED;
-  if (offset >= MOST_COUNTED && !totalIsExact) throw new PageTooDeepError();
-  const ids = limit === 0 || offset >= counted ? [] : await readIndexed(db, selection, { limit, offset });
-  const total = totalIsExact ? counted : Math.max(counted, await estimateIndexed(db, selection));
-  return { ids, total, totalIsExact };
 }

@@ -2,7 +2,7 @@ import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { boundTime, type IdPrefix, idFloor, idTime } from '../../core/text/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { READ_IN_ORDER } from '../sql/rules.ts';
-import { countMatching } from '../sql/list-parts.ts';
+import { countMatching, MOST_COUNTED } from '../sql/list-parts.ts';
 
 /** A range of time, ms since 1970; the end is not part of it, and may be Infinity. */
 export interface Range {
@@ -185,17 +185,15 @@ function inIndex(query: Parameters, selection: Selection, range: Range, newest: 
   return `from ${table} r where ${owner} and ${made}`;
 }
 
+/** Exact up to MOST_COUNTED; more are estimated. */
 export async function countIndexed(db: Queryable, selection: Selection): Promise<number> {
   const query = new Parameters();
   const matching = inIndex(query, selection, rangeOfSelection(selection), null);
-  return countMatching(db, matching, query.values);
+  const counted = await countMatching(db, matching, query.values);
+  return counted <= MOST_COUNTED ? counted : Math.max(counted, await estimateIndexed(db, selection));
 }
 
-export async function readIndexed(
-  db: Queryable,
-  selection: Selection,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<string[]> {
+export async function readIndexed(db: Queryable, selection: Selection, limit: number, offset: number) {
   const query = new Parameters();
   const { rows } = await db.query<{ id: string }>(
     `select r.id ${inIndex(query, selection, rangeOfSelection(selection), limit + offset)}

@@ -37,7 +37,7 @@ export class PageTooDeepError extends Error {
 }
 
 export interface Reader<Item> {
-  /** At most MOST_COUNTED + 1 (`countMatching`). */
+  /** Exact up to MOST_COUNTED. */
   total: () => Promise<number>;
   /** Newest first. @param after a cursor, or null for the newest */
   items: (after: string | null, limit: number, offset: number) => Promise<Item[]>;
