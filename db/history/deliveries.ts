@@ -1,14 +1,15 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
 import { isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
-import { firstDeliveryOf, OPEN, READ_IN_ORDER } from '../sql/rules.ts';
+import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER } from '../sql/rules.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
 import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { NEXT_ROWS_MS } from './events.ts';
 import { findPart } from './search.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
-import { Parameters, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
+import { replaysIn } from '../replay/targets.ts';
+import { Parameters, type Range, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
 
 export interface DeliveryRecord {
   id: string;
@@ -32,6 +33,8 @@ export interface DeliveryRecord {
   finishedAt: Date | null;
   failoverOf: string | null;
   replayOf: string | null;
+  /** The latest replay of it that was not skipped. */
+  replayedBy: { id: string; status: string } | null;
   /** In which lane the first attempt was made; null before that. */
   lane: Lane | null;
   /** The file it is in, or will be in; null for an HTTP destination, and while it waits for a file. */
@@ -43,12 +46,14 @@ export interface DeliveryRecord {
   waitsFor: string | null;
 }
 
+type StoredDelivery = Omit<DeliveryRecord, 'replayedBy'> & { counted: boolean };
+
 const COLUMNS = `
 d.id, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
 s.name as "sourceName", w.name as "routeName", t.name as "destinationName", d.status,
 d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
 d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt", d.finished_at as "finishedAt",
-d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane, d.batch_id as "batchId",
+d.failover_of as "failoverOf", d.replay_of as "replayOf", d.counted, d.lane, d.batch_id as "batchId",
 d.order_key as "orderKey", d.order_number::float8 as sequence,
 case when d.order_number is not null and d.status in ${OPEN} then (
   select k.head_id from order_keys k
@@ -75,12 +80,29 @@ export async function listDeliveries(
       ? findPart(db, deliverySelection(organizationId, filter), part, NEXT_ROWS_MS)
       : findPartOfEvent(db, organizationId, { ...filter, eventId }, part));
     const { low, high } = bounds(ids);
-    const { rows } = await db.query<DeliveryRecord>(
+    const { rows } = await db.query<StoredDelivery>(
       `select ${COLUMNS} ${FROM} and d.id = any($2::text[]) and d.id between $3 and $4 order by d.id desc`,
       [organizationId, ids, low, high],
     );
-    return { deliveries: rows, ...found };
+    return { deliveries: await withReplays(db, rows), ...found };
   });
+}
+
+/** What was replayed counts no more in its event (`counted`), so most lists need no look-up. */
+async function withReplays(db: Queryable, deliveries: readonly StoredDelivery[]): Promise<DeliveryRecord[]> {
+  const replaced = deliveries.flatMap(({ id, counted }) => (counted ? [] : [id]));
+  const replays = new Map<string, DeliveryRecord['replayedBy']>();
+  if (replaced.length > 0) {
+    const { low, high } = bounds(replaced);
+    const { rows } = await db.query<{ of: string; id: string; status: string }>(
+      `select d.id as of, x.id, x.status from deliveries d cross join lateral (
+         select x.id, x.status ${replaysIn('d', '$2')} order by x.id desc limit 1) x
+       where d.id = any($1::text[]) and d.id between $2 and $3`,
+      [replaced, low, high],
+    );
+    for (const { of, ...replay } of rows) replays.set(of, replay);
+  }
+  return deliveries.map(({ counted, ...delivery }) => ({ ...delivery, replayedBy: replays.get(delivery.id) ?? null }));
 }
 
 // By the index of the event, in its order: an event that is replayed again and again has any number of deliveries.
@@ -130,7 +152,8 @@ const ofEvent = (query: Parameters, eventId: string, selection: Selection): stri
      and (select true from sources s where s.id = r.source_id)`;
 
 export async function findDelivery(db: Queryable, organizationId: string, id: string): Promise<DeliveryRecord | null> {
-  return (await firstRow<DeliveryRecord>(db, `select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id])) ?? null;
+  const row = await firstRow<StoredDelivery>(db, `select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id]);
+  return row ? ((await withReplays(db, [row]))[0] ?? null) : null;
 }
 
 /** How many deliveries an answer about one event shows. */
@@ -232,6 +255,8 @@ export interface DeliveryFilter {
   /** A LIKE pattern that the error of the latest attempt must match; letter case is ignored. */
   errorPattern?: string;
   lane?: Lane;
+  /** Whether it has been replayed. */
+  replayed?: boolean;
   /** Created at or after. */
   from?: Date;
   /** Created at or before. */
@@ -242,10 +267,11 @@ export interface DeliveryFilter {
 const WITH_ERROR = DELIVERY_STATUSES.filter((status) => status !== 'delivered');
 
 export function deliverySelection(organizationId: string, filter: DeliveryFilter): Selection {
-  const { from, to, sourceId, routeId, destinationId, status, errorPattern } = filter;
+  const { from, to, sourceId, routeId, destinationId, status, errorPattern, replayed } = filter;
   const statuses =
     errorPattern === undefined ? status : WITH_ERROR.filter((each) => status === undefined || status.includes(each));
-  const conditions = conditionsOf(filter);
+  const conditions: ((query: Parameters, range: Range) => string)[] = conditionsOf(filter);
+  if (replayed !== undefined) conditions.push((query, range) => isReplayed(query, range, replayed));
   return {
     kind: 'delivery',
     organizationId,
@@ -253,9 +279,15 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
     to,
     where: { source_id: sourceId, route_id: routeId, destination_id: destinationId, status: statuses },
     ...(conditions.length > 0 && {
-      also: (query: Parameters) => conditions.map((condition) => condition(query)).join(' and '),
+      also: (query: Parameters, range: Range) => conditions.map((condition) => condition(query, range)).join(' and '),
     }),
   };
+}
+
+// A subquery with a limit, which PostgreSQL does not join: it looks the few up that do not count.
+function isReplayed(query: Parameters, range: Range, replayed: boolean): string {
+  const replay = `(select true ${replaysIn('r', query.add(deliveriesFrom(range.from)))} limit 1)`;
+  return replayed ? `not r.counted and ${replay}` : `(r.counted or ${replay} is null)`;
 }
 
 export const isDeliverySearch = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;

@@ -79,6 +79,16 @@ const chainOf = (delivery: string, route: string): string =>
     else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
 
 /**
+ * `from` and `where` of the replays `x` of a delivery: the later ones of its chain that were not skipped.
+ * @param from an expression: no id of such a delivery is below
+ */
+export const replaysIn = (delivery: string, from: string): string =>
+  `from deliveries x left join routes xr on xr.id = x.route_id and xr.organization_id = x.organization_id
+   where x.event_id = ${delivery}.event_id and x.id > ${delivery}.id and x.id >= ${from} and x.replay_of is not null
+     and x.status <> 'skipped' and x.route_id is not distinct from ${delivery}.route_id
+     and ${chainOf('x', 'xr')} = ${chainOf(delivery, 'xr')}`;
+
+/**
  * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery,
  * those that took over from it, and the replays of all of these. `end_id` is the one that a replay replaces: the latest
  * that counts, or of those that never did. `last_id` is the latest that was not skipped: all before it are replaced. An

@@ -58,6 +58,7 @@ describe('Deliveries', () => {
       deliveredAt: null,
       failoverOf: null,
       replayOf: null,
+      replayedBy: null,
       workflowId: deliveryId,
     });
     expect(Date.parse(String(waiting.nextAttemptAt)) - Date.now()).to.be.closeTo(HOUR_MS, HOUR_MS / 2);
@@ -197,5 +198,37 @@ describe('Deliveries', () => {
       deliveriesCount: 1,
       deliveriesFailed: 0,
     });
+    const replayedBy = { id: result.deliveryId, status: 'pending' };
+    expect(await get(deliveryId)).to.deep.include({ status: 'failed', replayedBy });
+    expect((await deliveriesOf(organization, eventId))[0]).to.deep.include({ id: deliveryId, replayedBy });
+  });
+
+  it('are listed and counted by whether they were replayed', async () => {
+    const own = await makePipeline(organization);
+    const made = [];
+    for (let n = 0; n < 2; n += 1) {
+      const eventId = await ingest(organization, own.source, '{}');
+      const deliveryId = (await deliveryOf(organization, eventId)).id;
+      await recordAttempt({ eventId, deliveryId, deliveryStatus: 'failed' });
+      made.push({ eventId, deliveryId });
+    }
+    const [replayed, other] = made.map(({ deliveryId }) => deliveryId);
+    const again = await organization.api.post<{ deliveryId: string }>(`/api/deliveries/${replayed}/replay`);
+    const found = async (filter: object) => {
+      const query = new URLSearchParams({ destinationId: own.destination.id, ...filter });
+      const { data, pagination } = await organization.api.get<{ data: Json[]; pagination: Json }>(
+        `/api/deliveries?${query}`,
+      );
+      expect(pagination.total).to.equal(data.length);
+      return data.map(({ id }) => id);
+    };
+    expect(await found({ status: 'failed', replayed: 'false' })).to.deep.equal([other]);
+    expect(await found({ status: 'failed', replayed: 'true' })).to.deep.equal([replayed]);
+    expect(await found({ replayed: 'false' })).to.have.members([again.deliveryId, other]);
+    expect(await found({ replayed: 'true', eventId: String(made[0]?.eventId) })).to.deep.equal([replayed]);
+    const preview = { action: 'replay', destinationId: own.destination.id, status: ['failed'], dryRun: true };
+    const count = (filter: object) => organization.api.post('/api/deliveries/bulk', { ...preview, ...filter });
+    expect(await count({ replayed: false })).to.include({ deliveriesFound: 1 });
+    expect(await count({})).to.include({ deliveriesFound: 2 });
   });
 });

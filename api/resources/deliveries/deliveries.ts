@@ -22,6 +22,7 @@ import { type ApiDeps, callerOf, type Context, organizationId } from '../../requ
 import { type ApiError, conflict, unavailable } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import {
+  booleanParam,
   choiceParam,
   choicesParam,
   containsPattern,
@@ -50,6 +51,7 @@ const CODES = { min: 100, max: 599 };
 const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` without a response.' };
 const OF_ERROR = { description: 'Matches part of the error of the latest attempt.' };
 const OF_LANE = { description: 'The lane of the first attempt.' };
+const OF_REPLAYED = { description: 'Whether the delivery was replayed.' };
 
 const deliveryFilterParams = {
   sourceId: textParam,
@@ -60,6 +62,7 @@ const deliveryFilterParams = {
   codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
   error: textParam.meta(OF_ERROR),
   lane: choiceParam(LANES).meta(OF_LANE),
+  replayed: booleanParam.meta(OF_REPLAYED),
   from: timeParam,
   to: timeParam,
 };
@@ -75,6 +78,7 @@ export const deliveryFilterMembers = {
   codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
   error: textMember.meta(OF_ERROR),
   lane: z.enum(LANES).optional().meta(OF_LANE),
+  replayed: z.boolean().optional().meta(OF_REPLAYED),
   from: timeParam,
   to: timeParam,
 };
@@ -85,9 +89,9 @@ function deliveryFilter({
   error,
   ...filter
 }: Omit<DeliveryFilter, 'errorPattern'> & { error?: string | undefined }): DeliveryFilter {
-  const { sourceId, routeId, destinationId, status, statusCode, codeClass, lane, from, to } = filter;
+  const { sourceId, routeId, destinationId, status, statusCode, codeClass, lane, replayed, from, to } = filter;
   const errorPattern = error && containsPattern(error);
-  return { sourceId, routeId, destinationId, status, statusCode, codeClass, errorPattern, lane, from, to };
+  return { sourceId, routeId, destinationId, status, statusCode, codeClass, errorPattern, lane, replayed, from, to };
 }
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });

@@ -91,6 +91,11 @@ const deliveryMembers = {
   createdAt: timestamp,
   failoverOf: withExample(idOf('dlv').nullable(), null, 'The failed delivery that this delivery replaces.'),
   replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this delivery replays.'),
+  replayedBy: withExample(
+    z.object({ id: idOf('dlv'), status: z.enum(DELIVERY_STATUSES) }).nullable(),
+    null,
+    'The latest replay of the delivery. Null if it was not replayed.',
+  ),
   lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there has been no attempt yet.'),
   holdReason: withExample(
     text('The route has been paused since 2026-11-21T10:00:00.000Z: the CRM is being migrated').nullable(),
