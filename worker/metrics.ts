@@ -13,24 +13,17 @@ import {
 import type { Log } from '../core/process/log.ts';
 import { CachedProbe, UNREACHABLE } from '../core/process/poll-loop.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { type Metrics, type Readiness, startMetrics } from '../telemetry/index.ts';
+import { type Readiness, startMetrics } from '../telemetry/index.ts';
 import type { Relay } from './relay/relay.ts';
 import type { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal/connect.ts';
 import type { KeptRelease } from './temporal/release.ts';
 import type { AttributeWatch, KeptSchedules } from './temporal/upkeep.ts';
 
-export interface WorkerMetricsDeps {
+export interface WorkerMetricsDeps extends Omit<HealthDeps, 'isEnding'> {
   settings: Settings;
   version: string;
   pools: { hot: Pool; commands: Pool; warehouses: Pool };
-  namespace: string;
-  attributes: AttributeWatch;
-  shards: Shards;
-  relay: Relay;
-  worker: RunningWorker;
-  release: KeptRelease;
-  schedules: KeptSchedules;
   concurrency: DestinationConcurrency;
   workflowPermits: WorkflowPermits;
   temporalMetrics: (() => Promise<string | undefined>) | undefined;
@@ -38,12 +31,7 @@ export interface WorkerMetricsDeps {
   log: Log;
 }
 
-export interface WorkerMetrics extends Metrics {
-  /** Call it when the worker is asked to end: it is not ready from then on. */
-  ending(): void;
-}
-
-export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<WorkerMetrics> {
+export async function startWorkerMetrics(deps: WorkerMetricsDeps) {
   const { relay, release, shards, concurrency, workflowPermits } = deps;
   let isEnding = false;
   const stops = [
@@ -63,6 +51,7 @@ export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<Worke
     others: deps.temporalMetrics,
   });
   return {
+    /** Call it when the worker is asked to end: it is not ready from then on. */
     ending() {
       isEnding = true;
     },

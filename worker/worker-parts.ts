@@ -2,7 +2,6 @@
 // and watchers.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
-import type { NativeConnection } from '@temporalio/worker';
 import { createResultRecorder } from '../activities/attempt/results.ts';
 import { createRetrySlots } from '../activities/attempt/retry-slots.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
@@ -181,9 +180,4 @@ function openPools(
     pool: createPool(url, { ...common, max: commands }),
     warehousePool: createPool(url, { ...common, max: warehouses }),
   };
-}
-
-export async function closeAll(pools: Pool[], connection: NativeConnection): Promise<void> {
-  for (const pool of pools) await pool.end();
-  await connection.close();
 }

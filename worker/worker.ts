@@ -20,14 +20,13 @@ import { dueOrdering } from './loops/blocked-keys.ts';
 import { dueCircuits } from './loops/due-workflows.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { keepDestinationSlots } from './relay/destination-slots.ts';
-import { repairs } from './relay/overdue.ts';
 import { type Relay, startRelay } from './relay/relay.ts';
 import { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal/connect.ts';
-import { type KeptRelease, keepRelease } from './temporal/release.ts';
+import { keepRelease } from './temporal/release.ts';
 import { keepSchedules } from './temporal/upkeep.ts';
 import { activityDepsOf, startMainWorker, startSideWorkers } from './temporal/workers.ts';
-import { buildParts, closeAll, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
+import { buildParts, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
 /**
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts
@@ -55,69 +54,42 @@ export async function runWorker(
   const release = keepRelease({ ...parts.common, prefix: parts.client.prefix, silentAfterMs });
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
-  const metrics = await startOwnMetrics(context, parts, loops, worker, release);
+  const metrics = await startWorkerMetrics({
+    ...{ ...parts, ...parts.common, ...context, ...loops, version, worker, release },
+    pools: { hot: parts.hotPool, commands: parts.pool, warehouses: parts.warehousePool },
+    temporalMetrics: temporalMetrics?.text,
+  });
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),
     isPolling: worker.isPolling,
-    stop() {
+    async stop() {
       metrics.ending();
       // A worker that ends takes no workflows over.
       const released = release.stop();
-      return stopInOrder(parts, loops, workers, [
-        () => Promise.all([metrics.stop(), parts.traces.stop()]).then(() => undefined),
-        ...loopClosers(loops),
-        () => released,
-        ...partClosers(parts, stopWatching),
-      ]);
+      await loops.relay.stop();
+      await parts.due.stop();
+      await Promise.all(workers.map((each) => each.stop()));
+      // Not before: others would start what is still under way in activities. Its beat goes on until here.
+      await loops.shards.release();
+      await Promise.all([metrics.stop(), parts.traces.stop()]);
+      await loops.listener.close();
+      for (const loop of [loops.ledger, loops.slots, loops.schedules]) await loop.stop();
+      await released;
+      stopWatching();
+      await closeParts(parts);
     },
   };
 }
 
-function startOwnMetrics(
-  { settings, env, temporalMetrics }: WorkerContext,
-  parts: WorkerParts,
-  loops: Loops,
-  worker: RunningWorker,
-  release: KeptRelease,
-) {
-  const { common, hotPool: hot, pool: commands, warehousePool: warehouses } = parts;
-  const pools = { hot, commands, warehouses };
-  const own = { settings, env, version, pools, worker, release, temporalMetrics: temporalMetrics?.text };
-  return startWorkerMetrics({ ...parts, ...common, ...loops, ...own });
-}
-
-type Closer = () => Promise<void>;
-
-const loopClosers = (loops: Loops): Closer[] => [
-  () => loops.listener.close(),
-  () => loops.ledger.stop(),
-  () => loops.slots.stop(),
-  () => loops.schedules.stop(),
-];
-
-const partClosers = (parts: WorkerParts, stopWatching: () => void): Closer[] => [
-  () => parts.stopTemporal(),
-  () => parts.parking.stop(),
-  () => parts.results.idle(),
-  () => parts.issues.close(),
-  () => parts.threads.close(),
-  async () => stopWatching(),
-  () => parts.sender.close(),
-  () => closeAll([parts.hotPool, parts.pool, parts.warehousePool], parts.common.connection),
-];
-
-async function stopInOrder(
-  { due }: WorkerParts,
-  { relay, shards }: Loops,
-  workers: RunningWorker[],
-  closers: Closer[],
-): Promise<void> {
-  await relay.stop();
-  await due.stop();
-  await Promise.all(workers.map((worker) => worker.stop()));
-  // Not before: others would start what is still under way in activities. Its beat goes on until here.
-  await shards.release();
-  for (const close of closers) await close();
+async function closeParts(parts: WorkerParts): Promise<void> {
+  await parts.stopTemporal();
+  await parts.parking.stop();
+  await parts.results.idle();
+  await parts.issues.close();
+  await parts.threads.close();
+  await parts.sender.close();
+  for (const pool of [parts.hotPool, parts.pool, parts.warehousePool]) await pool.end();
+  await parts.common.connection.close();
 }
 
 // Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well. Three
@@ -125,8 +97,6 @@ async function stopInOrder(
 const MOST_WORKFLOWS = 267;
 
 const HOUR_MS = 3_600_000;
-
-type Loops = ReturnType<typeof startLoops>;
 
 /** @param link gets the relay */
 function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
@@ -168,7 +138,6 @@ function relayOf(
 ): Relay {
   return startRelay({
     ...parts,
-    repairs,
     shards,
     mostInFlight:
       settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,

@@ -121,7 +121,7 @@ describe('a claim', () => {
     const before = await count();
     const background = new BackgroundTasks();
     const vacuum = createVacuum(database.pool, background);
-    for (let claims = 0; claims < 150; claims += 1) vacuum.claimed(100);
+    for (let claims = 0; claims < 150; claims += 1) vacuum(100);
     await background.idle();
     await until('the vacuum to be counted', async () => (await count()) > before);
     expect(await count()).to.equal(before + 1);

@@ -5,7 +5,7 @@
 // A workflow is started in its organization's turn (core/fairness/workflow-permits.ts). Until then the delivery waits
 // here, with its slot and its row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal
 // stays free for others.
-
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { OrderedAttempt } from '../../activities/attempt/index.ts';
@@ -47,15 +47,9 @@ export interface ExpressDeps {
   log: Log;
 }
 
-export interface Express {
-  /** @returns when the attempt is recorded, or could not be made */
-  run(row: OutboxRow, policy: StartPolicy, inOrder?: OrderedAttempt): Promise<void>;
-  isRunning(deliveryId: string): boolean;
-  /** Resolves when no attempt is running, or on timeout; another relay repeats unfinished attempts. */
-  drain(): Promise<void>;
-}
+export type Express = ReturnType<typeof createExpress>;
 
-export function createExpress(deps: ExpressDeps): Express {
+export function createExpress(deps: ExpressDeps) {
   const running = new Map<string, Promise<void>>();
   /** Failed tries so far; `handed over`: its workflow was started, but its row could not be removed. */
   const remembered = new LRUCache<string, number | 'handed over'>({ max: MOST_REMEMBERED });
@@ -96,7 +90,7 @@ export function createExpress(deps: ExpressDeps): Express {
       remembered.set(deliveryId, before + 1);
       await afterOwnError(row, policy, error, before + 1);
     }
-    await new Promise((resolve) => setTimeout(resolve, ERROR_REST_MS));
+    await delay(ERROR_REST_MS);
   }
 
   async function afterOwnError(row: OutboxRow, policy: StartPolicy, error: unknown, tries: number): Promise<void> {
@@ -126,7 +120,8 @@ export function createExpress(deps: ExpressDeps): Express {
   }
 
   return {
-    run(row, policy, inOrder) {
+    /** @returns when the attempt is recorded, or could not be made */
+    run(row: OutboxRow, policy: StartPolicy, inOrder?: OrderedAttempt): Promise<void> {
       const { deliveryId } = row;
       const attempt = actingFor(row.organizationId, () => deliver(row, policy, inOrder)).finally(() => {
         running.delete(deliveryId);
@@ -135,22 +130,18 @@ export function createExpress(deps: ExpressDeps): Express {
       running.set(deliveryId, attempt);
       return attempt;
     },
-    isRunning: (deliveryId) => running.has(deliveryId),
-    async drain() {
-      let timer: NodeJS.Timeout | undefined;
-      const over = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, deps.drainMs);
-      });
-      await Promise.race([Promise.all(running.values()), over]);
-      clearTimeout(timer);
+    isRunning: (deliveryId: string) => running.has(deliveryId),
+    /** Resolves when no attempt is running, or on timeout; another relay repeats unfinished attempts. */
+    async drain(): Promise<void> {
+      await Promise.race([Promise.all(running.values()), delay(deps.drainMs, undefined, { ref: false })]);
     },
   };
 }
 
 function firstAttempt(row: OutboxRow, { retryPolicy }: StartPolicy): AttemptRequest {
   const { organizationId, deliveryId, eventId } = row;
-  const delay = retryPolicy.maxRetries < 1 ? null : retryDelay(retryPolicy, 1, Math.random());
-  return { organizationId, deliveryId, eventId, attempt: 1, retryDelay: delay };
+  const pause = retryPolicy.maxRetries < 1 ? null : retryDelay(retryPolicy, 1, Math.random());
+  return { organizationId, deliveryId, eventId, attempt: 1, retryDelay: pause };
 }
 
 /** Held deliveries wait in the database, and failed-over deliveries have a successor; neither needs a workflow. */

@@ -27,26 +27,15 @@ export class Claims {
   readonly #cursor = new ClaimCursor(MAX_ORGANIZATIONS_PER_CLAIM);
   #isSweeping = false;
   #leftOut: string[] = [];
-  #claimedAt: number | undefined;
-  #hasFound = false;
-  #hasMore = false;
+  /** When the last claim ended, ms of the clock; undefined before the first. */
+  claimedAt: number | undefined;
+  /** Whether the last claim has found rows, started or not. */
+  hasFound = false;
+  /** Whether it has left rows of a destination because a claim takes no more. */
+  hasMore = false;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
-  }
-
-  /** When the last claim ended, ms of the clock; undefined before the first. */
-  get claimedAt(): number | undefined {
-    return this.#claimedAt;
-  }
-
-  /** Whether the last claim has found rows, started or not. */
-  get hasFound(): boolean {
-    return this.#hasFound;
-  }
-
-  get hasMore(): boolean {
-    return this.#hasMore;
   }
 
   /** Claims before the next call of `sweep` do not count for it. */
@@ -71,8 +60,8 @@ export class Claims {
   async next(): Promise<OutboxRow[]> {
     const { hotPool, held: heldNow, inFlight, waiting, suspended } = this.#deps;
     const held = heldNow();
-    this.#hasFound = false;
-    this.#hasMore = false;
+    this.hasFound = false;
+    this.hasMore = false;
     if (!held) return [];
     const cursor = this.#cursor;
     const busy = inFlight.organizations();
@@ -97,10 +86,10 @@ export class Claims {
       perDestination: MOST_PER_DESTINATION,
       most: inFlight.free,
     });
-    this.#claimedAt = performance.now();
-    relayClaim.observe({}, (this.#claimedAt - began) / 1000);
-    this.#hasFound = claimed.rows.length > 0;
-    this.#hasMore = isAnyCut(claimed.rows);
+    this.claimedAt = performance.now();
+    relayClaim.observe({}, (this.claimedAt - began) / 1000);
+    this.hasFound = claimed.rows.length > 0;
+    this.hasMore = isAnyCut(claimed.rows);
     cursor.moveOn(claimed, new Set(skipped));
     return claimed.rows.toSorted(byUrgency).filter((row) => {
       // One of an ordering key may be under way since the claim began (ordered.ts).

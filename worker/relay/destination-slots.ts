@@ -16,11 +16,6 @@ const SLOTS_MS = 250;
 // The session of slots is closed after so long without one, ms: before PostgreSQL ends it.
 const SESSION_MS = 15_000;
 
-export interface SlotKeeper {
-  wake(): void;
-  stop(): Promise<void>;
-}
-
 /**
  * Failure policy: while the database is away, the last number of workers and the last maxima stay valid, and nothing
  * begins that needs a slot.
@@ -32,7 +27,7 @@ export function keepDestinationSlots(
   owner: string,
   concurrency: DestinationConcurrency,
   onRoom: () => void,
-): SlotKeeper {
+) {
   const slots = new DestinationSlots(databaseUrl, () => concurrency.slotsLost());
   let lookAt = Number.NEGATIVE_INFINITY;
   let usedAt = Number.NEGATIVE_INFINITY;

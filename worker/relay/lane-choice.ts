@@ -27,29 +27,9 @@ export interface Choice {
 
 type Belongings = Pick<OutboxRow, 'deliveryId' | 'organizationId'>;
 
-export interface LaneChoice {
-  /**
-   * The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one
-   * organization.
-   */
-  current(): Lane;
-  /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
-  comes(row: Belongings, named: LaneSetting | null): void;
-  /**
-   * The lane of a first attempt that has come.
-   * @param named that of its route, if it names one
-   * @param hasSlot whether its organization has room among the workflows in flight
-   */
-  choose(row: Belongings, named: LaneSetting | null, hasSlot: boolean): Choice;
-  /**
-   * The first attempt of a workflow begins, or never will, or may begin in another process. Nothing happens when it is
-   * told again.
-   */
-  begun(deliveryId: string): void;
-  refused(): void;
-}
+export type LaneChoice = ReturnType<typeof createLaneChoice>;
 
-export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps): LaneChoice {
+export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps) {
   const perSecond = WORKFLOWS_PER_PROCESSOR * availableParallelism();
   const rule = new LaneRule({ permits, perSecond, now: () => performance.now() });
   /** Of the workflows whose first attempts have not begun, by delivery. */
@@ -77,6 +57,10 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     return { lane: 'workflow', adapts: true };
   }
 
+  /**
+   * The first attempt of a workflow begins, or never will, or may begin in another process. Nothing happens when it is
+   * told again.
+   */
   function begun(deliveryId: string): void {
     held.get(deliveryId)?.();
     held.delete(deliveryId);
@@ -88,19 +72,29 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     wanted === 'adaptive' || (wanted === 'workflow' && setting !== 'workflow');
 
   return {
-    current() {
+    /**
+     * The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one
+     * organization.
+     */
+    current(): Lane {
       if (setting !== 'adaptive') return setting;
       return rule.pressure === null ? 'workflow' : 'express';
     },
-    comes({ organizationId }, named) {
+    /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
+    comes({ organizationId }: Belongings, named: LaneSetting | null): void {
       if (adaptsTo(named ?? setting)) rule.comes(organizationId);
     },
-    choose(row, named, hasSlot) {
+    /**
+     * The lane of a first attempt that has come.
+     * @param named that of its route, if it names one
+     * @param hasSlot whether its organization has room among the workflows in flight
+     */
+    choose(row: Belongings, named: LaneSetting | null, hasSlot: boolean): Choice {
       const wanted = named ?? setting;
       return adaptsTo(wanted) ? byRule(row, hasSlot) : { lane: wanted as Lane, adapts: false };
     },
     begun,
-    refused() {
+    refused(): void {
       rule.pause('refused');
       show(rule.pressure);
     },

@@ -3,6 +3,7 @@
 // Ingest notifies at most once in 250 ms (api/ingest/event-writer.ts): what it commits in that time is claimed by
 // relays that are active, and go on claiming for longer than that. So a relay rests only after claims that began 500 ms
 // after the last news, and have examined everything.
+import { type Pause, PollLoop } from '../../core/process/poll-loop.ts';
 
 // Between claims, so one that is active claims what comes as a group; longer by 1 ms for each other worker, because all
 // share PostgreSQL.
@@ -27,15 +28,6 @@ const LOOK_MS = 1000;
  */
 export type RelayState = 'starting' | 'active' | 'idle' | 'full' | 'backing off' | 'draining';
 
-const NEXT: Record<RelayState, readonly RelayState[]> = {
-  starting: ['active', 'full', 'draining'],
-  active: ['starting', 'idle', 'full', 'backing off', 'draining'],
-  idle: ['starting', 'active', 'full', 'draining'],
-  full: ['starting', 'active', 'draining'],
-  'backing off': ['starting', 'active', 'full', 'draining'],
-  draining: [],
-};
-
 export interface RelayLoopDeps {
   owns: () => boolean;
   free: () => number;
@@ -52,25 +44,24 @@ export interface RelayLoopDeps {
   /** When there is something to do without news, ms from now. */
   dueInMs: () => number;
   onError: (error: unknown) => void;
-  /** A monotonic clock in ms. */
-  now?: () => number;
 }
 
 export class RelayLoop {
   readonly #deps: RelayLoopDeps;
-  readonly #now: () => number;
-  readonly #ended: Promise<void>;
+  readonly #loop: PollLoop;
   #state: RelayState = 'starting';
-  #wokenAt: number;
-  #isWoken = false;
-  #endRest: () => void = () => {};
+  #wokenAt = performance.now();
 
-  /** The first round begins right after the current turn of the event loop, so that its owner is fully constructed. */
   constructor(deps: RelayLoopDeps) {
     this.#deps = deps;
-    this.#now = deps.now ?? (() => performance.now());
-    this.#wokenAt = this.#now();
-    this.#ended = Promise.resolve().then(() => this.#run());
+    this.#loop = new PollLoop({
+      round: async () => this.#endStep(await this.#step()),
+      onError: (error) => {
+        deps.onError(error);
+        this.#become('backing off');
+        return this.#endStep({ ms: ERROR_MS });
+      },
+    });
   }
 
   get state(): RelayState {
@@ -78,50 +69,44 @@ export class RelayLoop {
   }
 
   wake(): void {
-    this.#wokenAt = this.#now();
-    this.#isWoken = true;
-    if (this.#waits) this.#endRest();
+    this.#wokenAt = performance.now();
+    this.#loop.wake();
   }
 
   /** Claims nothing any more. */
   async stop(): Promise<void> {
     this.#become('draining');
-    this.#endRest();
-    await this.#ended;
+    await this.#loop.stop();
   }
 
-  async #run(): Promise<void> {
-    while (this.#state !== 'draining') {
-      await this.#step().catch((error: unknown) => {
-        this.#deps.onError(error);
-        this.#become('backing off');
-      });
-      this.#deps.look();
-      await this.#rest();
+  #endStep(rest: Pause): Pause {
+    this.#deps.look();
+    return rest;
+  }
+
+  async #step(): Promise<Pause> {
+    const { owns, free, round, isSwept, hears, dueInMs } = this.#deps;
+    const wasFull = this.#state === 'full';
+    if (!owns()) {
+      this.#become('starting');
+      return { ms: LOOK_MS, wokenMs: 0 };
     }
-  }
-
-  async #step(): Promise<void> {
-    const { owns, free, round, isSwept } = this.#deps;
-    this.#isWoken = false;
-    if (!owns()) return this.#become('starting');
-    if (free() <= 0) return this.#become('full');
+    if (free() <= 0) {
+      this.#become('full');
+      return { ms: LOOK_MS, wokenMs: 0 };
+    }
     this.#become('active');
-    const isQuiet = this.#now() - this.#wokenAt >= QUIET_MS;
-    if (await round(isQuiet)) this.#wokenAt = this.#now();
-    else if (isQuiet && !this.#isWoken && isSwept()) this.#become('idle');
+    // Slots become free one by one: what is free by then is claimed as a group.
+    if (wasFull) return { ms: this.#claimMs, wokenMs: 0 };
+    const isQuiet = this.#isQuiet;
+    if (await round(isQuiet)) this.#wokenAt = performance.now();
+    if (!isQuiet || !this.#isQuiet || !isSwept()) return { ms: this.#claimMs };
+    this.#become('idle');
+    return { ms: Math.max(1, Math.min(hears() ? NOTIFIED_MS : POLL_MS, dueInMs())), wokenMs: 0 };
   }
 
-  /** Nothing leaves `draining`: it may have been told to stop during a round. */
-  #become(next: RelayState): void {
-    const state = this.#state;
-    if (next === state || state === 'draining') return;
-    if (!NEXT[state].includes(next)) throw new Error(`The relay cannot go from ${state} to ${next}`);
-    this.#state = next;
-  }
-
-  get #waits(): boolean {
-    return this.#state === 'idle' || this.#state === 'full' || this.#state === 'starting';
+  get #isQuiet(): boolean {
+    return performance.now() - this.#wokenAt >= QUIET_MS;
   }
 
   get #claimMs(): number {
@@ -129,38 +114,9 @@ export class RelayLoop {
     return (hasMore() ? NEXT_CLAIM_MS : CLAIM_MS) + Math.max(0, workers() - 1);
   }
 
-  #restMs(): number {
-    const { hears, dueInMs } = this.#deps;
-    if (this.#isWoken && this.#waits) return 0;
-    switch (this.#state) {
-      case 'active':
-        return this.#claimMs;
-      case 'idle':
-        return Math.max(1, Math.min(hears() ? NOTIFIED_MS : POLL_MS, dueInMs()));
-      case 'backing off':
-        return ERROR_MS;
-      case 'draining':
-        return 0;
-      default:
-        return LOOK_MS;
-    }
-  }
-
-  async #rest(): Promise<void> {
-    const wasFull = this.#state === 'full';
-    await this.#restFor(this.#restMs());
-    // Slots become free one by one: what is free by then is claimed as a group.
-    if (wasFull) await this.#restFor(this.#claimMs);
-  }
-
-  async #restFor(ms: number): Promise<void> {
-    if (ms === 0 || this.#state === 'draining') return;
-    const over = Promise.withResolvers<void>();
-    this.#endRest = over.resolve;
-    // The loop does not keep its process alive.
-    const timer = setTimeout(over.resolve, ms).unref();
-    await over.promise;
-    clearTimeout(timer);
+  /** Nothing leaves `draining`: it may have been told to stop during a round. */
+  #become(next: RelayState): void {
+    if (this.#state !== 'draining') this.#state = next;
   }
 }
 

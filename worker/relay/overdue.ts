@@ -140,7 +140,7 @@ async function unlessRefused(
  * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows
  * without an attempt are missing: they start like new ones.
  */
-async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
+export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
   const points = await resumePoints(
     pool,
@@ -159,7 +159,7 @@ async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow
  * longer open.
  * @param start starts the workflow; false when it was started before
  */
-async function resumeDelivery(
+export async function resumeDelivery(
   deps: RepairDeps,
   row: OutboxRow,
   point: ResumedDelivery | undefined,
@@ -168,7 +168,3 @@ async function resumeDelivery(
   const started = point === undefined || (await start(point));
   if (started || (await lookAfterQueued(deps, row))) await removeQueued(deps.pool, row);
 }
-
-/** For deliveries whose workflow waits, is late or was lost. Rare, so the relay is given them. */
-export const repairs = { findResumed, lookAfterOverdue, lookAfterQueued, resumeDelivery, signalTurn };
-export type Repairs = typeof repairs;

@@ -18,17 +18,9 @@ const NONE_RESERVED: Slot = { at: 0, inMs: 0 };
 // Of destinations; one that is forgotten is looked at anew.
 const MOST_REMEMBERED = 10_000;
 
-export interface Pacing {
-  /** Destinations to skip, because their next slot is too far away. */
-  waiting(): string[];
-  /** When the first of them may be claimed again, ms from now; infinite when there is none. */
-  nextInMs(): number;
-  /** Which of the claimed rows to start now; the others wait for a later claim. Rows are in order of urgency. */
-  pace(rows: OutboxRow[], limitOf: (row: OutboxRow) => number | null): Promise<OutboxRow[]>;
-  slotTaken(destinationId: string, deliveryId: string): void;
-}
+export type Pacing = ReturnType<typeof createPacing>;
 
-export function createPacing(pool: Pool): Pacing {
+export function createPacing(pool: Pool) {
   // When a destination may be claimed again, performance.now() ms.
   const notBefore = new Map<string, number>();
   // Started deliveries that have not reserved their slot yet, each with its deadline; oldest first.
@@ -72,13 +64,16 @@ export function createPacing(pool: Pool): Pacing {
   }
 
   return {
-    waiting() {
+    /** Destinations to skip, because their next slot is too far away. */
+    waiting(): string[] {
       const now = performance.now();
       for (const [id, at] of notBefore) if (at <= now) notBefore.delete(id);
       return [...notBefore.keys()];
     },
+    /** When the first of them may be claimed again, ms from now; infinite when there is none. */
     nextInMs: () => Math.min(...notBefore.values()) - performance.now(),
-    async pace(rows, limitOf) {
+    /** Which of the claimed rows to start now; the others wait for a later claim. Rows are in order of urgency. */
+    async pace(rows: OutboxRow[], limitOf: (row: OutboxRow) => number | null): Promise<OutboxRow[]> {
       const limited = rows.filter((row) => limitOf(row) !== null);
       if (limited.length === 0) return rows;
       const byDestination = Map.groupBy(limited, (row) => row.destinationId);
@@ -93,7 +88,7 @@ export function createPacing(pool: Pool): Pacing {
       });
       return [...unlimited, ...near];
     },
-    slotTaken(destinationId, deliveryId) {
+    slotTaken(destinationId: string, deliveryId: string): void {
       const deliveries = started.get(destinationId);
       deliveries?.delete(deliveryId);
       const look = looks.get(destinationId);

@@ -8,6 +8,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import { Claims } from './claim.ts';
 import { InFlight } from './in-flight.ts';
 import { BackgroundTasks, oneAtATime, RelayLoop } from './loop.ts';
+import { lookAfterOverdue } from './overdue.ts';
 import { createPacing } from './pacing.ts';
 import { createVacuum, runRound } from './round.ts';
 import type { Shards } from './shards.ts';
@@ -32,23 +33,9 @@ export interface RelayFigures {
   claimedMsAgo: number | undefined;
 }
 
-export interface Relay {
-  wake(): void;
-  answered(deliveryId: string): void;
-  /**
-   * Call it when a destination without a slot has one again, because a retry has left it, or this worker has a slot.
-   */
-  onRoom(): void;
-  hasPermit(deliveryId: string): boolean;
-  /** Whether others wait for a delivery to be recorded, because all slots are taken. */
-  isAwaited(deliveryId: string): boolean;
-  recorded(deliveryId: string): void;
-  state(): RelayFigures;
-  slotTaken(destinationId: string, deliveryId: string): void;
-  stop(): Promise<void>;
-}
+export type Relay = ReturnType<typeof startRelay>;
 
-export function startRelay(deps: RelayDeps): Relay {
+export function startRelay(deps: RelayDeps) {
   const { hotPool, pool, shards, suspended, log } = deps;
   const { hears, concurrency, mostInFlight: total, mostWorkflows: workflows } = deps;
   const inFlight = new InFlight({ total, workflows, concurrency }, { isSlow: (id) => concurrency.isSlow(id) });
@@ -66,22 +53,9 @@ export function startRelay(deps: RelayDeps): Relay {
   const owns = (shard: number) => loop.state !== 'draining' && held()?.shards.includes(shard) === true;
   const starts = new Starts({ ...deps, inFlight, freeSlot, background, owns, policiesOf });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
-  const checkOverdue = oneAtATime(() => deps.repairs.lookAfterOverdue({ ...deps, inFlight, isRunning, freeSlot }));
+  const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning, freeSlot }));
   const vacuum = createVacuum(pool, background);
-  const round = {
-    pool,
-    repairs: deps.repairs,
-    shards,
-    inFlight,
-    claims,
-    vacuum,
-    policiesOf,
-    pacing,
-    concurrency,
-    starts,
-    background,
-    wake,
-  };
+  const round = { ...deps, inFlight, claims, vacuum, policiesOf, pacing, starts, background, wake };
   shards.reportInFlight(() => inFlight.byShard());
 
   const loop = new RelayLoop({
@@ -105,26 +79,28 @@ export function startRelay(deps: RelayDeps): Relay {
 
   return {
     wake,
-    answered(deliveryId) {
+    answered(deliveryId: string): void {
       // Its destination was skipped by claims.
       if (inFlight.answered(deliveryId)) wake();
     },
+    /** Call it when a destination without a slot has one again: a retry has left it, or this worker has a slot. */
     onRoom: wake,
-    hasPermit: (deliveryId) => inFlight.hasPermit(deliveryId),
-    isAwaited: (deliveryId) => inFlight.isAwaited(deliveryId),
-    recorded(deliveryId) {
+    hasPermit: (deliveryId: string) => inFlight.hasPermit(deliveryId),
+    /** Whether others wait for a delivery to be recorded, because all slots are taken. */
+    isAwaited: (deliveryId: string) => inFlight.isAwaited(deliveryId),
+    recorded(deliveryId: string): void {
       const wasAwaited = inFlight.isAwaited(deliveryId);
       const isOrdered = inFlight.isOrdered(deliveryId);
       // The next one of an ordering key enters the outbox with the record.
       if (inFlight.delete(deliveryId) && (wasAwaited || isOrdered)) wake();
     },
     slotTaken: pacing.slotTaken,
-    state: () => ({
+    state: (): RelayFigures => ({
       inFlight: inFlight.size,
       free: inFlight.free,
       claimedMsAgo: claims.claimedAt === undefined ? undefined : performance.now() - claims.claimedAt,
     }),
-    async stop() {
+    async stop(): Promise<void> {
       await loop.stop();
       // What is in flight may take long.
       shards.leave();

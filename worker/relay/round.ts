@@ -15,18 +15,17 @@ import { type OutboxRow, type StartPolicy, vacuumOutbox } from '../../db/hot-pat
 import type { Claims } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
 import { type BackgroundTasks, oneAtATime } from './loop.ts';
-import type { Repairs } from './overdue.ts';
+import { findResumed } from './overdue.ts';
 import type { Pacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import type { Starts } from './start.ts';
 
 interface RoundDeps {
   pool: Pool;
-  repairs: Repairs;
   shards: Shards;
   inFlight: InFlight;
   claims: Claims;
-  vacuum: Vacuum;
+  vacuum: (claimed: number) => void;
   policiesOf: (rows: OutboxRow[]) => Promise<PolicyOf>;
   pacing: Pacing;
   concurrency: DestinationConcurrency;
@@ -44,7 +43,7 @@ type PolicyOf = (row: OutboxRow) => StartPolicy;
 export async function runRound(deps: RoundDeps): Promise<void> {
   const { shards, claims, vacuum, background } = deps;
   const claimed = await shards.duringClaim(() => claims.next());
-  vacuum.claimed(claimed.length);
+  vacuum(claimed.length);
   await startAdmitted(deps, block(deps, claimed));
   background.throwError();
 }
@@ -57,7 +56,7 @@ async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<void> 
 }
 
 interface Chosen {
-  resumed: Awaited<ReturnType<Repairs['findResumed']>>;
+  resumed: Awaited<ReturnType<typeof findResumed>>;
   paced: OutboxRow[];
   policyOf: PolicyOf;
 }
@@ -70,7 +69,7 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   try {
     const policyOf = await deps.policiesOf(rows);
     const limited = limit(deps, rows, policyOf);
-    const resumed = await deps.repairs.findResumed(deps.pool, limited);
+    const resumed = await findResumed(deps.pool, limited);
     const fresh = limited.filter((row) => !resumed.has(row));
     return { resumed, paced: await pace(deps, fresh, policyOf), policyOf };
   } catch (error) {
@@ -159,21 +158,15 @@ function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: P
 // a minute at most.
 const VACUUM_AFTER = 10_000;
 
-export interface Vacuum {
-  claimed(rows: number): void;
-}
-
 /** Vacuums the outbox after a number of claimed rows. An error is no more than a slow claim, and the next vacuum. */
-export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
+export function createVacuum(pool: Pool, background: BackgroundTasks): (claimed: number) => void {
   let sinceLast = 0;
   const vacuum = oneAtATime(() => vacuumOutbox(pool).catch(() => undefined));
-  return {
-    claimed(rows) {
-      sinceLast += rows;
-      if (sinceLast < VACUUM_AFTER) return;
-      sinceLast = 0;
-      background.run(vacuum());
-    },
+  return (claimed) => {
+    sinceLast += claimed;
+    if (sinceLast < VACUUM_AFTER) return;
+    sinceLast = 0;
+    background.run(vacuum());
   };
 }
 

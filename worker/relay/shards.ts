@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
+import { type Pause, PollLoop } from '../../core/process/poll-loop.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import {
   type Beat,
@@ -47,22 +48,22 @@ export interface ShardsDeps {
 export class Shards {
   readonly #deps: ShardsDeps;
   readonly #claims = new Set<Promise<unknown>>();
-  readonly #running: Promise<void>;
+  readonly #loop: PollLoop;
   #shards: readonly number[] = [];
   #workers = 1;
   #validUntil = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #others = new Map<string, { beat: string; since: number }>();
   #isLeaving = false;
-  #isStopped = false;
   #hasHandedOver = false;
   #inFlight: () => { id: string; shard: number }[] = () => [];
-  #isWoken = false;
-  #wake: () => void = () => {};
 
   constructor(deps: ShardsDeps) {
     this.#deps = deps;
-    this.#running = this.#run();
+    this.#loop = new PollLoop({
+      round: async () => ({ ms: await this.#round(), wokenMs: 0 }),
+      onError: (error) => this.#failed(error),
+    });
   }
 
   /** What is held now; null when that is nothing, or others may have taken it. */
@@ -92,8 +93,7 @@ export class Shards {
   }
 
   wake(): void {
-    this.#isWoken = true;
-    this.#wake();
+    this.#loop.wake();
   }
 
   /** Gives all shards up: from now on others start what waits, without what is in flight here. Resolves at once. */
@@ -104,9 +104,7 @@ export class Shards {
 
   async release(): Promise<void> {
     const { db, name, log } = this.#deps;
-    this.#isStopped = true;
-    this.#wake();
-    await this.#running;
+    await this.#loop.stop();
     this.#shards = [];
     await endWorker(db, name).catch((error: unknown) =>
       log.warn(
@@ -114,14 +112,6 @@ export class Shards {
         'failed to unregister this worker; other workers take over its shards after a timeout',
       ),
     );
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      this.#isWoken = false;
-      const restMs = await this.#round().catch((error: unknown) => this.#failed(error));
-      if (!this.#isWoken && !this.#isStopped) await this.#pause(restMs);
-    }
   }
 
   /** @returns after how many ms the next one is due */
@@ -199,19 +189,11 @@ export class Shards {
     return this.#inFlight().flatMap(({ id, shard }) => (own.has(shard) ? [] : [id]));
   }
 
-  #failed(error: unknown): number {
+  #failed(error: unknown): Pause {
     this.#others.clear();
     // At the start, the connection is not there yet.
     if (this.#validUntil > 0)
       throttled(this.#deps.log).warn({ cause: causeOf(error) }, 'failed to renew the registration of this worker');
-    return AFTER_ERROR_MS;
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const ended = Promise.withResolvers<void>();
-    this.#wake = ended.resolve;
-    const timer = setTimeout(ended.resolve, ms);
-    await ended.promise;
-    clearTimeout(timer);
+    return { ms: AFTER_ERROR_MS, wokenMs: 0 };
   }
 }

@@ -14,6 +14,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
+import { lookAfterQueued } from '../../temporal-config/open-deliveries.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
 import { createExpress, type Express } from './attempt.ts';
@@ -21,7 +22,7 @@ import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { BackgroundTasks } from './loop.ts';
 import { startInOrder } from './ordered.ts';
-import type { Repairs } from './overdue.ts';
+import { resumeDelivery, signalTurn } from './overdue.ts';
 import { type Started, startDelivery } from './workflow-start.ts';
 
 // A delivery whose start or signal failed keeps its slot for this time: claimed again at once, it would fail again.
@@ -39,7 +40,6 @@ export interface StartsDeps {
   owns: (shard: number) => boolean;
   policiesOf: (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy>;
   client: InstallationClient;
-  repairs: Repairs;
   concurrency: DestinationConcurrency;
   replayWindowMs: number;
   parking: Parking;
@@ -65,7 +65,7 @@ export class Starts {
       ...deps,
       inTurn: (row) => this.#inTurn(row),
       startWorkflow: async (row, policy, first) => (await this.#startWorkflow(row, policy, { first })) !== 'before',
-      lookAfter: (row) => deps.repairs.lookAfterQueued(deps, row),
+      lookAfter: (row) => lookAfterQueued(deps, row),
       done: deps.freeSlot,
     });
   }
@@ -99,8 +99,7 @@ export class Starts {
     const start = async (resumed: ResumedDelivery) =>
       (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
     try {
-      if (point === undefined || (await this.#inTurn(row)))
-        await this.#deps.repairs.resumeDelivery(this.#deps, row, point, start);
+      if (point === undefined || (await this.#inTurn(row))) await resumeDelivery(this.#deps, row, point, start);
       this.#deps.freeSlot(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
@@ -113,7 +112,7 @@ export class Starts {
    */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
-      const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
+      const isSignalled = (await this.#inTurn(row)) && (await signalTurn(this.#deps, row));
       if (!isSignalled) this.#deps.freeSlot(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);

@@ -1,31 +1,23 @@
 // What a worker has of Temporal: one connection for client and Temporal workers, which eager starts need, the client,
 // the code of the workflows, and what is known of the namespace.
-import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { nativeOptions, type TemporalConnection } from '../../temporal-config/connection.ts';
 import { type CodecKey, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { type Release, releaseOf, versioned } from './release.ts';
-import { type AttributeWatch, keepApiKey, watchAttributes } from './upkeep.ts';
+import { keepApiKey, watchAttributes } from './upkeep.ts';
 import { temporalLogger } from './log.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 import type { DataConverter } from '@temporalio/common';
-
-export interface Connected {
-  client: InstallationClient;
-  workflowBundle: WorkflowBundleOption;
-  attributes: AttributeWatch;
-  stop(): Promise<void>;
-  common: WorkerDeps;
-}
 
 /** @param version of the package */
 export async function connectToTemporal(
   settings: Settings,
   temporal: TemporalConnection,
   { keys, version, log }: { keys: readonly CodecKey[]; version: string; log: Log },
-): Promise<Connected> {
+) {
   const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
   const prefix = settings.HOOKYARD_TEMPORAL_PREFIX;
   const options = nativeOptions(temporal);
@@ -40,7 +32,7 @@ export async function connectToTemporal(
   const startsEagerly = release === null;
   const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes, startsEagerly });
   const taskQueue = client.workflowQueue;
-  const common = { connection, namespace, dataConverter, taskQueue, release, settings, log };
+  const common: WorkerDeps = { connection, namespace, dataConverter, taskQueue, release, settings, log };
   const stop = async () => void (await Promise.all([attributes.stop(), apiKey.stop()]));
   return { client, workflowBundle, attributes, stop, common };
 }

@@ -2,10 +2,10 @@
 // port for metrics takes them, so that there is one port to scrape. No destination reaches it
 // (core/http/service-addresses.ts). Where nothing is scraped, it sends them over OTLP, if its variables are set: the core
 // does one of the two.
-import { Agent, get } from 'node:http';
-import { createServer } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { TelemetryOptions } from '@temporalio/worker';
+import { Agent, request } from 'undici';
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -60,7 +60,7 @@ async function sentMetrics(env: OtelVariables): Promise<TemporalMetrics | undefi
 
 function servedMetrics(port: number, log: Log): TemporalMetrics {
   // Of its own, because proxies of the environment are not for this machine.
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const agent = new Agent({ connections: 1 });
   let isAway = false;
   return {
     port,
@@ -88,25 +88,19 @@ function servedMetrics(port: number, log: Log): TemporalMetrics {
   };
 }
 
-function read(agent: Agent, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
-    const request = get({ host: HOST, port, path: '/metrics', agent, signal }, (answer) => {
-      if (answer.statusCode !== 200)
-        reject(new Error(`The metrics port of Temporal's SDK returned ${answer.statusCode}`));
-      textOf(answer).then(resolve, reject);
-    });
-    request.on('error', reject);
-  });
+async function read(dispatcher: Agent, port: number): Promise<string> {
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const { statusCode, body } = await request(`http://${HOST}:${port}/metrics`, { dispatcher, signal });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`The metrics port of Temporal's SDK returned ${statusCode}`);
+  return text;
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, HOST, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

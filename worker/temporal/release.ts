@@ -11,7 +11,6 @@ import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
 import { TASK_QUEUE, taskQueuesOf } from '../../core/temporal/names.ts';
-import type { Watch } from './upkeep.ts';
 
 const SOON: Pause = { ms: 1000 };
 const SETTLED: Pause = { ms: 10_000 };
@@ -64,7 +63,7 @@ export function versioned(release: Release | null): { workerDeploymentOptions?: 
   };
 }
 
-export interface KeepReleaseDeps {
+interface KeepReleaseDeps {
   connection: NativeConnection;
   namespace: string;
   prefix: string;
@@ -85,15 +84,13 @@ export interface ReleaseState {
   isUnserved: boolean;
 }
 
-export interface KeptRelease extends Watch {
-  state(): ReleaseState;
-}
+export type KeptRelease = ReturnType<typeof keepRelease>;
 
 /**
  * Makes the release of this worker the current one, unless it was that before and workers of the current one still ask
  * for workflows. Failure policy: while Temporal is away, or does not let this client, the current one stays that
  */
-export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
+export function keepRelease(deps: KeepReleaseDeps) {
   const { release, silentAfterMs, log } = deps;
   const own = release?.buildId ?? null;
   let heard: Heard | null = null;
@@ -134,7 +131,7 @@ export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
     },
   });
   return {
-    state: () => ({ own, current: heard?.current ?? null, isUnserved: isUnserved() }),
+    state: (): ReleaseState => ({ own, current: heard?.current ?? null, isUnserved: isUnserved() }),
     stop: () => loop.stop(),
   };
 }

@@ -7,7 +7,6 @@ import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
 import { searchAttributeNames, TASK_QUEUE } from '../../core/temporal/names.ts';
-import type { AttributeState } from '../../temporal-config/client.ts';
 import type { TemporalConnection } from '../../temporal-config/connection.ts';
 import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespace.ts';
 
@@ -59,10 +58,7 @@ export function keepApiKey(
   );
 }
 
-export interface AttributeWatch extends AttributeState, Watch {
-  /** Whether Temporal knows the namespace, as of the last look. */
-  readonly hasNamespace: boolean;
-}
+export type AttributeWatch = Awaited<ReturnType<typeof watchAttributes>>;
 
 /**
  * Whether the namespace has the search attributes. Without them deliveries continue: workflows start without, are found
@@ -70,11 +66,7 @@ export interface AttributeWatch extends AttributeState, Watch {
  * carry them again. Resolves after the first look. Failure policy: while Temporal is away, what was known last stays;
  * nothing can be started then.
  */
-export async function watchAttributes(
-  connection: NativeConnection,
-  namespace: string,
-  log: Log,
-): Promise<AttributeWatch> {
+export async function watchAttributes(connection: NativeConnection, namespace: string, log: Log) {
   let missing = false;
   let hasNamespace = true;
 
@@ -109,6 +101,7 @@ export async function watchAttributes(
     get missing() {
       return missing;
     },
+    /** Whether Temporal knows the namespace, as of the last look. */
     get hasNamespace() {
       return hasNamespace;
     },
@@ -142,13 +135,7 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
   }
 }
 
-export interface KeptSchedules extends Watch {
-  /**
-   * What Temporal has refused, in its words; null: nothing. A key that may not make schedules may not work on tasks
-   * either.
-   */
-  readonly refusal: string | null;
-}
+export type KeptSchedules = ReturnType<typeof keepSchedules>;
 
 // Names of gRPC statuses.
 const REFUSALS = ['PERMISSION_DENIED', 'UNAUTHENTICATED'];
@@ -158,7 +145,7 @@ const REFUSALS = ['PERMISSION_DENIED', 'UNAUTHENTICATED'];
  * exist are created, and the namespace too, because Temporal may lose its database. Failure policy: without schedules
  * only housekeeping and repairs wait; deliveries continue.
  */
-export function keepSchedules(client: Client, connection: NativeConnection, log: Log): KeptSchedules {
+export function keepSchedules(client: Client, connection: NativeConnection, log: Log) {
   const { namespace } = client.options;
   let refusal: string | null = null;
 
@@ -183,6 +170,10 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
     throttled(log).warn({ cause }, 'failed to create schedules; trying again');
   });
   return {
+    /**
+     * What Temporal has refused, in its words; null: nothing. A key that may not make schedules may not work on tasks
+     * either.
+     */
     get refusal() {
       return refusal;
     },
