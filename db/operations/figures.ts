@@ -115,7 +115,7 @@ export async function takeFigures(
 }
 
 // Figures of the future were taken before the clock was set back.
-const IS_DUE = `(next_at <= now() or taken_at > now() + interval '1 minute')`;
+const IS_DUE = `(next_at <= now() or last_at > now() + interval '1 minute')`;
 
 export interface Snapshot {
   figures: Figures;
@@ -127,8 +127,8 @@ export interface Snapshot {
 export async function readSnapshot(db: Queryable): Promise<Snapshot> {
   const { rows } = await db.query<Snapshot>(
     `select figures, ${IS_DUE} as "isDue",
-            case when taken_at > '-infinity' then (extract(epoch from now() - taken_at) * 1000)::float8 end as "ageMs"
-     from metrics_snapshot`,
+            case when last_at > '-infinity' then (extract(epoch from now() - last_at) * 1000)::float8 end as "ageMs"
+     from upkeep where kind = 'figures'`,
   );
   return rows[0] ?? { figures: {}, ageMs: null, isDue: false };
 }
@@ -139,9 +139,9 @@ export async function readSnapshot(db: Queryable): Promise<Snapshot> {
  */
 export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update metrics_snapshot
-     set next_at = now() + make_interval(secs => $2::float8 / 1000), taken_by = $1, taken_at = least(taken_at, now())
-     where ${IS_DUE}`,
+    `update upkeep
+     set next_at = now() + make_interval(secs => $2::float8 / 1000), taken_by = $1, last_at = least(last_at, now())
+     where kind = 'figures' and ${IS_DUE}`,
     [by, forMs],
   );
   return rowCount === 1;
@@ -150,15 +150,15 @@ export async function claimSnapshot(db: Queryable, by: string, forMs: number): P
 /** A claim that has run out and was given to another process writes nothing. */
 export async function writeSnapshot(db: Queryable, by: string, figures: Figures, restMs: number): Promise<void> {
   await db.query(
-    `update metrics_snapshot
-     set figures = $2, taken_at = clock_timestamp(),
+    `update upkeep
+     set figures = $2, last_at = clock_timestamp(),
          next_at = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
-     where taken_by = $1`,
+     where kind = 'figures' and taken_by = $1`,
     [by, jsonParameter(figures), restMs],
   );
 }
 
 /** Gives a claim back: another process takes the figures at once. */
 export async function releaseSnapshot(db: Queryable, by: string): Promise<void> {
-  await db.query('update metrics_snapshot set next_at = now(), taken_by = null where taken_by = $1', [by]);
+  await db.query(`update upkeep set next_at = now(), taken_by = null where kind = 'figures' and taken_by = $1`, [by]);
 }

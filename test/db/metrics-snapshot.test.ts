@@ -105,7 +105,7 @@ describe('the figures of the metrics', () => {
     const first = names[claimed.indexOf(true)] ?? '';
     expect((await readSnapshot(pool)).isDue).to.equal(false);
     // It dies: its claim runs out.
-    await pool.query(`update metrics_snapshot set next_at = now() - interval '1 second'`);
+    await pool.query(`update upkeep set next_at = now() - interval '1 second' where kind = 'figures'`);
     expect(await claimSnapshot(pool, 'another', 3_600_000)).to.equal(true);
     await writeSnapshot(pool, first, { waiting: 1 }, 0);
     expect((await readSnapshot(pool)).figures, 'what comes too late').to.deep.equal({});
@@ -113,7 +113,7 @@ describe('the figures of the metrics', () => {
     const snapshot = await readSnapshot(pool);
     expect(snapshot).to.deep.include({ figures: { waiting: 2, circuits: { open: 1, half_open: 0 } }, isDue: false });
     expect(snapshot.ageMs).to.be.at.least(0);
-    await pool.query(`update metrics_snapshot set next_at = now() - interval '1 second'`);
+    await pool.query(`update upkeep set next_at = now() - interval '1 second' where kind = 'figures'`);
     expect(await claimSnapshot(pool, 'one that ends', 3_600_000)).to.equal(true);
     await releaseSnapshot(pool, 'one that ends');
     expect(await claimSnapshot(pool, 'the next', 3_600_000)).to.equal(true);
@@ -122,7 +122,8 @@ describe('the figures of the metrics', () => {
   it('are taken again, by one process, after the clock was set back', async () => {
     const { pool } = database;
     await pool.query(
-      `update metrics_snapshot set taken_at = now() + interval '1 hour', next_at = now() + interval '1 hour', taken_by = 'before'`,
+      `update upkeep set last_at = now() + interval '1 hour', next_at = now() + interval '1 hour', taken_by = 'before'
+       where kind = 'figures'`,
     );
     expect((await readSnapshot(pool)).isDue).to.equal(true);
     const names = Array.from({ length: 10 }, (_, index) => `process ${index}`);
