@@ -125,7 +125,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { what: 'source', table: 'sources', column: 'ingest_token_value', recordId: 'id', vital: true },
   { what: 'source', table: 'sources', column: 'previous_token_value', recordId: 'id', vital: true },
   { what: 'source', table: 'sources', column: 'handshake_token', recordId: 'id', vital: true },
-  { what: 'handshake', table: 'source_handshakes', column: 'shown', recordId: 'source_id', vital: false },
+  { what: 'handshake', table: 'sources', column: 'last_handshake_shown', recordId: 'id', vital: false },
   { what: 'destination', table: 'destinations', column: 'auth_config', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'signing_secret', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'previous_signing_secret', recordId: 'id', vital: true },

@@ -13,30 +13,18 @@ export interface Handshaken {
 // One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out:
 // nobody waits for it.
 const RECORD = `
-insert into source_handshakes as h (source_id, organization_id, kind, answered_at, shown)
-select s.id, s.organization_id, n.kind, n.at, n.shown
-from json_to_recordset($1::json) as n("sourceId" text, kind text, at timestamptz, shown text)
-join lateral (select id, organization_id from sources where id = n."sourceId" for key share skip locked) s on true
-order by s.id
-on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at, shown = excluded.shown
-where h.answered_at <= excluded.answered_at`;
+with noted as materialized (
+  select * from json_to_recordset($1::json) as n("sourceId" text, kind text, at timestamptz, shown text)
+), free as (
+  select id from sources where id in (select "sourceId" from noted) order by id for no key update skip locked
+)
+update sources s set last_handshake_kind = n.kind, last_handshake_at = n.at, last_handshake_shown = n.shown
+from free join noted n on n."sourceId" = free.id
+where s.id = free.id and (s.last_handshake_at is null or s.last_handshake_at < n.at)`;
 
 /** Stores them; each source at most once. @throws a database error */
 export async function recordHandshakes(db: Queryable, handshakes: Handshaken[]): Promise<void> {
   await db.query(RECORD, [jsonParameter(handshakes)]);
-}
-
-export async function lastHandshakes(
-  db: Queryable,
-  organizationId: string,
-  sourceIds: string[],
-): Promise<Map<string, Omit<Handshaken, 'sourceId'>>> {
-  const { rows } = await db.query<Handshaken>(
-    `select source_id as "sourceId", kind, answered_at as at, shown from source_handshakes
-     where organization_id = $1 and source_id = any($2::text[])`,
-    [organizationId, sourceIds],
-  );
-  return new Map(rows.map(({ sourceId, ...handshake }) => [sourceId, handshake]));
 }
 
 export interface SentSecret {

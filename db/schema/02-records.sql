@@ -18,17 +18,12 @@ create table sources (
   answer jsonb,  -- to an accepted webhook: status, body, contentType; null: the default
   -- the answer to a check of the address; the token that the check must have, encrypted
   handshake jsonb, handshake_token text,
+  -- The last check of the address by the provider (db/organizations/handshakes.ts). shown: what the owner needs next
+  -- (an address to visit, a token to enter at the provider), encrypted.
+  last_handshake_kind text, last_handshake_at timestamptz(3), last_handshake_shown text,
   idempotency_key jsonb, enabled boolean not null default true, version integer not null default 1,
   created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now(),
   constraint sources_slug_unique unique (organization_id, slug)
-);
-
--- The last check of each source's address by its provider. API processes write them each second in one statement
--- (db/organizations/handshakes.ts).
-create table source_handshakes (
-  source_id text collate "C" primary key references sources (id) on delete cascade,
-  organization_id text collate "C" not null, kind text not null, answered_at timestamptz(3) not null,
-  shown text  -- what the owner needs next (an address to visit, a token to enter at the provider), encrypted
 );
 
 -- Deleted sources whose events and deliveries are still being removed in the background
@@ -133,8 +128,11 @@ create index routes_by_filter on routes (filter_id) where filter_id is not null;
 create index routes_by_schema on routes (schema_id) where schema_id is not null;  -- for the foreign key
 create index routes_by_transform on routes (transform_id) where transform_id is not null;  -- for the foreign key
 
-create trigger sources_config_version after insert or update or delete on sources
+create trigger sources_config_version after insert or delete on sources
   for each row execute function raise_config_version();
+-- A handshake changes nothing of the configuration, and there may be many.
+create trigger sources_config_version_changed after update on sources for each row
+  when (new.last_handshake_at is not distinct from old.last_handshake_at) execute function raise_config_version();
 create trigger destinations_config_version after insert or update or delete on destinations
   for each row execute function raise_config_version();
 create trigger routes_config_version after insert or update or delete on routes

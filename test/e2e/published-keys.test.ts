@@ -190,7 +190,7 @@ describe('sources of providers that publish their keys', () => {
     const seen = await handshakeOf(source, 'verification-token', await readerOf());
     expect(seen.shown).to.be.a('string').and.not.equal(token);
     const { rows } = await testPool().query<{ row: string }>(
-      'select row_to_json(h)::text as row from source_handshakes h where source_id = $1',
+      'select row_to_json(s)::text as row from sources s where id = $1',
       [source.id],
     );
     expect(rows[0]?.row).to.be.a('string').and.not.include(token);

@@ -47,6 +47,23 @@ describe('checks of the address of a source', () => {
     expect((await ask(source, 'GET', '?other=abc')).status).to.equal(405);
   });
 
+  it('are noted with the source, which has not changed by that', async () => {
+    const source = await makeSource(organization, { handshake: { type: 'echo', parameter: 'challenge' } });
+    const configVersion = async () => {
+      const { rows } = await testPool().query<{ version: number }>(
+        'select config_version as version from organizations o join sources s on s.organization_id = o.id where s.id = $1',
+        [source.id],
+      );
+      return rows[0]?.version;
+    };
+    const before = [await shown(source), await configVersion()];
+    expect(before[0]).to.deep.include({ lastHandshake: null });
+    expect((await ask(source, 'GET', '?challenge=abc')).status).to.equal(200);
+    await lastHandshake(source, 'echo-query');
+    const { lastHandshake: last, ...after } = await shown(source);
+    expect([{ ...after, lastHandshake: null }, await configVersion()]).to.deep.equal(before);
+  });
+
   // https://developers.strava.com/docs/webhooks/
   it('are answered in JSON, if they have the verify token', async () => {
     const handshake = {

@@ -84,9 +84,10 @@ describe('rotation of encryption keys', () => {
       [ids, ids.map((sourceId) => box.encrypt('{"secret":"secret"}', sourceId)), testInstance.organizationId],
     );
     await testInstance.pool.query(
-      `insert into source_handshakes (source_id, organization_id, kind, answered_at, shown)
-       values ($1, $2, 'subscription', clock_timestamp(), $3)`,
-      [source.id, testInstance.organizationId, box.encrypt('https://example.com/', source.id)],
+      `update sources
+       set last_handshake_kind = 'subscription', last_handshake_at = clock_timestamp(), last_handshake_shown = $2
+       where id = $1`,
+      [source.id, box.encrypt('https://example.com/', source.id)],
     );
   }
 

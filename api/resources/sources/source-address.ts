@@ -4,7 +4,6 @@ import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/inges
 import type { SentHandshake } from '../../../core/verification/source-handshake.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
 import type { Source } from '../../../db/records/entities.ts';
-import type { Handshaken } from '../../../db/organizations/handshakes.ts';
 import { noteSecretRead } from '../../auth/audit-trail.ts';
 import { type ApiDeps, callerOf, type Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
@@ -89,9 +88,10 @@ export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string 
 }
 
 /** The last handshake. What came with it may be the secret by which the provider signs. */
-export function shownLastHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
-  const { kind, at, shown } = handshake;
-  return { kind, at, shown: shown === null ? null : shownSecret(ctx, deps, id, shown) };
+export function shownLastHandshake(ctx: Context, deps: ApiDeps, source: Source) {
+  const { id, lastHandshakeKind: kind, lastHandshakeAt: at, lastHandshakeShown: shown } = source;
+  if (kind == null || at == null) return null;
+  return { kind, at, shown: shown ? shownSecret(ctx, deps, id, shown) : null };
 }
 
 function shownSecret(ctx: Context, { secretBox }: ApiDeps, id: string, sealed: string): string {

@@ -175,7 +175,10 @@ type Hidden =
   | 'previousVerificationSecret'
   | 'ingestTokenValue'
   | 'previousTokenValue'
-  | 'handshakeToken';
+  | 'handshakeToken'
+  | 'lastHandshakeKind'
+  | 'lastHandshakeAt'
+  | 'lastHandshakeShown';
 export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   id: readOnly(idOf('src')),
   name: required(field.name),

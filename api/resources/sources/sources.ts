@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { providerOf } from '../../../core/verification/config.ts';
 import { deleteSource } from '../../../db/delivery/deletions.ts';
 import { Source } from '../../../db/records/entities.ts';
-import { lastHandshakes } from '../../../db/organizations/handshakes.ts';
 import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
@@ -191,10 +190,8 @@ export const showSource = (ctx: Context, deps: ApiDeps, source: Source) => showO
 async function showAll(ctx: Context, deps: ApiDeps, sources: Source[]) {
   const ids = sources.map(({ id }) => id);
   const allTotals = await ingestTotals(deps.pool, organizationId(ctx), 'source', ids);
-  const handshakes = await lastHandshakes(deps.pool, organizationId(ctx), ids);
   return sources.map((source) => {
     const totals = allTotals.get(source.id);
-    const handshake = handshakes.get(source.id);
     return toAnswer(sourceMembers, source, {
       webhookUrl: webhookUrl(ctx, deps, source),
       previousTokenUntil: stillValid(source.previousTokenUntil),
@@ -202,7 +199,7 @@ async function showAll(ctx: Context, deps: ApiDeps, sources: Source[]) {
       provider: providerOf(source),
       previousSecretUntil: stillValid(source.previousSecretUntil),
       handshake: shownHandshake(deps, source),
-      lastHandshake: handshake ? shownLastHandshake(ctx, deps, source.id, handshake) : null,
+      lastHandshake: shownLastHandshake(ctx, deps, source),
       eventsCount: totals.events,
       lastEventAt: totals.lastEventAt,
       warnings: secretWarnings(deps, source),
