@@ -196,7 +196,7 @@ export function sealedCredentials({ secret, verifyToken }: Credentials): string 
  */
 export function openCredentials(text: string | null): Credentials {
   if (text === null) return { secret: '' };
-  const parsed = sealedSchema.safeParse(jsonOf(Buffer.from(text)));
+  const parsed = sealedSchema.safeParse(jsonOf(text));
   if (!parsed.success) throw new Error('The stored value is not the secrets of a source');
   return parsed.data;
 }

@@ -46,7 +46,7 @@ const MAX_KEYS = 100;
 
 /** A JSON Web Key Set (RFC 7517, section 5). Keys that cannot be used are left out. */
 export function readKeySet(text: string): KeySet | null {
-  const keys = memberOf(jsonOfText(text), 'keys');
+  const keys = memberOf(jsonOf(text), 'keys');
   if (!Array.isArray(keys)) return null;
   return new Map((keys as unknown[]).slice(0, MAX_KEYS).flatMap((jwk) => readKey(jwk) ?? []));
 }
@@ -100,14 +100,12 @@ export function plaidKey(secret: string, keyId: string): KeyDocument {
     read: readPlaidKey,
     // Wrong credentials of the client are 400, too.
     isNone: (status, text) =>
-      status === 400 && memberOf(jsonOfText(text), 'error_code') === 'INVALID_WEBHOOK_VERIFICATION_KEY_ID',
+      status === 400 && memberOf(jsonOf(text), 'error_code') === 'INVALID_WEBHOOK_VERIFICATION_KEY_ID',
   };
 }
 
-const jsonOfText = (text: string) => jsonOf(Buffer.from(text));
-
 function readPlaidKey(text: string): KeySet | null {
-  const jwk = memberOf(jsonOfText(text), 'key');
+  const jwk = memberOf(jsonOf(text), 'key');
   const key = readKey(jwk);
   if (key === null) return null;
   const isExpired = typeof memberOf(jwk, 'expired_at') === 'number';

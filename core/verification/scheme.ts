@@ -211,10 +211,10 @@ export function untrustedJson(request: RawRequest, maxBytes: number): unknown {
   return request.body.length > maxBytes ? undefined : request.parsed(jsonOf);
 }
 
-/** The JSON of a body; undefined when it is none. */
-export function jsonOf(body: Buffer): unknown {
+/** Undefined for what is no JSON. */
+export function jsonOf(body: Buffer | string): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(body.toString());
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { originOf } from '../http/http-url.ts';
 import { isRedacted, keepRedactedMembers, redactMembers } from '../text/redaction.ts';
 import { isShortRsa, MAX_RSA_BITS } from '../verification/published-keys.ts';
+import { jsonOf } from '../verification/scheme.ts';
 import type { WarehouseType } from './config.ts';
 
 /** The values of `credentials`, the default first. `r2` has no such member. */
@@ -125,53 +126,31 @@ export const redactWarehouseConfig = (type: WarehouseType, config: Config) =>
 export const keepRedactedWarehouseConfig = (type: WarehouseType, incoming: Config, stored: Config | null) =>
   keepRedactedMembers(incoming, secretFieldsOf(type), stored);
 
-export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };
+const NO_KEY = 'must be the JSON text of a service account key, as downloaded from Google Cloud';
 
-const serviceAccount = z.object({
-  type: z.literal('service_account'),
-  client_email: z.email(),
-  private_key: z.string().min(1),
-  private_key_id: z.string().optional(),
-  universe_domain: z.literal('googleapis.com').optional(),
-});
+// Other kinds of Google credentials name files, programs and addresses to ask; they are refused.
+const serviceAccount = z
+  .object({
+    type: z.literal('service_account'),
+    client_email: z.email(),
+    private_key: z.string().min(1),
+    private_key_id: z.string().optional(),
+    universe_domain: z.literal('googleapis.com').optional(),
+  })
+  .transform(({ client_email, private_key, private_key_id }) => ({
+    ...{ clientEmail: client_email, privateKey: private_key, privateKeyId: private_key_id },
+  }));
+export type ServiceAccount = z.output<typeof serviceAccount>;
 
 /**
  * Reads a service account key for use.
  * @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key
  */
 export function readServiceAccountKey(json: string): ServiceAccount {
-  const account = parseServiceAccountKey(json);
-  if (!isRsaKey(account.privateKey))
-    throw new Error(
-      `${NO_KEY}; its "private_key" is not a PEM-encoded RSA private key of at most ${MAX_RSA_BITS} bits`,
-    );
-  return account;
-}
-
-/**
- * Reads the members of a service account key. Other kinds of Google credentials name files, programs and addresses to
- * ask; they are refused. Whether the private key is one is found out when it is used: a test upload says so.
- */
-function parseServiceAccountKey(json: string): ServiceAccount {
-  const parsed = serviceAccount.safeParse(parseJson(json));
-  if (!parsed.success) {
-    const member = parsed.error.issues[0]?.path[0];
-    throw new Error(
-      member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or does not belong to such a key`,
-    );
-  }
-  const { client_email: clientEmail, private_key: privateKey, private_key_id: privateKeyId } = parsed.data;
-  return { clientEmail, privateKey, privateKeyId };
-}
-
-const NO_KEY = 'must be the JSON text of a service account key, as downloaded from Google Cloud';
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  const { data: account, error } = serviceAccount.safeParse(jsonOf(json));
+  if (account === undefined) throw new Error(problemIn(error));
+  if (isRsaKey(account.privateKey)) return account;
+  throw new Error(`${NO_KEY}; its "private_key" is not a PEM-encoded RSA private key of at most ${MAX_RSA_BITS} bits`);
 }
 
 function isRsaKey(pem: string): boolean {
@@ -182,12 +161,18 @@ function isRsaKey(pem: string): boolean {
   }
 }
 
-/** What is wrong with a key, as the end of a sentence that starts with its name; null when nothing is. */
+/**
+ * What is wrong with the members of a key, as the end of a sentence that starts with its name; null when nothing is.
+ * Whether the private key is one is found out when it is used: a test upload says so.
+ */
 export function serviceAccountProblem(json: string): string | null {
-  try {
-    parseServiceAccountKey(json);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : NO_KEY;
-  }
+  const { error } = serviceAccount.safeParse(jsonOf(json));
+  return error === undefined ? null : problemIn(error);
+}
+
+function problemIn(error: z.ZodError): string {
+  const member = error.issues[0]?.path[0];
+  return member === undefined
+    ? NO_KEY
+    : `${NO_KEY}; its "${String(member)}" is missing or does not belong to such a key`;
 }
