@@ -1,7 +1,7 @@
 // What filters, schemas, field mappings, transforms and idempotency keys read of a body: beside JSON the fields of a
 // form. The API shows a form as the text that it is (core/text/payload.ts), and its bytes travel as they came.
 import { isUtf8 } from 'node:buffer';
-import { isJsonText, viewPayload, viewText } from '../text/payload.ts';
+import { isJsonText, viewPayload, viewText, withoutMark } from '../text/payload.ts';
 import { type Form, formOf, formTypeOf, MAX_FIELDS, readMultipart } from './multipart.ts';
 
 /** The bytes of a webhook, and what they were called. */
@@ -50,9 +50,6 @@ export function readShortFields(body: Buffer, contentType: string | undefined): 
   // JSON that is called a form.
   return type === null || BRACKETS.includes(body[0]) ? null : readShortUrlencoded(body, SHORT_BYTES);
 }
-
-/** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
-const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 export function readSample(payload: unknown, contentType: string | undefined): unknown {
   const isForm = typeof payload === 'string' && isFormType(contentType);

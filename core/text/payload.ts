@@ -23,13 +23,15 @@ export function viewPayload(bytes: Buffer): PayloadView {
 
 export function viewText(text: string): unknown {
   try {
-    // RFC 8259, section 8.1: a parser may ignore a byte order mark.
-    const payload = parseExact(text.startsWith('\ufeff') ? text.slice(1) : text);
+    const payload = parseExact(withoutMark(text));
     return hasManyLevels(text) && nestsTooDeeply(payload) ? text : payload;
   } catch {
     return text;
   }
 }
+
+/** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
+export const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 /** Whether a body that is UTF-8 is JSON as everything here sees it: it parses, and does not nest too deeply. */
 export function isJsonText(text: string): boolean {

@@ -101,6 +101,13 @@ const credential = checked(
   text('must be a string').max(1024, 'must be at most 1024 characters long'),
   hasNoControlCharacters,
 );
+const credentials = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  oneOf(values)
+    .meta({
+      description:
+        'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
+    })
+    .optional();
 const region = text('must be a region, for example eu-central-1').regex(
   /^[a-z0-9-]{1,64}$/,
   'must be a region, for example eu-central-1',
@@ -167,12 +174,7 @@ const shapes = {
   s3: z.object({
     bucket: checked(string(), bucketProblem),
     region,
-    credentials: oneOf(CREDENTIALS.s3)
-      .meta({
-        description:
-          'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
-      })
-      .optional(),
+    credentials: credentials(CREDENTIALS.s3),
     accessKeyId: credential.optional(),
     secretAccessKey: credential.optional(),
     roleArn: string()
@@ -215,12 +217,7 @@ const shapes = {
   gcs: z.object({
     bucket: checked(string(), gcsBucketProblem),
     projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
-    credentials: oneOf(CREDENTIALS.gcs)
-      .meta({
-        description:
-          'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
-      })
-      .optional(),
+    credentials: credentials(CREDENTIALS.gcs),
     serviceAccountKey: checked(
       string().max(16_384, 'must be at most 16384 characters long'),
       serviceAccountProblem,
@@ -230,12 +227,7 @@ const shapes = {
   }),
   azure_blob: z.object({
     accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
-    credentials: oneOf(CREDENTIALS.azure_blob)
-      .meta({
-        description:
-          'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
-      })
-      .optional(),
+    credentials: credentials(CREDENTIALS.azure_blob),
     accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem).optional(),
     sasToken: checked(
       text('must be a string').max(4096, 'must be at most 4096 characters long'),

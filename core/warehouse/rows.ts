@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonText } from '../text/payload.ts';
+import { isJsonText, withoutMark } from '../text/payload.ts';
 import type { FieldMapping } from './field-mapping.ts';
 
 export type MadeRowText = {
@@ -87,9 +87,6 @@ function textPayload(body: WarehouseEvent['body']): TextPayload {
 }
 
 const isBytes = (body: WarehouseEvent['body']): body is Buffer => typeof body !== 'string' && !isUtf8(body);
-
-/** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
-const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 /** A payload as JSON in a file: without line breaks; `encoding` is there only when the bytes are no text. */
 export type PayloadText = { json: string; encoding?: 'base64' };
