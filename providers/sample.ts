@@ -37,15 +37,6 @@ function filled({ headers, body }: Sample, now: Date) {
   };
 }
 
-interface SignedWebhook {
-  event: string;
-  headers: Record<string, string>;
-  body: Buffer;
-  /** The same before that. */
-  unsigned: Buffer;
-  query: Record<string, string>;
-}
-
 interface Wanted {
   /** One of its samples; the first when none is named. */
   event?: string | undefined;
@@ -60,14 +51,14 @@ interface Wanted {
 export function signedWebhook(
   provider: Pick<Provider, 'verification' | 'samples'>,
   { event, secret, body, url }: Wanted,
-): SignedWebhook | 'no-sample' | 'private-key' {
+) {
   const now = new Date();
   const sample = sampleOf(provider, event, now);
-  if (sample === undefined) return 'no-sample';
+  if (sample === undefined) return 'no-sample' as const;
   const contentType = sample.headers['Content-Type'] ?? JSON_TYPE;
   const unsigned = { url, body: body ?? sample.body, contentType, nowMs: now.getTime(), id: `msg_${randomUUID()}` };
   const signed = signAs(provider.verification, secret, unsigned);
-  if (signed === null) return 'private-key';
+  if (signed === null) return 'private-key' as const;
   return {
     event: sample.event,
     headers: { ...sample.headers, ...signed.headers },

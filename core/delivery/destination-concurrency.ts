@@ -50,7 +50,8 @@ export class DestinationConcurrency {
   readonly #active = new Set<Entry>();
   readonly #ceiling: number;
   readonly #now: () => number;
-  #workers = 1;
+  /** Live workers, at least 1. */
+  workers = 1;
   #requests = 0;
   #lostAt = Number.NEGATIVE_INFINITY;
   /** Called when a destination begins to wait for a slot, and when one is used after a while without any. */
@@ -63,15 +64,6 @@ export class DestinationConcurrency {
   constructor(ceiling: number, now: () => number = () => performance.now()) {
     this.#ceiling = ceiling;
     this.#now = now;
-  }
-
-  /** Live workers, at least 1. */
-  get workers(): number {
-    return this.#workers;
-  }
-
-  set workers(workers: number) {
-    this.#workers = workers;
   }
 
   /** How many attempts this process may have under way there: at least 1, unless it needs a slot and has none. */
@@ -209,7 +201,7 @@ export class DestinationConcurrency {
       if (slot === null) continue;
       const isNeeded = this.#isShort(entry);
       if (isNeeded && slot.is === 'wanted') continue;
-      if (isNeeded && this.#workers === 1) slot.at = Math.max(slot.at, confirmedAt);
+      if (isNeeded && this.workers === 1) slot.at = Math.max(slot.at, confirmedAt);
       const isIdle = taken === 0 && now - usedAt >= IDLE_MS;
       const isOver = taken === 0 && now - slot.at >= TURN_MS;
       if (isNeeded && !isIdle && !isOver) continue;
@@ -252,11 +244,11 @@ export class DestinationConcurrency {
    * new one.
    */
   #isShort({ maximum }: Entry): boolean {
-    return maximum !== null && (maximum === 1 || maximum < this.#workers);
+    return maximum !== null && (maximum === 1 || maximum < this.workers);
   }
 
   #rangeOf(maximum: number | null): LimitRange {
-    const shareOf = (slots: number) => Math.max(1, Math.floor(slots / this.#workers));
+    const shareOf = (slots: number) => Math.max(1, Math.floor(slots / this.workers));
     return {
       initial: shareOf(INITIAL_CONCURRENCY),
       hanging: shareOf(HANGING_CONCURRENCY),

@@ -183,16 +183,8 @@ const NONE: Own = { size: 0, weight: 0 };
 class RoundRobinQueue<Entry extends Queued> {
   /** In the order in which they are served; none is empty. */
   readonly #owners = new Map<string, Own & { entries: Entry[] }>();
-  #size = 0;
-  #weight = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  get weight(): number {
-    return this.#weight;
-  }
+  size = 0;
+  weight = 0;
 
   of(owner: string): Own {
     return this.#owners.get(owner) ?? NONE;
@@ -223,7 +215,7 @@ class RoundRobinQueue<Entry extends Queued> {
   #change(own: Own, size: number, weight: number): void {
     own.size += size;
     own.weight += weight;
-    this.#size += size;
-    this.#weight += weight;
+    this.size += size;
+    this.weight += weight;
   }
 }
