@@ -8,9 +8,9 @@ import {
   notDone,
   type Passage,
   type SchemaCheck,
+  type SchemaText,
 } from '../../core/filters/schema-and-filter.ts';
-import type { SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
-import { noteLoopWork } from '../../core/process/loop-delay.ts';
+import { noteLoopWork } from '../../core/process/event-loop.ts';
 import { SchemaCache, validationSteps } from '../../core/schemas/schema.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
 import { type GateSet, NoThreadError, type Threads, WorkEndedError } from '../../outbound/threads/index.ts';

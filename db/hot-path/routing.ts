@@ -1,6 +1,6 @@
 // Reads a source with its routes for ingest, and what organizations may do. Secrets are returned encrypted, as stored.
 import type { FilterLogic } from '../../core/filters/filter.ts';
-import { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
+import { type FilterText, filterText, type SchemaText, schemaText } from '../../core/filters/schema-and-filter.ts';
 import type { Ordering } from '../../core/delivery/ordering.ts';
 import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/verification/config.ts';
@@ -119,8 +119,8 @@ function routesOf(rows: readonly PartRow[]): RouteRow[] {
   const [schemas, filters] = [new Map<string, SchemaText>(), new Map<string, FilterText>()];
   for (const row of rows) {
     if (row.part === 'routes') routes.push(...(JSON.parse(row.json) as NamingRoute[]));
-    else if (row.part === 'schema') schemas.set(row.partId, new SchemaText({ ...row, id: row.partId }));
-    else filters.set(row.partId, new FilterText({ ...row, id: row.partId }));
+    else if (row.part === 'schema') schemas.set(row.partId, schemaText({ ...row, id: row.partId }));
+    else filters.set(row.partId, filterText({ ...row, id: row.partId }));
   }
   return routes.map(({ schemaId, filterId, ...route }) => ({
     ...route,

@@ -2,13 +2,21 @@
 import { expect } from 'chai';
 import { Budget, BudgetError, NO_LIMIT } from '../../core/fairness/budget.ts';
 import type { FilterCondition } from '../../core/filters/filter.ts';
-import { Gate, type GateDefinition, keyInPayload, type SchemaCheck } from '../../core/filters/schema-and-filter.ts';
-import { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
+import {
+  type FilterText,
+  filterText,
+  Gate,
+  type GateDefinition,
+  keyInPayload,
+  type SchemaCheck,
+  type SchemaText,
+  schemaText,
+} from '../../core/filters/schema-and-filter.ts';
 import { compileSchema } from '../../core/schemas/schema.ts';
 
-const schema = new SchemaText({ id: 'sch_1', name: 'Orders', version: 2, json: '{"type":"object"}' });
+const schema = schemaText({ id: 'sch_1', name: 'Orders', version: 2, json: '{"type":"object"}' });
 const filterOf = (...conditions: FilterCondition[]) =>
-  new FilterText({ id: 'flt_1', logic: 'AND', json: JSON.stringify(conditions) });
+  filterText({ id: 'flt_1', logic: 'AND', json: JSON.stringify(conditions) });
 const paid = filterOf({ field: 'kind', operator: 'equals', value: 'paid' });
 const request = (payload: unknown) => ({
   ...{ method: 'POST', headers: {}, path: '', size: 10 },
@@ -72,9 +80,9 @@ describe('the gate of a route', () => {
   });
 
   it('shows schema and filter as they were stored, with every digit of their numbers', () => {
-    const filter = new FilterText({ id: 'f', logic: 'OR', json: '[{"value":9007199254740993}]' });
+    const filter = filterText({ id: 'f', logic: 'OR', json: '[{"value":9007199254740993}]' });
     expect(filter.whole).to.equal('{"conditions":[{"value":9007199254740993}],"logic":"OR"}');
-    const exact = new SchemaText({ id: 's', name: 'A', version: 1, json: '{"const":9007199254740993}' });
+    const exact = schemaText({ id: 's', name: 'A', version: 1, json: '{"const":9007199254740993}' });
     expect(exact.whole).to.equal('{"id":"s","name":"A","version":1,"schema":{"const":9007199254740993}}');
     expect(JSON.parse(exact.whole)).to.have.property('version', 1);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { threadCpuMs } from '../../core/process/threads.ts';
-import { includesText } from '../../core/text/text-search.ts';
+import { includesText } from '../../core/filters/comparison.ts';
 
 describe('a text in a text', () => {
   it('is found as the engine finds it, also in texts that are long', () => {
