@@ -2,11 +2,10 @@
 // no variable points to, keeps them running, and stops them in order.
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../core/config/config-error.ts';
+import { ConfigError, withSecretFiles } from '../core/config/secret-files.ts';
 import { describeSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { dataFolder } from '../core/config/data-folder.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/config/loopback-default.ts';
-import { withSecretFiles } from '../core/config/secret-files.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
 import { onEndRequest } from '../core/process/end-request.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';

@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { CodecMode } from '../core/config/codec-mode.ts';
+import type { Settings } from '../core/config/config.ts';
 
 export interface CodecKey {
   id: string;
@@ -32,7 +32,10 @@ class PayloadKeyError extends Error {
 }
 
 /** @returns no codec when the mode is `off`: payloads then pass at no cost */
-export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]): DataConverter {
+export function temporalDataConverter(
+  mode: Settings['HOOKYARD_TEMPORAL_CODEC'],
+  keys: readonly CodecKey[],
+): DataConverter {
   return {
     failureConverterPath: FAILURE_CONVERTER,
     ...(mode !== 'off' && { payloadCodecs: [payloadCodec(keys, mode === 'on')] }),

@@ -1,11 +1,10 @@
 // The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown. main.ts starts it.
 import { NativeConnection } from '@temporalio/worker';
 import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config/config.ts';
-import { ConfigError } from '../core/config/config-error.ts';
+import { ConfigError, withSecretFiles } from '../core/config/secret-files.ts';
 import { endWithParent, onEndRequest, sayReady } from '../core/process/end-request.ts';
 import { createLog, exitWith, type Log, logForNode, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { withSecretFiles } from '../core/config/secret-files.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import { databaseUrl, findDatabase } from '../db/connections/client.ts';
 import { prepareDatabase } from '../db/schema/prepare.ts';

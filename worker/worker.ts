@@ -8,7 +8,7 @@ import type { Settings } from '../core/config/config.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import { type Log, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { watchLoop } from '../core/process/loop-delay.ts';
+import { watchLoop } from '../core/process/event-loop.ts';
 import { PollLoop } from '../core/process/poll-loop.ts';
 import type { Database } from '../db/connections/client.ts';
 import type { Pool } from '../db/connections/pool.ts';

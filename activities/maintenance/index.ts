@@ -1,9 +1,8 @@
 // Housekeeping: future partitions, retention, rows of deleted sources, and the statistics that keep totals fast.
 // Payloads, then whole events with their deliveries and attempts, end by dropping their partitions
 // (docs/operate/retention.md).
-import type { Settings } from '../../core/config/config.ts';
+import { payloadDays, type Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
-import { payloadDays } from '../../core/config/payload-days.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { keyUse, reencrypt } from '../../db/encryption/keys.ts';
 import { forgetAuditRecords } from '../../db/organizations/audit.ts';

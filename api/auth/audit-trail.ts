@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { memberNames } from '../../core/text/member-names.ts';
+import { memberNames } from '../../core/text/unknown-members.ts';
 import { type AuditEntry, recordChange, recordEntry } from '../../db/organizations/audit.ts';
 import { type Execute, withCommitHook } from '../../db/connections/transactions.ts';
 import type { Pool } from '../../db/connections/pool.ts';

@@ -1,11 +1,10 @@
 // The limits of organizations at ingest. Counts are kept in memory, and about once a second those of all processes are
 // read from PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is:
 // docs/guide/limits.md.
-import type { Settings } from '../../core/config/config.ts';
+import { payloadDays, type Settings } from '../../core/config/config.ts';
 import { type Limits, limitsOf } from '../../core/fairness/organization-limits.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { payloadDays } from '../../core/config/payload-days.ts';
 import { adaptivePoll, type PollLoop } from '../../core/process/poll-loop.ts';
 import { loadUse, type Use } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';

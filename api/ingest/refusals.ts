@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
-import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
+import { PendingRefusals, shownHeaders } from '../../core/ingest/pending-refusals.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/history/refusals.ts';
@@ -15,7 +15,6 @@ import type { SourceRouting } from './routing.ts';
 import { headerTexts } from '../../core/http/header-text.ts';
 import { newId } from '../../core/text/ids.ts';
 import { KEPT_PAYLOAD_BYTES, type Refusal, type RefusalCause, type RefusedWebhook } from '../../core/ingest/refusal.ts';
-import { shownHeaders } from '../../core/ingest/shown-headers.ts';
 import { secretHeaders } from '../../core/verification/index.ts';
 import { ApiError } from '../request/errors.ts';
 

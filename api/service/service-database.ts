@@ -1,4 +1,4 @@
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import type { Settings } from '../../core/config/config.ts';
 import { apiConnections } from '../../core/config/database-connections.ts';
 import { causeOf } from '../../core/process/log-cause.ts';

@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError, withSecretFiles } from '../../core/config/secret-files.ts';
 import { describeSettings, publicUrl, readLogSettings, readSettings, type Settings } from '../../core/config/config.ts';
-import { withSecretFiles } from '../../core/config/secret-files.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { parseRange } from '../../core/http/address-ranges.ts';
 import { apiService } from '../../core/http/service-addresses.ts';
@@ -9,7 +8,7 @@ import { recipientRule } from '../../core/messages/recipients.ts';
 import { endWithParent, sayReady } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { createLog, exitWith, type Log, logForNode } from '../../core/process/log.ts';
-import { watchLoop } from '../../core/process/loop-delay.ts';
+import { watchLoop } from '../../core/process/event-loop.ts';
 import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../../db/encryption/keys.ts';

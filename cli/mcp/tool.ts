@@ -2,7 +2,7 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Client, HookyardError } from '../../client/index.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { ServiceAddress } from '../context.ts';
 import { CliError, endingOf } from '../errors.ts';

@@ -1,13 +1,11 @@
 // The service's settings, read once from the environment, validated, printed with secrets masked, and passed in.
 // TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
 import { z } from 'zod';
-import { ConfigError } from './config-error.ts';
-import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './plans-and-scopes.ts';
 import { parseRange } from '../http/address-ranges.ts';
 import { hostAndPort, isDenied } from '../http/host-and-port.ts';
 import { LANE_SETTINGS } from '../delivery/delivery.ts';
-import { SECRETS, type SecretName } from './secret-files.ts';
+import { ConfigError, SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from '../messages/recipients.ts';
 import { parseGrant } from '../warehouse/operator-access.ts';
 
@@ -118,7 +116,8 @@ const variables = {
   HOOKYARD_PLAN: { schema: oneOf(PLANS) },
   HOOKYARD_MIGRATE: { schema: onOff, default: 'on' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
-  HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
+  // `decode`, the step between `off` and `on`: payloads are written plain, and both are read.
+  HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(['off', 'decode', 'on']), default: 'off' },
   HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },
   HOOKYARD_WORKER_VERSIONING: { schema: versioning, default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: reachable, default: '' },
@@ -244,4 +243,13 @@ const isSecret = (name: string) => (SECRETS as readonly string[]).includes(name)
 /** The base of every `webhookUrl`: `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
 export function publicUrl(settings: Settings, boundPort: number = settings.HOOKYARD_PORT): string {
   return (settings.HOOKYARD_PUBLIC_URL ?? `http://localhost:${boundPort}`).replace(/\/+$/, '');
+}
+
+/** How many days payloads are kept; null: for ever. A payload never outlives its event. */
+export function payloadDays(
+  settings: Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>,
+): number | null {
+  const days = [settings.HOOKYARD_PAYLOAD_RETENTION_DAYS, settings.HOOKYARD_EVENT_RETENTION_DAYS];
+  const limited = days.filter((each) => each > 0);
+  return limited.length === 0 ? null : Math.min(...limited);
 }

@@ -1,7 +1,16 @@
 // Secrets in files instead of variables: `<NAME>_FILE` names the file that holds the value of `<NAME>`, as
 // orchestrators mount them.
 import { readFileSync } from 'node:fs';
-import { ConfigError } from './config-error.ts';
+
+/** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: string[];
+  constructor(problems: string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
 
 /** The variables that hold secrets: never printed, and read from a file where `<NAME>_FILE` names one. */
 export const SECRETS = [

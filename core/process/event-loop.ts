@@ -1,7 +1,53 @@
+// How late the event loop is, and what made it late. While it is busy nothing else is served, so long work is told in
+// the log.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Log } from './log.ts';
+import { eventLoopDelay } from '../metrics/process.ts';
+
+const LOOK_EVERY_MS = 50;
+const WARN_MS = 200;
+/** Work that is shorter is not told. */
+const NOTED_MS = 10;
+const MAX_NOTED = 10;
+const WARN_EVERY_MS = 1000;
+
+export interface LoopWork {
+  kind: string;
+  organizationId: string | null;
+  ms: number;
+}
+
+let noted: LoopWork[] = [];
+
+/** Notes work that the loop has just done. Ids only: it goes to the log. */
+export function noteLoopWork(kind: string, organizationId: string | null, ms: number): void {
+  if (ms < NOTED_MS) return;
+  noted.push({ kind, organizationId, ms: Math.round(ms) });
+  if (noted.length > MAX_NOTED) noted = noted.toSorted((a, b) => b.ms - a.ms).slice(0, MAX_NOTED);
+}
+
+/** Watches the loop of this process. @returns ends it */
+export function watchLoop(log: Pick<Log, 'warn'>): () => void {
+  let expectedAt = performance.now() + LOOK_EVERY_MS;
+  let lastWarning = Number.NEGATIVE_INFINITY;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const lateMs = now - expectedAt;
+    expectedAt = now + LOOK_EVERY_MS;
+    eventLoopDelay.observe({}, lateMs / 1000);
+    const ran = noted;
+    noted = [];
+    if (lateMs < WARN_MS || now - lastWarning < WARN_EVERY_MS) return;
+    lastWarning = now;
+    log.warn({ lateMs: Math.round(lateMs), ran }, 'the event loop was blocked');
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
 // Keeps the event loop free for others between two pieces of work that take milliseconds: passes over a large body
 // (hash, copy, search), of which a webhook of 10 MB needs a dozen, and management requests, of which one organization
 // may send many at once.
-import { setImmediate as turn } from 'node:timers/promises';
 
 /** A pass over fewer bytes is as short as other work of the loop. */
 export const LARGE_BYTES = 1024 * 1024;

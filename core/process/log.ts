@@ -1,7 +1,7 @@
 // One logger per process: JSON lines on standard output. Payloads and secrets are never passed to it.
 import { type Logger, pino } from 'pino';
 import type { LogSettings } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/secret-files.ts';
 import { causeOf } from './log-cause.ts';
 
 export type Log = Logger;

@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { Settings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
-import { currentSecret } from '../../core/config/secret-files.ts';
+import { ConfigError, currentSecret } from '../../core/config/secret-files.ts';
 import type { Queryable } from './pool.ts';
 
 export type DatabaseUrl = string | (() => string);

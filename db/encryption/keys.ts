@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import { DecryptionError, type EncryptionKey, SecretBox } from './secret-box.ts';
 import { type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
 

@@ -4,8 +4,7 @@
 // What it costs: the rows of the outbox, `held_deliveries`, `ordered_deliveries` and `retrying_deliveries` are counted,
 // a second of one core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few
 // rows by an index, or sizes of files, whatever is stored.
-import type { Settings } from '../../core/config/config.ts';
-import { payloadDays } from '../../core/config/payload-days.ts';
+import { payloadDays, type Settings } from '../../core/config/config.ts';
 import type { Figures } from '../../core/metrics/snapshot.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';

@@ -2,9 +2,8 @@
 // per request.
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { type BacklogRoom, FULL_FROM, sharedFrom, type Waiting } from '../../core/fairness/backlog-room.ts';
-import type { Settings } from '../../core/config/config.ts';
+import { payloadDays, type Settings } from '../../core/config/config.ts';
 import { type LimitOverrides, limitsOf } from '../../core/fairness/organization-limits.ts';
-import { payloadDays } from '../../core/config/payload-days.ts';
 import { storedParts } from './usage.ts';
 import { firstRow, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import type { Settings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import { newId } from '../../core/text/ids.ts';
 import { isSlug } from '../../core/text/slugs.ts';
 import { recordEntry, operatorEntry } from '../organizations/audit.ts';

@@ -7,7 +7,7 @@
 // catalogue, so that each new table is bound when the database is next brought up to date. Other roles may do what they
 // may do without policies.
 import { ORGANIZATION_SETTING } from '../connections/by-organization.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { INHERITANCE_BY_GRANT, serverVersion, RIGHT_TO_VACUUM } from '../connections/client.ts';
 import { changeSchema } from './schema-changes.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describeSettings, publicUrl, readLogSettings, readSettings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

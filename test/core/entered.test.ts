@@ -1,7 +1,7 @@
 // What owners and operators enter: addresses, answers, channels of alerts and days.
 import { expect } from 'chai';
 import type { z } from 'zod';
-import { payloadDays } from '../../core/config/payload-days.ts';
+import { payloadDays } from '../../core/config/config.ts';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { originOf, urlProblem } from '../../core/http/http-url.ts';
 import { sourceAnswerSchema } from '../../core/ingest/source-answer.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noteLoopWork, watchLoop } from '../../core/process/loop-delay.ts';
+import { noteLoopWork, watchLoop } from '../../core/process/event-loop.ts';
 import { useClock } from '../support/clock.ts';
 
 describe('the delay of the event loop', () => {

@@ -2,9 +2,8 @@
 // headers is kept.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
+import { PendingRefusals, shownHeaders } from '../../core/ingest/pending-refusals.ts';
 import type { Refusal, RefusalOwner, RefusedWebhook } from '../../core/ingest/refusal.ts';
-import { shownHeaders } from '../../core/ingest/shown-headers.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = 400_000 * HOUR_MS + 5;

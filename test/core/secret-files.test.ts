@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeSettings, readSettings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
-import { currentSecret, SECRETS, secretOf, withSecretFiles } from '../../core/config/secret-files.ts';
+import { ConfigError, currentSecret, secretOf, SECRETS, withSecretFiles } from '../../core/config/secret-files.ts';
 
 const problemsOf = (run: () => unknown): string[] => {
   try {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { memberNames } from '../../core/text/member-names.ts';
-import { unknownMembers } from '../../core/text/unknown-members.ts';
+import { memberNames, unknownMembers } from '../../core/text/unknown-members.ts';
 
 const policy = z.object({ maxRetries: z.int().optional() });
 const schema = z

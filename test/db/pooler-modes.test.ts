@@ -1,7 +1,7 @@
 // Where Hookyard connects with a pooler before PostgreSQL: a real PgBouncer in both modes that work.
 import { expect } from 'chai';
 import { readSettings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import { findDatabase } from '../../db/connections/client.ts';
 import { commandLine } from '../support/programs/cli.ts';
 import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { readSettings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/config-error.ts';
+import { ConfigError } from '../../core/config/secret-files.ts';
 import { createOrm, type MikroORM } from '../../db/records/orm.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, bindToOrganizations } from '../../db/connections/by-organization.ts';

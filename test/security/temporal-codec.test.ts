@@ -5,7 +5,7 @@ import { Client, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
-import type { CodecMode } from '../../core/config/codec-mode.ts';
+import type { Settings } from '../../core/config/config.ts';
 import { ENCRYPTED, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { status as statusQuery } from '../../workflows/signals-and-queries.ts';
@@ -57,7 +57,7 @@ describe('the codec of Temporal payloads', () => {
     await testInstance?.close();
   });
 
-  async function restartWith(mode: CodecMode, keys = text(first)): Promise<void> {
+  async function restartWith(mode: Settings['HOOKYARD_TEMPORAL_CODEC'], keys = text(first)): Promise<void> {
     await Promise.all([testInstance.api, ...testInstance.workers].map((service) => service.stop()));
     const settings = { HOOKYARD_TEMPORAL_CODEC: mode, HOOKYARD_ENCRYPTION_KEYS: keys };
     await Promise.all([testInstance.startApi(settings), testInstance.startWorker(settings)]);
@@ -87,12 +87,12 @@ describe('the codec of Temporal payloads', () => {
     new Set((await payloads(workflowId)).filter(isContent).map(({ encoding }) => encoding));
 
   /** Temporal's data, decrypted with the keys. */
-  function withKeys(mode: CodecMode = 'decode'): Client {
+  function withKeys(mode: Settings['HOOKYARD_TEMPORAL_CODEC'] = 'decode'): Client {
     const { connection, options } = testInstance.temporal;
     const dataConverter = temporalDataConverter(mode, [third, second, first]);
     return new Client({ connection, namespace: options.namespace, dataConverter });
   }
-  const workflowOf = (workflowId: string, mode?: CodecMode): WorkflowHandle =>
+  const workflowOf = (workflowId: string, mode?: Settings['HOOKYARD_TEMPORAL_CODEC']): WorkflowHandle =>
     withKeys(mode).workflow.getHandle(workflowId);
 
   it('is off unless asked for: payloads are plain', async () => {
@@ -224,7 +224,7 @@ describe('the codec of Temporal payloads', () => {
 
 describe('a payload', () => {
   const plain = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"a":1}') };
-  const codecOf = (mode: CodecMode, ...keys: { id: string; key: Buffer }[]) => {
+  const codecOf = (mode: Settings['HOOKYARD_TEMPORAL_CODEC'], ...keys: { id: string; key: Buffer }[]) => {
     const codec = temporalDataConverter(mode, keys).payloadCodecs?.[0];
     if (!codec) throw new Error('there is no codec');
     return codec;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '../../../core/config/config.ts';
-import { payloadDays } from '../../../core/config/payload-days.ts';
+import { payloadDays, type Settings } from '../../../core/config/config.ts';
 import type { Tuning } from '../../../core/config/tuning.ts';
 import { LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';

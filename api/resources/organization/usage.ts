@@ -3,7 +3,7 @@ import { PLANS } from '../../../core/config/plans-and-scopes.ts';
 import { idFloor } from '../../../core/text/ids.ts';
 import { isCalendarDay } from '../../../core/text/timestamps.ts';
 import { LIMIT_NAMES, LIMITS, type LimitName } from '../../../core/fairness/organization-limits.ts';
-import { payloadDays } from '../../../core/config/payload-days.ts';
+import { payloadDays } from '../../../core/config/config.ts';
 import { countOpen } from '../../../db/delivery/delivery-commands.ts';
 import { countRecords } from '../../../db/records/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../../db/organizations/usage.ts';

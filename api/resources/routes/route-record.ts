@@ -1,7 +1,7 @@
 // Makes routes and changes them, under the lock of their source, with the records that they refer to.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { payloadDays } from '../../../core/config/payload-days.ts';
+import { payloadDays } from '../../../core/config/config.ts';
 import { addressesUnder } from '../../../core/http/installation-addresses.ts';
 import { type IdPrefix, isId, newId } from '../../../core/text/ids.ts';
 import { Destination, Filter, Route, Schema, Source, Transform } from '../../../db/records/entities.ts';
