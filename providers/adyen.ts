@@ -36,6 +36,6 @@ export const adyen: Provider = {
   dedup: { signature: true },
   answer: { status: 200, body: '[accepted]', contentType: 'text/plain' },
   instructions:
-    'Developers, Webhooks, Standard webhook: enter the ingest URL, select the method JSON, and generate an HMAC key. Adyen signs only eight values of each item, not the rest of the body.',
+    'Developers › Webhooks › Standard webhook: enter the ingest URL, select the method JSON, and generate an HMAC key. Adyen signs only eight values of each item, not the rest of the body.',
   samples: [sample('AUTHORISATION', {}), sample('CAPTURE', { originalReference: '7914073381342284' })],
 };

@@ -15,7 +15,7 @@ export const auth0: Provider = {
   eventId: { payload: 'log_id' },
   dedup: { jsonPath: '$.log_id' },
   instructions:
-    'Monitoring, Streams, Create Stream, Custom Webhook: enter the ingest URL as payload URL, the secret as authorization token, and the content format JSON Object, so that each webhook contains one event. Auth0 does not sign webhooks: the token verifies the sender, but not the content.',
+    'Monitoring › Streams › Create Stream › Custom Webhook: enter the ingest URL as payload URL, the secret as authorization token, and the content format JSON Object, so that each webhook contains one event. Auth0 does not sign webhooks: the token verifies the sender, but not the content.',
   samples: [
     sample('s', '90020260301120000{uuid}', {}),
     sample('f', '90020260301120001{uuid}', { description: 'Wrong email or password.' }),

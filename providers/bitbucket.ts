@@ -16,7 +16,7 @@ export const bitbucket: Provider = {
   eventType: { header: 'X-Event-Key' },
   eventId: { header: 'X-Request-UUID' },
   dedup: { header: 'X-Request-UUID' },
-  instructions: 'Repository settings, Webhooks, Add webhook: enter the ingest URL as URL, and the secret.',
+  instructions: 'Repository settings › Webhooks › Add webhook: enter the ingest URL as URL, and the secret.',
   samples: [
     sample('repo:push', { push: { changes: [] } }),
     sample('pullrequest:created', {

@@ -15,6 +15,6 @@ export const braintree: Provider = {
   dedup: { signature: true },
   handshakes: [{ kind: 'bt-challenge' }],
   instructions:
-    'Settings, API, Webhooks: create the source first, then enter its ingest URL as destination URL. Hookyard responds to the challenge. The payload is XML in base64, in the field bt_payload.',
+    'Settings › API › Webhooks: create the source first, then enter its ingest URL as destination URL. Hookyard responds to the challenge. The payload is XML in base64, in the field bt_payload.',
   samples: [sample('subscription_went_active'), sample('subscription_canceled')],
 };

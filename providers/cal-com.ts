@@ -17,6 +17,6 @@ export const calCom: Provider = {
   verification: hmacOf({ header: 'X-Cal-Signature-256' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'triggerEvent' },
-  instructions: 'Settings, Developer, Webhooks: enter the ingest URL as subscriber URL, and the secret.',
+  instructions: 'Settings › Developer › Webhooks: enter the ingest URL as subscriber URL, and the secret.',
   samples: [sample('BOOKING_CREATED', {}), sample('BOOKING_CANCELLED', { cancellationReason: 'I am ill' })],
 };

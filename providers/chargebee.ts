@@ -10,7 +10,7 @@ export const chargebee: Provider = {
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Settings, Configure Chargebee, Webhooks: enter the ingest URL, and protect it with basic authentication.',
+    'Settings › Configure Chargebee › Webhooks: enter the ingest URL, and protect it with basic authentication.',
   samples: [
     {
       event: 'subscription_created',

@@ -13,7 +13,7 @@ export const elevenlabs: Provider = {
   }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'type' },
-  instructions: 'Settings, Webhooks, Create webhook: enter the ingest URL, then copy the secret.',
+  instructions: 'Settings › Webhooks › Create webhook: enter the ingest URL, then copy the secret.',
   samples: [
     {
       event: 'post_call_transcription',

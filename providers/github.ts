@@ -43,7 +43,7 @@ export const github: Provider = {
   eventType: { header: 'X-GitHub-Event' },
   eventId: { header: 'X-GitHub-Delivery' },
   dedup: { header: 'X-GitHub-Delivery' },
-  instructions: 'Settings, Webhooks, Add webhook: enter the ingest URL as payload URL, and the secret.',
+  instructions: 'Settings › Webhooks › Add webhook: enter the ingest URL as payload URL, and the secret.',
   samples: [
     sample('push', {
       ref: 'refs/heads/main',

@@ -32,7 +32,7 @@ export const hubspot: Provider = {
   eventType: { payload: '0.subscriptionType' },
   eventId: { payload: '0.eventId' },
   instructions:
-    'App settings, Webhooks: enter the ingest URL as target URL. HubSpot signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at HubSpot.',
+    'App settings › Webhooks: enter the ingest URL as target URL. HubSpot signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at HubSpot.',
   samples: [
     sample('contact.creation', 1, {}),
     sample('contact.propertyChange', 2, { propertyName: 'lifecyclestage', propertyValue: 'customer' }),

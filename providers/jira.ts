@@ -16,7 +16,7 @@ export const jira: Provider = {
   eventType: { payload: 'webhookEvent' },
   eventId: { header: 'X-Atlassian-Webhook-Identifier' },
   dedup: { header: 'X-Atlassian-Webhook-Identifier' },
-  instructions: 'Settings, System, WebHooks, Create: enter the ingest URL and the secret.',
+  instructions: 'Settings › System › WebHooks › Create: enter the ingest URL and the secret.',
   samples: [
     sample('jira:issue_created', {}),
     sample('jira:issue_updated', {

@@ -26,7 +26,7 @@ export const linear: Provider = {
   eventType: { header: 'Linear-Event' },
   eventId: { header: 'Linear-Delivery' },
   dedup: { header: 'Linear-Delivery' },
-  instructions: 'Settings, API, New webhook: enter the ingest URL, then copy the signing secret.',
+  instructions: 'Settings › API › New webhook: enter the ingest URL, then copy the signing secret.',
   samples: [
     sample('Issue', 'create', {
       id: '{uuid}',

@@ -16,7 +16,7 @@ export const mailchimp: Provider = {
   eventType: { payload: 'type' },
   handshakes: [{ kind: 'get' }, { kind: 'head' }],
   instructions:
-    'Audience, Settings, Webhooks, Create new webhook: enter the ingest URL, followed by ?secret= and the secret. Hookyard responds to the GET request with which Mailchimp checks the URL.',
+    'Audience › Settings › Webhooks › Create new webhook: enter the ingest URL, followed by ?secret= and the secret. Hookyard responds to the GET request with which Mailchimp checks the URL.',
   samples: [
     sample('subscribe', {
       ...{ 'data[id]': '8a25ff1d98', 'data[list_id]': 'a6b5da1054' },

@@ -19,7 +19,7 @@ export const mandrill: Provider = {
   dedup: { signature: true },
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Settings, Webhooks, Add a webhook: enter the ingest URL. Hookyard responds to the HEAD request. Then set the key of the webhook as the secret of the source.',
+    'Settings › Webhooks › Add a webhook: enter the ingest URL. Hookyard responds to the HEAD request. Then set the key of the webhook as the secret of the source.',
   samples: [
     sample('send', { _id: 'exampleaaaaaaaaaaaaaaaaaaaaaaaaa', email: 'emma@example.com', state: 'sent' }),
     sample('hard_bounce', { email: 'emma@example.com', state: 'bounced', bounce_description: 'bad_mailbox' }),

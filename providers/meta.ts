@@ -16,7 +16,7 @@ export const meta: Provider = {
   eventType: { payload: 'object' },
   handshakes: [{ kind: 'hub-challenge' }],
   instructions:
-    'App dashboard, Webhooks: create the source with a verify token that you choose. Then enter its ingest URL as callback URL, and the verify token.',
+    'App dashboard › Webhooks: create the source with a verify token that you choose. Then enter its ingest URL as callback URL, and the verify token.',
   samples: [
     sample('whatsapp_business_account', {
       id: '102290129340398',

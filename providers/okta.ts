@@ -25,6 +25,6 @@ export const okta: Provider = {
   // It wants 200 or 204 within 3 seconds, and no body.
   answer: NO_CONTENT,
   instructions:
-    'Workflow, Event Hooks, Create: enter the ingest URL, the authentication field Authorization, and the secret. Then verify the event hook: Hookyard responds to the challenge.',
+    'Workflow › Event Hooks › Create: enter the ingest URL, the authentication field Authorization, and the secret. Then verify the event hook: Hookyard responds to the challenge.',
   samples: [sample('user.lifecycle.create', {}), sample('user.session.start', { outcome: { result: 'SUCCESS' } })],
 };

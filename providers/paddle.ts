@@ -36,7 +36,7 @@ export const paddle: Provider = {
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
-  instructions: 'Developer tools, Notifications, New destination: enter the ingest URL, then copy the secret key.',
+  instructions: 'Developer tools › Notifications › New destination: enter the ingest URL, then copy the secret key.',
   samples: [
     sample('transaction.paid', { ...TRANSACTION, status: 'paid' }),
     sample('transaction.completed', { ...TRANSACTION, status: 'completed', invoice_number: '123-45678' }),

@@ -25,6 +25,6 @@ export const pagerduty: Provider = {
   eventId: { payload: 'event.id' },
   dedup: { jsonPath: '$.event.id' },
   instructions:
-    'Integrations, Generic Webhooks (v3), New Webhook: enter the ingest URL, then copy the secret, which is shown only once.',
+    'Integrations › Generic Webhooks (v3) › New Webhook: enter the ingest URL, then copy the secret, which is shown only once.',
   samples: [sample('incident.triggered', 'triggered'), sample('incident.resolved', 'resolved')],
 };

@@ -7,7 +7,7 @@ export const postmark: Provider = {
   verification: { kind: 'basic' },
   secret: { is: 'user:password, as entered at Postmark' },
   eventType: { payload: 'RecordType' },
-  instructions: 'Servers, Message Stream, Webhooks, Add: enter the ingest URL and basic authentication credentials.',
+  instructions: 'Servers › Message Stream › Webhooks › Add: enter the ingest URL and basic authentication credentials.',
   samples: [
     {
       event: 'Delivery',

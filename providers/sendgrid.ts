@@ -33,7 +33,7 @@ export const sendgrid: Provider = {
   eventType: { payload: '0.event' },
   eventId: { payload: '0.sg_event_id' },
   instructions:
-    'Settings, Mail Settings, Event Webhooks: enter the ingest URL as post URL, enable signature verification, and copy the verification key.',
+    'Settings › Mail Settings › Event Webhooks: enter the ingest URL as post URL, enable signature verification, and copy the verification key.',
   samples: [
     sample('delivered', { response: '250 OK' }),
     sample('open', { useragent: 'Mozilla/5.0', ip: '192.0.2.1', sg_machine_open: false }),

@@ -34,7 +34,7 @@ export const shopify: Provider = {
   eventId: { header: 'X-Shopify-Webhook-Id' },
   dedup: { header: 'X-Shopify-Webhook-Id' },
   instructions:
-    'Settings, Notifications, Webhooks, Create webhook: enter the ingest URL, and select the format JSON. The signing key is below the list.',
+    'Settings › Notifications › Webhooks › Create webhook: enter the ingest URL, and select the format JSON. The signing key is below the list.',
   samples: [
     sample('orders/create', { ...ORDER, financial_status: 'pending', fulfillment_status: null }),
     sample('orders/paid', { ...ORDER, financial_status: 'paid', fulfillment_status: null }),

@@ -40,7 +40,7 @@ export const slack: Provider = {
     { kind: 'ssl-check' },
   ],
   instructions:
-    'Your app, Event Subscriptions: enter the ingest URL as request URL. Hookyard responds to the url_verification, and to the ssl_check of slash commands.',
+    'Your app › Event Subscriptions: enter the ingest URL as request URL. Hookyard responds to the url_verification, and to the ssl_check of slash commands.',
   samples: [
     sample({ type: 'app_mention', text: 'What is the hour of the pearl, <@U0LAN0Z89>?' }),
     sample({ type: 'message', channel_type: 'channel', text: 'The order has arrived' }),

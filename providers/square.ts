@@ -16,7 +16,7 @@ export const square: Provider = {
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
   instructions:
-    'Developer Console, Webhooks, Subscriptions, Add: enter the ingest URL as notification URL. Square signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Square.',
+    'Developer Console › Webhooks › Subscriptions › Add: enter the ingest URL as notification URL. Square signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Square.',
   samples: [
     sample('payment.created', { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' }),
     sample('refund.created', { type: 'refund', id: 'KkAkhdMsgzn59SM8A89WgKwekxLZY' }),

@@ -57,7 +57,7 @@ export const stripe: Provider = {
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  instructions: 'Developers, Webhooks, Add endpoint: enter the ingest URL, then reveal the signing secret.',
+  instructions: 'Developers › Webhooks › Add endpoint: enter the ingest URL, then reveal the signing secret.',
   samples: [
     sample('payment_intent.succeeded', PAYMENT),
     sample('payment_intent.payment_failed', {

@@ -11,7 +11,7 @@ export const typeform: Provider = {
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
   instructions:
-    'Connect, Webhooks, Add a webhook: enter the ingest URL, edit the webhook to enter the secret, and turn the webhook on.',
+    'Connect › Webhooks › Add a webhook: enter the ingest URL, edit the webhook to enter the secret, and turn the webhook on.',
   samples: [
     {
       event: 'form_response',

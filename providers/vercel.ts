@@ -16,7 +16,7 @@ export const vercel: Provider = {
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Team settings, Webhooks, Create: enter the ingest URL, then copy the secret, which is shown only once.',
+    'Team settings › Webhooks › Create: enter the ingest URL, then copy the secret, which is shown only once.',
   samples: [
     sample('deployment.created', { id: 'dpl_1' }),
     sample('deployment.succeeded', { id: 'dpl_1', url: 'shop-acme.vercel.app' }),

@@ -17,7 +17,7 @@ export const woocommerce: Provider = {
   eventId: { header: 'X-WC-Webhook-Delivery-ID' },
   handshakes: [{ kind: 'form-ping' }],
   instructions:
-    'WooCommerce, Settings, Advanced, Webhooks, Add webhook: enter the ingest URL as delivery URL, and the secret. Hookyard responds to the ping.',
+    'WooCommerce › Settings › Advanced › Webhooks › Add webhook: enter the ingest URL as delivery URL, and the secret. Hookyard responds to the ping.',
   samples: [
     sample('order.created', { id: 727, status: 'processing', currency: 'EUR', total: '59.90' }),
     sample('product.updated', {

@@ -21,7 +21,7 @@ export const zendesk: Provider = {
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Admin Center, Apps and integrations, Webhooks, Create: enter the ingest URL, the method POST and the format JSON. Then reveal the signing secret.',
+    'Admin Center › Apps and integrations › Webhooks › Create: enter the ingest URL, the method POST and the format JSON. Then reveal the signing secret.',
   samples: [
     sample('zen:event-type:ticket.created', {}, {}),
     sample('zen:event-type:ticket.status_changed', { current: 'SOLVED', previous: 'OPEN' }, { status: 'SOLVED' }),
