@@ -224,6 +224,9 @@ const organizationOfCaller = component('CallerOrganization', {
   name: text('Acme'),
   slug: text('acme'),
   plan: withExample(z.enum(PLANS), 'business'),
+  ingestUrl: text('https://hooks.example.com/ingest/acme').describe(
+    'The ingest URL of a source is this followed by `/` and its slug.',
+  ),
 });
 
 const caller = component('Caller', {
@@ -245,10 +248,10 @@ export const callerOperation = operation('getCaller', 'get', '/api/auth/me', {
   scope: null,
   summary: 'Get the current organization and API key',
   answer: { description: 'The organization of the key, and the key.', schema: caller },
-  run(ctx) {
+  run(ctx, deps) {
     const { organization, key } = callerOf(ctx);
     const { id, name, slug, plan } = organization;
-    const shown = { id, name, slug, plan };
+    const shown = { id, name, slug, plan, ingestUrl: `${deps.baseUrl()}/ingest/${slug}` };
     return {
       organization: shown,
       organizations: [shown],
