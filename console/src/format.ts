@@ -103,8 +103,7 @@ export function fromNowText(time: string, nowMs: number): string {
   const ms = new Date(time).getTime() - nowMs;
   const [unit, size] = AGO.find(([, each]) => Math.abs(ms) >= each) ?? ['', 0];
   if (size === 0) return 'just now';
-  const text = `${Math.floor(Math.abs(ms) / size)} ${unit}`;
-  return ms > 0 ? `in ${text}` : `${text} ago`;
+  return ms > 0 ? `in ${Math.round(ms / size)} ${unit}` : `${Math.floor(-ms / size)} ${unit} ago`;
 }
 
 /** `1 delivery`, `12,431 deliveries`; a count that may be estimated is given as text. */

@@ -16,7 +16,7 @@ describe('the console', () => {
       await page.getByLabel('Destination URL').fill(endpoint.url);
       await page.getByRole('button', { name: 'Create connection' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).waitFor();
-      await page.getByRole('button', { name: 'Send sample' }).click();
+      await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByRole('link', { name: 'Response 200' }).waitFor();
       // Others that arrive are shown, too: a provider's, for example.
       const { pathname } = new URL(String(await page.locator('code').first().textContent()));

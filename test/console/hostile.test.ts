@@ -153,7 +153,7 @@ describe('text of strangers elsewhere', function () {
     const id = await records.accepted(source, body, { 'content-type': 'application/json', 'x-evil': SCRIPT });
     await onPage('/settings', async (page) => {
       await isShownAsText(page, `/transforms/new?event=${id}`, () => seen(page, /Transformed in|Transform failed/));
-      await isShownAsText(page, `/routes/${route.id}?tab=test&event=${id}`, () =>
+      await isShownAsText(page, `/routes/${route.id}?tab=preview&event=${id}`, () =>
         page.getByRole('region', { name: 'Request preview' }).getByText('x-evil').first().waitFor(),
       );
       await isShownAsText(page, '/routes', () => page.getByRole('table').first().waitFor());

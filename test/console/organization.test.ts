@@ -39,7 +39,7 @@ describe('the pages of the organization', function () {
       await expectUsable(page);
       await page.getByRole('button', { name: 'Create API key' }).click();
       token = (await page.getByLabel('API key', { exact: true }).textContent()) ?? '';
-      expect(await copied(page, 'Copy message'))
+      expect(await copied(page, 'Copy sign-in instructions'))
         .to.include(`${url}/console/`)
         .and.include('2099-12-06 23:59:59 UTC')
         .and.include(token);

@@ -113,7 +113,7 @@ describe('the overview of the console', function () {
       await page.getByLabel('Secret').fill('a-secret-of-the-sender-0123456789');
       await page.getByRole('button', { name: 'Create connection' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).getByText('refs/heads/main').waitFor();
-      await page.getByRole('button', { name: 'Send sample' }).click();
+      await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByRole('link', { name: 'Response 200' }).waitFor();
       await expectUsable(page);
     };

@@ -96,7 +96,7 @@ describe('the pages of routes and of what they refer to', function () {
     const { records, receiver } = await consoleWorld();
     const { source, route, destination } = await records.pipe(receiver.endpoint(200).url);
     const eventId = await records.accepted(source, '{"kind":"order.paid"}');
-    await onPage(`/routes/${route.id}?tab=test&event=${eventId}`, async (page) => {
+    await onPage(`/routes/${route.id}?tab=preview&event=${eventId}`, async (page) => {
       const requests = page.getByRole('region', { name: 'Request preview' });
       await requests.getByRole('heading', { name: destination.name }).waitFor();
       expect(await requests.innerText())

@@ -49,17 +49,20 @@ describe('the pages of sources', function () {
       // Without a secret it is refused, at its field, and nothing that was typed is lost.
       await page.getByRole('button', { name: 'Create source' }).click();
       await seen(page, /needs? your attention/);
-      await page.getByLabel(SECRET_FIELD).fill(SECRET);
+      await page.locator(':focus').and(page.getByLabel(SECRET_FIELD)).waitFor();
+      await seen(page, '/ingest/default/console-github');
+      await page.keyboard.type(SECRET);
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console GitHub', level: 1, exact: true }).waitFor();
       await seen(page, '/ingest/default/console-github');
       await seen(page, 'Github');
       await page.getByRole('link', { name: 'Connect to a destination' }).waitFor();
       await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
-      await page.getByRole('button', { name: 'Send test webhook' }).click();
+      await page.getByRole('button', { name: 'Edit payload' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).getByText('refs/heads/main').waitFor();
-      await page.getByRole('button', { name: 'Send sample' }).click();
+      await page.getByRole('button', { name: 'Send test webhook' }).click();
       await seen(page, 'Test webhook accepted: signature verified');
+      await page.getByRole('status').getByText('Not routed').waitFor();
     };
     await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
     const { data } = await hookyard.client.list<SourceView & { idempotencyKey: object }>(

@@ -8,3 +8,9 @@ export const consoleUrl = base.href;
 export const consolePath = base.pathname.replace(/\/$/, '');
 /** Where the API is, without its last slash. */
 export const apiUrl = new URL('..', base).href.replace(/\/$/, '');
+
+/** Whether the host is of this machine or of a private network. */
+export function isPrivate(url: string): boolean {
+  const { hostname } = new URL(url);
+  return /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[(::1|f[cd]|fe80))/.test(hostname);
+}

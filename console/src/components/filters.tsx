@@ -85,7 +85,10 @@ export function FilterField({ of }: { of: Filter }) {
         aria-label={label}
         value={given}
         onChange={(event) => change(event.currentTarget.value)}
-        data={[{ value: '', label }, ...data.map((choice) => ({ ...choice, label: `${label}: ${choice.label}` }))]}
+        data={[
+          { value: '', label: `${label}: any` },
+          ...data.map((choice) => ({ ...choice, label: `${label}: ${choice.label}` })),
+        ]}
       />
     );
   }

@@ -1,6 +1,6 @@
 // What is around the fields of a form: what is wrong, a conflict with somebody else's change, and the buttons.
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Failed } from '../components/Failed.tsx';
 import { Callout, Table } from '../components/ui.tsx';
 import { plain, plural, shortened } from '../format.ts';
@@ -19,13 +19,20 @@ interface Props<Values> {
 export function FormFrame<Values extends object>(props: Props<Values>) {
   const { of, verb, onCancel, isWide = false, mayWrite = true, children } = props;
   const count = Object.keys(of.form.errors).length;
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (count > 0)
+      element.current
+        ?.querySelector<HTMLElement>(':is(input, select, textarea):is([aria-invalid], [data-invalid])')
+        ?.focus();
+  }, [count]);
   const submit = (event: FormEvent) => {
     // To React a form in a dialog is inside the form that opened it.
     event.stopPropagation();
     of.submit(event);
   };
   return (
-    <form onSubmit={submit} noValidate className={isWide ? undefined : 'form'}>
+    <form ref={element} onSubmit={submit} noValidate className={isWide ? undefined : 'form'}>
       <Stack gap="sm">
         <fieldset className="plain-fields" disabled={!mayWrite}>
           <Stack gap="sm">{children}</Stack>

@@ -18,6 +18,7 @@ interface Kind<M, Saved> {
   members: M;
   /** What a new one begins with beside the defaults; may use hooks. */
   useStart?: () => Partial<ValuesOf<M>>;
+  /** On a page of its own, not in a dialog. */
   onSaved?: (saved: Saved) => void;
   /** The form; may use hooks. */
   useEntries: (form: UseFormReturnType<ValuesOf<M>>, stored: Saved | undefined) => Entry[];
@@ -68,7 +69,7 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
     const record = useMembersForm<M, Saved>(kind, {
       ...{ stored, start },
       onSaved: (saved) => {
-        kind.onSaved?.(saved);
+        if (then.onSaved === undefined) kind.onSaved?.(saved);
         onSaved(saved);
       },
     });

@@ -191,7 +191,10 @@ export async function emptyOrganization(): Promise<TestOrganization> {
 }
 
 /** What the page of a list copies as CSV, and as the API call behind it. */
-export async function copied(page: Page, what: 'Copy rows as CSV' | 'Copy as curl' | 'Copy message'): Promise<string> {
+export async function copied(
+  page: Page,
+  what: 'Copy rows as CSV' | 'Copy as curl' | 'Copy sign-in instructions',
+): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const direct = page.getByRole('button', { name: what });
   if (await direct.count()) await direct.first().click();

@@ -151,7 +151,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     <>
       Fix the transform of {the(issue, 'route')}.{' '}
       {issue.routeId !== null && issue.sampleEventId !== null && (
-        <Link to={`/routes/${issue.routeId}`} search={{ tab: 'test', event: issue.sampleEventId } as never}>
+        <Link to={`/routes/${issue.routeId}`} search={{ tab: 'preview', event: issue.sampleEventId } as never}>
           Test it with the failing event
         </Link>
       )}

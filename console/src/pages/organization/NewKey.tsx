@@ -5,7 +5,7 @@ import type { NewApiKey } from '@hookyard/client';
 import { useState } from 'react';
 import { mayWith, useCaller } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { consoleUrl } from '../../api/urls.ts';
+import { consoleUrl, isPrivate } from '../../api/urls.ts';
 import { Page } from '../../components/Page.tsx';
 import { Callout, copy, Facts } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
@@ -94,7 +94,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
       <Fields
         form={form}
         of={[
-          { path: 'name', label: 'Name', help: 'The person or program that uses the key.', isRequired: true },
+          { path: 'name', label: 'Name', help: 'Who or what will use this key.', isRequired: true },
           {
             path: 'access',
             label: 'Access',
@@ -107,7 +107,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: `IP addresses or ranges, comma-separated. Leave empty for those of your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
+            help: `IP addresses or ranges, comma-separated. Leave empty to use the same as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
           },
           {
             path: 'expiresAt',
@@ -146,15 +146,16 @@ function Made({ of: key }: { of: NewApiKey }) {
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">
-        <p>Copy the API key now. It is not shown again.</p>
+        <p>Copy the API key now. You will not be able to see it again.</p>
         <Facts isWide of={facts} />
+        {isPrivate(consoleUrl) && <p className="small quiet">The console URL works only on this network or machine.</p>}
         <Code className="anywhere" aria-label="API key">
           {key.token}
         </Code>
         <div className="row">
           <Button onClick={() => void copy(key.token, 'API key')}>Copy API key</Button>
-          <Button variant="default" onClick={() => void copy(message, 'Message')}>
-            Copy message
+          <Button variant="default" onClick={() => void copy(message, 'Sign-in instructions')}>
+            Copy sign-in instructions
           </Button>
           <Link to="/api-keys">All API keys</Link>
         </div>

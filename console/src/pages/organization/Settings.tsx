@@ -12,7 +12,7 @@ import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
-import { Card, Empty, Facts, Id, Status } from '../../components/ui.tsx';
+import { Card, Empty, Facts, Id, PageLink, Status } from '../../components/ui.tsx';
 import { countText, durationText, plain, sentence } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
@@ -55,6 +55,15 @@ export function Settings() {
               ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} exact />],
             ]}
           />
+          {isAdministrator && (
+            <p className="quiet">
+              To give a colleague access,{' '}
+              <PageLink to="/api-keys/new" search={{}}>
+                create an API key
+              </PageLink>{' '}
+              for them.
+            </p>
+          )}
         </Card>
       </div>
       {mayRoutes && <Recipients />}
@@ -95,14 +104,14 @@ function Recipients() {
       }
     >
       <div className="stack">
-        <p className="quiet">If the operator requires it, an address receives email only after its owner confirms.</p>
+        <p className="quiet">If the operator requires it, no email is sent to an address until its owner confirms.</p>
         <DataTable
           title="Recipients"
           columns={mayWrite ? all : columns}
           idOf={({ address }) => address}
           answer={answer}
           onPage={(page) => set({ page: String(page) })}
-          empty={<Empty title="No recipients">Email addresses of routes and alert channels appear here.</Empty>}
+          empty={<Empty title="No recipients">Email addresses used by routes and alert channels appear here.</Empty>}
         />
       </div>
     </Card>

@@ -32,7 +32,7 @@ export function RoutePage() {
       actions={(route) => <Actions route={route} />}
       tabs={(route) => ({
         Overview: <Shown route={route} />,
-        Test: <TryIt route={route} />,
+        Preview: <TryIt route={route} />,
         Settings: (
           <Settings
             key={route.updatedAt}

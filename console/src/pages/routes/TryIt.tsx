@@ -21,6 +21,7 @@ export function TryIt({ route }: { route: Route }) {
   return (
     <div className="grid-2">
       <Card title="Event">
+        <p className="quiet">Nothing is sent or stored.</p>
         <SampleField sample={sample} sourceId={route.sourceId} />
       </Card>
       <Card title="Result" actions={sample.eventId && mayReplay && <Replay eventId={sample.eventId} route={route} />}>

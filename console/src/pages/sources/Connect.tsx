@@ -1,7 +1,8 @@
 // How a sender is connected: the ingest URL, and what its provider needs.
 import { Button, Code } from '@mantine/core';
-import type { Provider, ProviderPlace, Source } from '@hookyard/client';
+import type { Provider, Source } from '@hookyard/client';
 import { useAll } from '../../api/lists.ts';
+import { isPrivate } from '../../api/urls.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Card, copy, Facts } from '../../components/ui.tsx';
@@ -31,8 +32,8 @@ export function Connect({ source }: { source: Source }) {
         </div>
         {isPrivate(url) && (
           <p className="small quiet">
-            Not reachable from the internet. Set <code>HOOKYARD_PUBLIC_URL</code> to the URL that senders use, such as
-            that of a tunnel.
+            Not reachable from the internet. The operator sets the public URL, for example of a tunnel, in the
+            environment variable <code>HOOKYARD_PUBLIC_URL</code>.
           </p>
         )}
         {url.includes('•') && (
@@ -48,8 +49,6 @@ export function Connect({ source }: { source: Source }) {
             <Facts
               isWide
               of={[
-                ['Event type', placeText(known.eventType)],
-                ['Event ID', placeText(known.eventId)],
                 source.idempotencyKey === null && ['Suggested idempotency key', dedupText(known.dedup)],
                 known.handshakes.length > 0 && ['Handshakes', known.handshakes.join(', ')],
                 source.lastHandshake?.shown != null && ['Complete setup with', plain(source.lastHandshake.shown)],
@@ -62,26 +61,17 @@ export function Connect({ source }: { source: Source }) {
   );
 }
 
-/** Whether the host is of this machine or of a private network. */
-function isPrivate(url: string): boolean {
-  const { hostname } = new URL(url);
-  return /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[(::1|f[cd]|fe80))/.test(hostname);
-}
-
 /** How a provider is connected, in the words of the API. */
 export function Instructions({ of }: { of: Provider }) {
   return (
     <p className="anywhere">
-      {of.instructions}{' '}
+      <strong>In {of.title}:</strong> {of.instructions}{' '}
       <a href={of.docs} target="_blank" rel="noreferrer">
         {of.title} webhook documentation
       </a>
     </p>
   );
 }
-
-const placeText = (place: ProviderPlace | null): string =>
-  place === null ? 'none' : place.header ? `header ${place.header}` : `payload.${plain(place.payload ?? '')}`;
 
 function dedupText(dedup: Provider['dedup']): string {
   if (dedup === null) return 'none';

@@ -1,6 +1,7 @@
 // Creates or changes a source.
 import { NativeSelect, Select } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
+import { useCaller } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';
@@ -15,6 +16,7 @@ const { New, Edit, Settings } = recordPages<typeof members, Source>({
   members,
   useEntries: (form, stored) => {
     const { values } = form;
+    const { ingestUrl } = useCaller().organization;
     const providers = useAll('listProviders');
     const provider = providers.data?.records.find(({ name }) => name === values.provider);
     const isNew = stored === undefined;
@@ -23,7 +25,9 @@ const { New, Edit, Settings } = recordPages<typeof members, Source>({
       {
         path: 'slug',
         label: 'Slug',
-        help: isNew ? 'Part of the ingest URL. Lowercase letters, digits and hyphens.' : 'Part of the ingest URL.',
+        help: isNew
+          ? `Ingest URL: ${ingestUrl}/${values.slug || slugOf(values.name) || '<slug>'}`
+          : 'Part of the ingest URL.',
         placeholder: slugOf(values.name),
         isFixed: !isNew,
       },
@@ -44,7 +48,7 @@ const { New, Edit, Settings } = recordPages<typeof members, Source>({
           ...(METHOD_FIELDS[values.verificationConfig.type]?.(values.verificationConfig) ?? []),
         ],
       },
-      deduplication(form),
+      deduplication(form, provider),
       { title: 'Advanced', isFolded: true, fields: advanced(values, stored?.handshake?.verifyToken !== undefined) },
       { ...ENABLED, help: 'A disabled source refuses webhooks.' },
     ];
@@ -267,8 +271,10 @@ const KEY_PLACES: Partial<Record<SourceValues['idempotencyKey']['by'], [label: s
   query: ['Query parameter', 'delivery'],
 };
 
-function deduplication({ values }: Form): Entry {
-  const { by } = values.idempotencyKey;
+function deduplication({ values }: Form, provider: Provider | undefined): Entry {
+  const { by, at } = values.idempotencyKey;
+  const suggested = suggestedKey(provider);
+  const isSuggested = by !== 'none' && by === suggested.by && at === suggested.at;
   const place = KEY_PLACES[by];
   return {
     title: 'Deduplication',
@@ -276,6 +282,7 @@ function deduplication({ values }: Form): Entry {
       {
         path: 'idempotencyKey.by',
         label: 'Idempotency key',
+        help: isSuggested ? `Suggested for ${provider?.title}.` : undefined,
         choices: [
           { value: 'none', label: 'None: store every webhook' },
           { value: 'header', label: 'Header' },

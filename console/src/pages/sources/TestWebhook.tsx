@@ -1,13 +1,13 @@
 // A test of a source: a sample as its sender would send it, and the event that it became.
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { Source } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
 import { queryClient } from '../../api/queries.ts';
-import { Failed, Loading } from '../../components/Failed.tsx';
+import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
+import { Arrived } from '../start/Arrivals.tsx';
 import { Send } from '../start/Send.tsx';
 
 /** Whose webhooks would contain the secret, or can be signed by their sender only. */
@@ -17,9 +17,9 @@ const WITHOUT_SAMPLE: readonly string[] = [
 
 export function TestWebhook({ source }: { source: Source }) {
   const mayWrite = useMay('sources:write');
-  const [isOpen, setOpen] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const [eventId, setEventId] = useState<string | null>(null);
-  const providers = useAll('listProviders', isOpen && source.provider !== null);
+  const providers = useAll('listProviders', source.provider !== null);
   const { type } = source.verificationConfig;
   if (!mayWrite || !source.enabled || WITHOUT_SAMPLE.includes(type)) return null;
   const onSent = (id = '') => {
@@ -31,28 +31,26 @@ export function TestWebhook({ source }: { source: Source }) {
     <Card
       title="Test"
       actions={
-        !isOpen && (
-          <Button variant="default" onClick={() => setOpen(true)}>
-            Send test webhook
+        !isEditing && (
+          <Button variant="subtle" onClick={() => setEditing(true)}>
+            Edit payload
           </Button>
         )
       }
     >
       <div className="stack">
-        {!isOpen && (
+        {!isEditing && (
           <p className="quiet">
             {type === 'none'
-              ? 'Sends a sample to the ingest URL.'
-              : 'Sends a sample to the ingest URL, signed with the stored secret.'}
+              ? 'Sends a sample event to the ingest URL. Its routes deliver it.'
+              : 'Sends a sample event, signed with the stored secret, to the ingest URL. Its routes deliver it.'}
           </p>
         )}
         {providers.error && <Failed error={providers.error} />}
-        {isOpen && source.provider !== null && !providers.data && !providers.error && <Loading />}
-        {isOpen && (source.provider === null || providers.data) && (
+        {(source.provider === null || providers.data) && (
           <Send
-            source={source}
+            {...{ source, isEditing, onSent }}
             provider={providers.data?.records.find(({ name }) => name === source.provider) ?? null}
-            onSent={onSent}
           />
         )}
         {eventId !== null && (
@@ -61,7 +59,7 @@ export function TestWebhook({ source }: { source: Source }) {
             role="status"
             title={type === 'none' ? 'Test webhook accepted' : 'Test webhook accepted: signature verified'}
           >
-            {eventId !== '' && <Link to={`/events/${eventId}`}>View event</Link>}
+            {eventId !== '' && <Arrived key={eventId} id={eventId} />}
           </Callout>
         )}
       </div>

@@ -172,7 +172,7 @@ export const OF_NO_PROVIDER = {
 /** By how they are chosen in the form. */
 export const METHODS: Readonly<Record<Config['type'], string>> = {
   none: 'None',
-  provider: 'Provider',
+  provider: 'Provider (Stripe, GitHub, …)',
   hmac: 'HMAC',
   hmac_template: 'HMAC with custom signed content',
   public_key: 'Public key',

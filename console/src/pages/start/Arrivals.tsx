@@ -1,6 +1,6 @@
 // What arrives at a source, live, and what becomes of it.
 import { Link } from '@tanstack/react-router';
-import type { Event, Source } from '@hookyard/client';
+import type { Source } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Status } from '../../components/ui.tsx';
@@ -33,13 +33,14 @@ export function Arrivals({ answer, state, isAwaited }: Props) {
         </p>
       )}
       {events.map((event) => (
-        <Arrived key={event.id} event={event} />
+        <Arrived key={event.id} id={event.id} />
       ))}
     </section>
   );
 }
 
-function Arrived({ event: { id, receivedAt } }: { event: Event }) {
+/** An event and what becomes of it, until that is final. */
+export function Arrived({ id }: { id: string }) {
   const { data, error, refetch } = useAsk(
     'getEvent',
     { id, includeDeliveries: true },
@@ -49,9 +50,7 @@ function Arrived({ event: { id, receivedAt } }: { event: Event }) {
   return (
     <div className="row row-loose" role="status">
       {data ? <Status of={eventState(data)} /> : <Loading lines={1} />}
-      <Link to={`/events/${id}`}>
-        Event received <Time at={receivedAt} />
-      </Link>
+      <Link to={`/events/${id}`}>Event received {data && <Time at={data.receivedAt} />}</Link>
       {data?.routed === false && <span>No route matched</span>}
       {data?.deliveries?.slice(-MOST_DELIVERIES).map((delivery) => (
         <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>

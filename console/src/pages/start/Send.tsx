@@ -18,6 +18,8 @@ interface Props {
   source: Source;
   /** Null: a custom sender. */
   provider: Provider | null;
+  /** Whether the payload is shown and can be changed. */
+  isEditing?: boolean;
   onSent: (eventId: string | undefined) => void;
 }
 
@@ -31,18 +33,22 @@ function UnsignedSample(props: Props) {
   return <Form {...props} payload={payload} setPayload={setPayload} make={make} />;
 }
 
-function Signed({ source, provider, onSent }: Props) {
+function Signed({ source, provider, isEditing = true, onSent }: Props) {
   const samples = provider?.samples ?? [];
   const [event, setEvent] = useState(samples[0]);
   const [typed, setTyped] = useState<string | null>(null);
   const [isSent, setSent] = useState(false);
-  const { data, error, refetch } = useAsk('signSourceSample', { id: source.id, body: { event } });
+  const { data, error, refetch } = useAsk(
+    'signSourceSample',
+    { id: source.id, body: { event } },
+    { enabled: isEditing },
+  );
   const shown = data ? indented(data.sample) : '';
   // Its provider signs with a key that nobody else has, or has not sent its secret yet, for example.
   if (error) return <p role="alert">{plain(told(error).message)}</p>;
   const make = async () => {
     // A sample that was sent is a duplicate: another one, with an ID of its own, is shown and sent.
-    const sample = typed === null && isSent ? (await refetch({ throwOnError: true })).data : data;
+    const sample = isEditing && typed === null && isSent ? (await refetch({ throwOnError: true })).data : data;
     // Signed now: the signature of the one that is shown may have expired. The bytes are those of the provider.
     const made = await call('signSourceSample', { id: source.id, body: { event, payload: typed ?? sample?.sample } });
     setSent(true);
@@ -50,7 +56,7 @@ function Signed({ source, provider, onSent }: Props) {
   };
   return (
     <>
-      {samples.length > 1 && (
+      {isEditing && samples.length > 1 && (
         <NativeSelect
           label="Event type"
           value={event ?? ''}
@@ -63,23 +69,21 @@ function Signed({ source, provider, onSent }: Props) {
         />
       )}
       <Form
-        source={source}
+        {...{ source, isEditing, make, onSent }}
         payload={typed ?? shown}
         setPayload={(text) => setTyped(text === shown ? null : text)}
-        make={make}
-        onSent={onSent}
       />
     </>
   );
 }
 
-interface FormProps extends Pick<Props, 'source' | 'onSent'> {
+interface FormProps extends Pick<Props, 'source' | 'isEditing' | 'onSent'> {
   payload: string;
   setPayload: (payload: string) => void;
   make: () => Promise<ToSend>;
 }
 
-function Form({ source, payload, setPayload, make, onSent }: FormProps) {
+function Form({ source, isEditing = true, payload, setPayload, make, onSent }: FormProps) {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const send = async () => {
@@ -95,10 +99,10 @@ function Form({ source, payload, setPayload, make, onSent }: FormProps) {
   };
   return (
     <>
-      <Editor label="Sample payload" language="json" value={payload} onChange={setPayload} />
+      {isEditing && <Editor label="Sample payload" language="json" value={payload} onChange={setPayload} />}
       <div>
         <Button loading={isSending} onClick={() => void send()}>
-          Send sample
+          Send test webhook
         </Button>
       </div>
       {error !== null && <Failed error={error} />}
