@@ -5,6 +5,7 @@ import { secretFieldOf } from '../../core/warehouse/credentials.ts';
 import type { Destination } from '../../db/records/entities.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../request/context.ts';
+import { invalid } from '../request/errors.ts';
 import { check } from '../request/validation.ts';
 import {
   createDestinationSchema,
@@ -18,7 +19,13 @@ import {
   type WarehouseInput,
   warehouseMembers,
 } from '../resources/destinations/destination-members.ts';
-import { openAuthConfig, openSigningSecret } from '../resources/destinations/destination-record.ts';
+import {
+  changedDestination,
+  lacksCredentials,
+  newDestination,
+  openAuthConfig,
+  openSigningSecret,
+} from '../resources/destinations/destination-record.ts';
 import {
   changedWarehouse,
   checkConfig,
@@ -32,11 +39,6 @@ import { fileShape, toFileItem } from '../resources/table.ts';
 import { component, REDACTED } from '../resources/values.ts';
 import { isObject } from './files.ts';
 
-/** The members that only a warehouse has in a file. @param includeSensitive whether its secret is written in clear */
-function exportWarehouse(deps: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
-  return { config: exportConfig(deps, stored, includeSensitive), fieldMapping: stored.fieldMapping ?? [] };
-}
-
 function exportConfig({ secretBox }: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
   const config = openWarehouseConfig(secretBox, stored);
   // It was imported without a secret and still has none; the next import has to know.
@@ -48,7 +50,7 @@ function exportConfig({ secretBox }: ApiDeps, stored: Warehouse, includeSensitiv
   return hidden ? { ...config, [secret]: REDACTED } : config;
 }
 
-export interface WarehouseItem {
+interface WarehouseItem {
   type: WarehouseType;
   /** Without the secret that the file does not hold; without `config` when it holds none of it. */
   input: WarehouseInput;
@@ -99,28 +101,42 @@ function withoutDefaults(given: unknown, checked: Record<string, unknown>): Reco
   return Object.fromEntries(Object.entries(checked).filter(([name]) => isObject(given) && Object.hasOwn(given, name)));
 }
 
-/** The record of an item; `incomplete` when the file does not hold its credentials. @throws ApiError 400 */
-export function newFromItem(deps: ApiDeps, organization: string, { type, input, redacted }: WarehouseItem) {
-  return { record: newWarehouse(deps, organization, type, input, redacted), incomplete: redacted };
+/** The record of an item; `incomplete` when the file holds not all of its credentials. @throws ApiError 400 */
+export function newFromItem(deps: ApiDeps, organization: string, item: DestinationItem) {
+  if (item.type !== 'http') {
+    const { type, input, redacted } = item;
+    return { record: newWarehouse(deps, organization, type, input, redacted), incomplete: redacted };
+  }
+  const { input, redacted } = item;
+  const { authType = 'none' } = input;
+  const withoutAuth = redacted.authConfig && authType !== 'none';
+  const record = newDestination(deps, organization, withoutAuth ? { ...input, authType: 'none' } : input);
+  return { record: { ...record, authType }, incomplete: withoutAuth || redacted.signingSecret };
 }
 
 /**
- * The stored warehouse with the item applied; `incomplete` when it has no credentials yet.
+ * The stored destination with an item of its type applied; `incomplete` when it has no credentials yet.
  * @throws ApiError 400, 403
  */
-export function changedByItem(
-  deps: ApiDeps,
-  stored: Warehouse,
-  { input, redacted }: WarehouseItem,
-  maySeeSecrets: boolean,
-) {
+export function changedByItem(deps: ApiDeps, stored: Destination, item: DestinationItem, maySeeSecrets: boolean) {
+  if (!isWarehouse(stored)) return changedHttp(deps, stored, item as HttpItem, maySeeSecrets);
+  const { input, redacted } = item as WarehouseItem;
   const { slug: _same, ...patch } = input;
   const known = openWarehouseConfig(deps.secretBox, stored) ?? {};
-  const field = secretFieldOf(stored.type, known);
+  const secret = secretFieldOf(stored.type, known);
   return {
     changed: changedWarehouse(deps, stored, patch, { maySeeSecrets, incomplete: redacted }),
-    incomplete: redacted && field !== null && known[field] === undefined,
+    incomplete: redacted && secret !== null && known[secret] === undefined,
   };
+}
+
+function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem, maySeeSecrets: boolean) {
+  const { slug: _same, authType, ...patch } = input;
+  if (redacted.authConfig && authType !== undefined && authType !== stored.authType)
+    throw invalid('authConfig', `must be complete: the stored destination has no credentials of the type ${authType}`);
+  const incomplete = redacted.authConfig && lacksCredentials(stored);
+  const change = redacted.authConfig ? patch : { ...patch, authType };
+  return { changed: changedDestination(deps, stored, change, { maySeeSecrets, incomplete }), incomplete };
 }
 
 // A destination in an export file, with every member needed to recreate it: description, retryPolicy and
@@ -135,7 +151,8 @@ export function exportDestination(deps: ApiDeps, destination: Destination, inclu
   return isWarehouse(destination)
     ? toFileItem(warehouseMembers, destination, {
         ...credentials,
-        ...exportWarehouse(deps, destination, includeSensitive),
+        config: exportConfig(deps, destination, includeSensitive),
+        fieldMapping: destination.fieldMapping ?? [],
       })
     : toFileItem(destinationMembers, destination, credentials);
 }
@@ -164,7 +181,7 @@ function exportAuthConfig(deps: ApiDeps, destination: Destination) {
 
 export type DestinationItem = HttpItem | WarehouseItem;
 
-export interface HttpItem {
+interface HttpItem {
   type: 'http';
   /** Without the credentials that the file does not hold. */
   input: DestinationInput;
