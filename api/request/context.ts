@@ -15,13 +15,14 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../../db/records/orm.ts';
 import type { AllowList } from '../../outbound/http/address-guard.ts';
+import type { Sender } from '../../outbound/http/sender.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import type { SendAlert } from '../../outbound/messages.ts';
+import type { Warehouses } from '../../outbound/warehouses/index.ts';
 import type { OrganizationRequests } from '../auth/organization-requests.ts';
 import type { ClientAddress } from '../http/client-addresses.ts';
 import type { BodyMemory, BodyRoom } from '../http/receive-body.ts';
 import type { Backlog } from '../ingest/backlog.ts';
-import type { TestSender, TestUploader } from '../resources/destinations/test-delivery.ts';
 import type { Signals } from '../service/signals.ts';
 
 export interface Caller {
@@ -85,8 +86,8 @@ export interface ApiDeps {
   servicePool: Pool;
   secretBox: SecretBox;
   signals: Signals;
-  testSender: TestSender;
-  testUploader: TestUploader;
+  sender: Sender;
+  warehouses: Pick<Warehouses, 'put' | 'begin'>;
   sendAlert: SendAlert;
   recipientRule: () => RecipientRule;
   operatorAccess: OperatorAccess;

@@ -24,7 +24,6 @@ import { connectionCounts, HTTP_LIMITS, OpenConnections } from '../http/connecti
 import { createHttpServer, refusedConnections } from '../http/http-server.ts';
 import { RefusedRequests } from '../http/request-log.ts';
 import { counted } from '../ingest/counted.ts';
-import { createTestSender, createTestUploader } from '../resources/destinations/test-delivery.ts';
 import {
   lookAtDatabase,
   lookAtLanes,
@@ -138,9 +137,9 @@ function createServiceApp(
     slowPool,
     secretBox,
     signals: temporal.signals,
-    testSender: createTestSender(sender, { headerPrefix: settings.HOOKYARD_HEADER_PREFIX, version }),
+    sender,
+    warehouses,
     sendAlert: createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version }),
-    testUploader: createTestUploader(warehouses, threads),
     operatorAccess: access,
     allowList,
     recipientRule: rule,

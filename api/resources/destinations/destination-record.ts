@@ -149,15 +149,6 @@ export function openSigningSecret(deps: Pick<ApiDeps, 'secretBox'>, destination:
   return signingSecret === null || signingSecret === undefined ? null : deps.secretBox.decrypt(signingSecret, id);
 }
 
-export function openSigningSecrets(deps: Pick<ApiDeps, 'secretBox'>, destination: Destination) {
-  const { previousSigningSecret: previous, previousSigningSecretUntil: until, id } = destination;
-  return {
-    signingSecret: openSigningSecret(deps, destination),
-    previousSigningSecret: previous ? deps.secretBox.decrypt(previous, id) : null,
-    previousSigningSecretUntil: until ? until.getTime() : null,
-  };
-}
-
 // A masked secret keeps the stored one only if the type is unchanged.
 function changedAuth(
   deps: ApiDeps,

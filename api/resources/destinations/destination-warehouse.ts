@@ -23,19 +23,12 @@ import {
 } from '../../../core/warehouse/credentials.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../../db/records/entities.ts';
-import {
-  decryptedWarehouseConfig,
-  encryptedWarehouseConfig,
-  type OpenedConfig,
-  openWarehouseConfig,
-} from '../../../db/warehouse/config.ts';
+import { encryptedWarehouseConfig, type OpenedConfig, openWarehouseConfig } from '../../../db/warehouse/config.ts';
 import { secretOfAnotherHost } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/threads.ts';
 import type { ApiDeps, Caller } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
 import { check } from '../../request/validation.ts';
 import { destinationDefaults, type WarehouseInput } from './destination-members.ts';
-import type { UploadResult } from './test-delivery.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
 export interface ChangeRights {
@@ -152,18 +145,6 @@ export function showWarehouse({ secretBox }: Deps, stored: Warehouse) {
     config: redactWarehouseConfig(stored.type, openWarehouseConfig(secretBox, stored) ?? {}),
     fieldMapping: stored.fieldMapping ?? [],
   };
-}
-
-export function testWarehouse(
-  deps: Pick<ApiDeps, 'secretBox' | 'testUploader'>,
-  { slug: organization }: Caller['organization'],
-  stored: Warehouse,
-  payload: Record<string, unknown> | undefined,
-): Promise<UploadResult> {
-  const { id, organizationId, version, fieldMapping } = stored;
-  const opened = decryptedWarehouseConfig(deps.secretBox, stored);
-  const tested = { id, organizationId, version, organization, opened, fieldMapping: fieldMapping ?? null };
-  return inThreads(() => deps.testUploader.upload(tested, payload));
 }
 
 /**
