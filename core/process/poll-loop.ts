@@ -91,27 +91,29 @@ const KEPT_MS = 500;
 export const UNREACHABLE = 'cannot be reached';
 
 /** One check at a time for all callers; its result is cached for a moment. */
-export class CachedProbe {
-  readonly #ask: () => Promise<string | null>;
-  #found: { problem: string | null; at: number } | undefined;
+export class CachedProbe<Found = string | null> {
+  readonly #ask: () => Promise<Found>;
+  readonly #onError: (error: unknown) => Found;
+  #found: { result: Found; at: number } | undefined;
   #underWay: Promise<void> | undefined;
 
   /**
-   * @param ask resolves with what is wrong, or null; rejects when the server cannot be reached. It must have its own
-   * timeout
+   * @param ask finds something out; by default what is wrong with a server, or null. It must have its own timeout
+   * @param onError what is found when it rejects; by default that the server cannot be reached
    */
-  constructor(ask: () => Promise<string | null>) {
+  constructor(ask: () => Promise<Found>, onError: (error: unknown) => Found = () => UNREACHABLE as Found) {
     this.#ask = ask;
+    this.#onError = onError;
   }
 
   /** Result of the last completed check; undefined before the first. */
-  get last(): string | null | undefined {
-    return this.#found?.problem;
+  get last(): Found | undefined {
+    return this.#found?.result;
   }
 
-  /** @returns what is wrong, null when nothing is, undefined without an answer within `waitMs` */
-  async within(waitMs: number): Promise<string | null | undefined> {
-    if (this.#found && performance.now() - this.#found.at < KEPT_MS) return this.#found.problem;
+  /** @returns what is found, undefined without an answer within `waitMs` */
+  async within(waitMs: number): Promise<Found | undefined> {
+    if (this.#found && performance.now() - this.#found.at < KEPT_MS) return this.#found.result;
     this.#underWay ??= this.#look();
     const { promise: tooLate, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => resolve(undefined), waitMs);
@@ -120,8 +122,8 @@ export class CachedProbe {
   }
 
   async #look(): Promise<void> {
-    const problem = await this.#ask().catch(() => UNREACHABLE);
-    this.#found = { problem, at: performance.now() };
+    const result = await this.#ask().catch(this.#onError);
+    this.#found = { result, at: performance.now() };
     this.#underWay = undefined;
   }
 }

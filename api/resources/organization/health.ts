@@ -87,18 +87,14 @@ export interface HealthDeps {
   database: CachedProbe;
   temporal: CachedProbe;
   searchAttributes: CachedProbe;
-  lanes: LanesProbe;
+  /** How many workers take deliveries in each lane; undefined when that is not known. */
+  lanes: Pick<CachedProbe<Record<Lane, number> | undefined>, 'within'>;
 }
 
 /** Whether the namespace in Temporal has them; null when that is not known. */
 export function hasSearchAttributes(found: string | null | undefined): boolean | null {
   if (found === null) return true;
   return found === LACKS_ATTRIBUTES ? false : null;
-}
-
-export interface LanesProbe {
-  /** @returns how many workers take deliveries in each lane; undefined when that is not known within `waitMs` */
-  within(waitMs: number): Promise<Record<Lane, number> | undefined>;
 }
 
 /**
@@ -152,14 +148,11 @@ export function lookAtSearchAttributes({ connection, options }: Client): CachedP
   });
 }
 
-export function lookAtLanes(pool: Pool): LanesProbe {
-  let counted: Record<Lane, number> | undefined;
-  const probe = new CachedProbe(async () => {
-    counted = await countLanes(pool);
-    return null;
-  });
-  return { within: async (waitMs) => ((await probe.within(waitMs)) === null ? counted : undefined) };
-}
+export const lookAtLanes = (pool: Pool): HealthDeps['lanes'] =>
+  new CachedProbe<Record<Lane, number> | undefined>(
+    () => countLanes(pool),
+    () => undefined,
+  );
 
 function problemOf(server: string, problem: string | null | undefined): string | null {
   if (problem === undefined) return `${server} did not respond within ${DEADLINE_MS / 1000} s`;

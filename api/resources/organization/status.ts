@@ -4,6 +4,7 @@ import type { Tuning } from '../../../core/config/tuning.ts';
 import { LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
 import { type Log, throttled } from '../../../core/process/log.ts';
+import { CachedProbe } from '../../../core/process/poll-loop.ts';
 import { databaseTime } from '../../../db/sql/rules.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import {
@@ -120,8 +121,6 @@ export const statusOperation: Described = {
   },
 };
 
-/** How long an answer about the database is given again, ms. */
-const KEPT_MS = 1000;
 const DEADLINE_MS = 5000;
 const TEMPORAL_DEADLINE_MS = 2000;
 
@@ -155,13 +154,17 @@ interface Found extends InstallationStatus {
  */
 export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
   const { settings, health, log } = deps;
-  const find = keptFor(KEPT_MS, () => findAll(deps));
+  const database = new CachedProbe<Found | null>(
+    () => findAll(deps),
+    (error) => {
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to read the status from the database');
+      return null;
+    },
+  );
   router.get('/api/status', requireOperator(deps), async (ctx) => {
     const { organizations = false } = parseQuery(ctx, statusSchema);
     const [found, temporal, searchAttributes] = await Promise.all([
-      withinDeadline(find(), (error) =>
-        throttled(log).warn({ cause: causeOf(error) }, 'failed to read the status from the database'),
-      ),
+      database.within(DEADLINE_MS),
       health.temporal.within(TEMPORAL_DEADLINE_MS),
       health.searchAttributes.within(TEMPORAL_DEADLINE_MS),
     ]);
@@ -222,29 +225,4 @@ async function findAll({ slowPool, settings }: StatusDeps): Promise<Found> {
       events: await retentionLag(slowPool, 'events', eventDays, now),
     },
   };
-}
-
-function keptFor<T>(ms: number, call: () => Promise<T>): () => Promise<T> {
-  let last: { result: Promise<T>; until: number } | undefined;
-  return () => {
-    if (last && performance.now() < last.until) return last.result;
-    const made = { result: call(), until: Number.POSITIVE_INFINITY };
-    last = made;
-    const end = () => {
-      made.until = performance.now() + ms;
-    };
-    made.result.then(end, end);
-    return made.result;
-  };
-}
-
-/** @returns null when it fails, or takes too long */
-async function withinDeadline<T>(result: Promise<T>, onError: (error: unknown) => void): Promise<T | null> {
-  const { promise: tooLate, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), DEADLINE_MS);
-  const found = result.catch((error: unknown) => {
-    onError(error);
-    return null;
-  });
-  return Promise.race([found, tooLate]).finally(() => clearTimeout(timer));
 }
