@@ -14,9 +14,8 @@ import { component, count, flag, idOf, partOfList, text, timestamp, withExample 
 import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, textParam } from '../../request/query.ts';
 import { requireFound } from '../records.ts';
-import { replayRoom } from '../events/replays.ts';
+import { inRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/threads.ts';
 
 const MAX_RETRIED = 1000;
 const RETRIED_AT_ONCE = 100;
@@ -171,14 +170,13 @@ const superseded = (id: string) =>
 
 /** @returns how many of them were tried: fewer, when a step was refused that is not the first */
 async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
-  const { pool, threads, signals } = deps;
-  const room = replayRoom(ctx, deps);
   let created = 0;
   for (let done = 0; done < ids.length; done += RETRIED_AT_ONCE) {
     const some = ids.slice(done, done + RETRIED_AT_ONCE);
     try {
-      const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), some, threads.validate, room));
-      signals.replayedAll(result.deliveries);
+      const result = await inRoom(ctx, deps, (...budget) =>
+        replayDeliveries(deps.pool, organizationId(ctx), some, ...budget),
+      );
       created += result.deliveriesCreated;
     } catch (error) {
       // An error would say that nothing was done; the next call is told why.

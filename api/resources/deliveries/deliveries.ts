@@ -11,14 +11,12 @@ import {
   findDelivery,
   listDeliveries,
   CODE_CLASSES,
-  type DeliveryFilter,
   isDeliverySearch,
 } from '../../../db/history/deliveries.ts';
 import type { Part } from '../../../db/sql/list-parts.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../../db/replay/replay.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
-import { inThreads } from '../../request/threads.ts';
-import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { type ApiError, conflict, unavailable } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import {
@@ -34,8 +32,8 @@ import {
   textParam,
   timeParam,
 } from '../../request/query.ts';
-import { orTooBroad, payloadExpired, runSearch } from '../events/events.ts';
-import { replayRoom } from '../events/replays.ts';
+import { payloadExpired, searched } from '../events/events.ts';
+import { inRoom } from '../events/replays.ts';
 import { requireFound } from '../records.ts';
 import { count, idOf, partOfList, text, withExample } from '../values.ts';
 import {
@@ -84,15 +82,6 @@ export const deliveryFilterMembers = {
 };
 
 const SEARCHED = ['statusCode', 'codeClass', 'error', 'lane'] as const;
-
-function deliveryFilter({
-  error,
-  ...filter
-}: Omit<DeliveryFilter, 'errorPattern'> & { error?: string | undefined }): DeliveryFilter {
-  const { sourceId, routeId, destinationId, status, statusCode, codeClass, lane, replayed, from, to } = filter;
-  const errorPattern = error && containsPattern(error);
-  return { sourceId, routeId, destinationId, status, statusCode, codeClass, errorPattern, lane, replayed, from, to };
-}
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
 
@@ -200,8 +189,8 @@ export const deliveryOperations: Operation[] = [
         throw invalidState(delivery, 'its destination has been deleted; replay the event to another destination');
       }
       try {
-        const result = await inThreads(() =>
-          replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.threads.validate, replayRoom(ctx, deps)),
+        const result = await inRoom(ctx, deps, (...budget) =>
+          replayDelivery(deps.pool, organizationId(ctx), delivery.id, ...budget),
         );
         const deliveryId = result?.deliveries[0]?.id;
         if (result === null || deliveryId === undefined) {
@@ -210,7 +199,6 @@ export const deliveryOperations: Operation[] = [
             'a later delivery has replaced it, or its destination has been deleted',
           );
         }
-        deps.signals.replayedAll(result.deliveries);
         return {
           message: 'The delivery was replayed as a new delivery',
           deliveriesCreated: result.deliveriesCreated,
@@ -232,16 +220,12 @@ type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
  * @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run
  */
 export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters, part: Part) {
-  const { eventId } = query;
-  const filter = deliveryFilter(query);
-  const id = organizationId(ctx);
-  const read = () => listDeliveries(deps.pool, id, { ...filter, eventId }, part);
+  const { eventId, error } = query;
+  const filter = { ...query, ...(error !== undefined && { errorPattern: containsPattern(error) }) };
   // What follows a cursor is found quickly, and so are the deliveries of one event.
   const isQuick = eventId !== undefined || !isDeliverySearch(filter) || ('after' in part && !part.withTotal);
   const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
-  const search = () =>
-    deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
-  return isQuick ? orTooBroad('status', read) : search();
+  return searched(ctx, deps, isQuick ? null : name, () => listDeliveries(deps.pool, organizationId(ctx), filter, part));
 }
 
 /**

@@ -15,8 +15,7 @@ import { invalid } from '../../request/errors.ts';
 import { count, idOf, text, withExample } from '../values.ts';
 import { operation } from '../../request/operation.ts';
 import { FIRST, textMember } from '../../request/query.ts';
-import { replayRoom } from '../events/replays.ts';
-import { inThreads } from '../../request/threads.ts';
+import { inRoom } from '../events/replays.ts';
 import { deliveryFilterMembers, readDeliveries, signalRetry } from './deliveries.ts';
 
 const ACTIONS = ['retry', 'replay', 'cancel'] as const;
@@ -119,11 +118,8 @@ const STEPS: Record<Action, (ctx: Context, deps: ApiDeps, deliveries: DeliveryRe
   },
   async replay(ctx, deps, deliveries) {
     const ids = deliveries.map(({ id }) => id);
-    const { pool, threads } = deps;
-    const room = replayRoom(ctx, deps);
-    const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), ids, threads.validate, room));
-    deps.signals.replayedAll(result.deliveries);
-    return result.deliveriesCreated;
+    const replay = inRoom(ctx, deps, (...budget) => replayDeliveries(deps.pool, organizationId(ctx), ids, ...budget));
+    return (await replay).deliveriesCreated;
   },
   async cancel(ctx, deps, deliveries) {
     const selection = {

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { allows } from '../../../core/config/plans-and-scopes.ts';
 import { isOpenStatus } from '../../../core/delivery/delivery.ts';
-import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import {
   type AttemptRecord,
   attemptsOf,
@@ -13,9 +12,10 @@ import {
 } from '../../../db/history/deliveries.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
-import { invalid, unavailable } from '../../request/errors.ts';
+import { invalid } from '../../request/errors.ts';
 import { operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
+import { bounded } from '../events/events.ts';
 import { component, count, headers, idOf, text, timestamp, withExample } from '../values.ts';
 import { requireDelivery } from './deliveries.ts';
 import {
@@ -137,16 +137,13 @@ export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '
     const delivery = await requireDelivery(ctx, deps);
     if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
     const asked = await askedAttempt(deps, delivery, attempt);
-    if (!slots.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
-    try {
-      return await show(ctx, deps, delivery, { ...asked, includeBody });
-    } finally {
-      slots.release(organizationId(ctx));
-    }
+    return rendering(organizationId(ctx), 'Requests of other deliveries are being rendered', () =>
+      show(ctx, deps, delivery, { ...asked, includeBody }),
+    );
   },
 });
 
-export const slots = new FairQueue(MAX_AT_ONCE, 1);
+export const rendering = bounded(MAX_AT_ONCE);
 
 interface Asked {
   attemptNumber: number;

@@ -22,7 +22,7 @@ import { type Operation, operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams, textMember, timeParam } from '../../request/query.ts';
 import { finder } from '../records.ts';
 import { component, count, idOf, listOf, text, timestamp, withExample } from '../values.ts';
-import { EVENT_STATUSES, eventFilter, eventStatus } from './events.ts';
+import { EVENT_STATUSES, eventStatus, patternOf } from './events.ts';
 
 const filter = z
   .object({
@@ -68,55 +68,20 @@ const dryRunAnswer = component('EventReplayDryRun', {
 });
 
 function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
-  const replayedUntil = boundTime(replay.nextId);
+  const { organizationId: _caller, nextId, endId: _end, sourceId, search, ...others } = replay;
+  const { eventStatus: status, eventRouted: routed, receivedFrom: from, receivedTo: to, ...shown } = others;
+  const replayedUntil = boundTime(nextId);
   return {
-    id: replay.id,
-    status: replay.status,
-    filter: showFilter({
-      sourceId: replay.sourceId,
-      status: replay.eventStatus,
-      routed: replay.eventRouted,
-      from: replay.receivedFrom,
-      to: replay.receivedTo,
-      search: replay.search,
-    }),
-    destinationIds: replay.destinationIds ?? null,
-    ratePerSecond: replay.ratePerSecond,
-    eventsTotal: replay.eventsTotal ?? null,
-    eventsReplayed: replay.eventsReplayed,
-    eventsExpired: replay.eventsExpired,
-    eventsUnroutable: replay.eventsUnroutable,
-    deliveriesCreated: replay.deliveriesCreated,
+    ...shown,
+    filter: showFilter({ sourceId, status, routed, from, to, search }),
     replayedUntil: replay.startedAt && replayedUntil !== null ? new Date(replayedUntil) : null,
-    waitsFor: replay.waitsFor ?? null,
-    error: replay.error ?? null,
-    createdAt: replay.createdAt,
-    startedAt: replay.startedAt ?? null,
-    finishedAt: replay.finishedAt ?? null,
     ...workflowLink(replay.id),
   };
 }
 
-interface ShownFilter {
-  sourceId?: string | null;
-  status?: string | null;
-  routed?: boolean | null;
-  from?: Date | null;
-  to?: Date | null;
-  search?: string | null;
-}
-
 /** The filters as they were understood, so that the user notices a mistyped name. */
-function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter) {
-  return {
-    ...(sourceId && { sourceId }),
-    ...(status && { status }),
-    ...(typeof routed === 'boolean' && { routed }),
-    ...(from && { from }),
-    ...(to && { to }),
-    ...(search && { search }),
-  };
-}
+const showFilter = (filters: object) =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
 const MAX_DESTINATIONS = 100;
 // A replay takes minutes.
@@ -163,7 +128,7 @@ export const eventReplayOperations: Operation[] = [
       if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
       const em = entityManager(ctx, deps);
       await requireDestinations(em, body.destinationIds ?? []);
-      const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
+      const selection = await selectEvents(deps.pool, organizationId(ctx), { ...body, ...patternOf(body) });
       const { organization } = callerOf(ctx);
       const id = newId('rpl');
       if (!body.dryRun) noteRecords(ctx, [id]);
@@ -239,10 +204,11 @@ async function requireDestinations(em: EntityManager, ids: string[]): Promise<vo
 }
 
 async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) {
+  const { sourceId, status, routed, from, to, search } = body;
   try {
     return {
       dryRun: true,
-      filter: showFilter(body),
+      filter: showFilter({ sourceId, status, routed, from, to, search }),
       eventsTotal: await countMatching(pool, selection),
       eventsExpired: await countExpired(pool, selection),
     };

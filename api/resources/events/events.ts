@@ -7,13 +7,7 @@ import { idTime } from '../../../core/text/ids.ts';
 import { viewPayload } from '../../../core/text/payload.ts';
 import { deleteEvent } from '../../../db/delivery/deletions.ts';
 import { deliveriesOfEvent, timelineOfEvent } from '../../../db/history/deliveries.ts';
-import {
-  type EventFilter,
-  type EventRecord,
-  findEvent,
-  isEventSearch,
-  listEvents,
-} from '../../../db/history/events.ts';
+import { type EventRecord, findEvent, isEventSearch, listEvents } from '../../../db/history/events.ts';
 import { SEARCH_MS, SearchTooBroadError } from '../../../db/history/search.ts';
 import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { requireScope } from '../../auth/scopes.ts';
@@ -51,25 +45,44 @@ import {
 const MAX_AT_ONCE = 4;
 
 /**
- * Runs a search of an organization by this filter.
- * @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process
+ * Bounds work of one kind in this process, which organizations share. The function throws ApiError 503 with `busy` when
+ * too much of it runs.
  */
-type RunSearch = <T>(organizationId: string, filter: string, search: () => Promise<T>) => Promise<T>;
-
-export function boundedSearches(): RunSearch {
-  const slots = new FairQueue(MAX_AT_ONCE, 1);
-  return async (organizationId, filter, search) => {
-    if (!slots.hold(organizationId)) throw unavailable('Other searches are running');
+export function bounded(most: number) {
+  const slots = new FairQueue(most, 1);
+  return async <T>(organization: string, busy: string, work: () => Promise<T>): Promise<T> => {
+    const leave = slots.takeNow(organization);
+    if (leave === null) throw unavailable(busy);
     try {
-      return await orTooBroad(filter, search);
+      return await work();
     } finally {
-      slots.release(organizationId);
+      leave();
     }
   };
 }
 
+/** Runs a search of an organization by this filter. @throws ApiError 400 SEARCH_TOO_BROAD, 503 */
+export function boundedSearches() {
+  const run = bounded(MAX_AT_ONCE);
+  return <T>(organization: string, filter: string, search: () => Promise<T>): Promise<T> =>
+    run(organization, 'Other searches are running', () => orTooBroad(filter, search));
+}
+
+const runSearch = boundedSearches();
+
+/**
+ * Reads a part of a list. One that reads many rows counts as a search of the organization.
+ * @param filter that makes it one; null: it is quick
+ * @throws ApiError 400 SEARCH_TOO_BROAD, 429 and 503 where too many searches run
+ */
+export function searched<T>(ctx: Context, deps: ApiDeps, filter: string | null, read: () => Promise<T>): Promise<T> {
+  const { organization } = callerOf(ctx);
+  if (filter === null) return orTooBroad('status', read);
+  return deps.requests.run(organization, 'runningSearches', () => runSearch(organization.id, filter, read));
+}
+
 /** @param filter the parameter that an error names @throws ApiError 400 SEARCH_TOO_BROAD */
-export async function orTooBroad<T>(filter: string, search: () => Promise<T>): Promise<T> {
+async function orTooBroad<T>(filter: string, search: () => Promise<T>): Promise<T> {
   try {
     return await search();
   } catch (error) {
@@ -176,19 +189,17 @@ export const eventOperations: Operation[] = [
     async run(ctx, deps, { query }) {
       // What it finds tells what payloads hold.
       if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
-      const { routeId, destinationId, status, ...others } = query;
+      const { routeId, destinationId } = query;
       const named = routeId !== undefined ? 'routeId' : destinationId !== undefined ? 'destinationId' : null;
       if (named !== null) requireScope(ctx, 'deliveries:read', named);
-      const filter = { ...eventFilter(others), status, routeId, destinationId };
+      const filter = { ...query, ...patternOf(query) };
       const part = partOf(ctx, query, 'evt');
-      const id = organizationId(ctx);
-      const read = () => listEvents(deps.pool, id, filter, part);
       // What follows a cursor is found quickly, but for what payloads hold.
       const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
       const name = query.search === undefined && named !== null ? named : 'search';
-      const search = () =>
-        deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
-      const { events, ...found } = await (isQuick ? orTooBroad('status', read) : search());
+      const { events, ...found } = await searched(ctx, deps, isQuick ? null : name, () =>
+        listEvents(deps.pool, organizationId(ctx), filter, part),
+      );
       return partAnswer(events.map(showEvent), found, query);
     },
   }),
@@ -273,12 +284,8 @@ export const eventOperations: Operation[] = [
   }),
 ];
 
-export const runSearch = boundedSearches();
-
-export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
-  const { sourceId, status, routed, from, to, search } = params;
-  return { sourceId, status, routed, from, to, payloadPattern: search && containsPattern(search) };
-}
+export const patternOf = ({ search }: { search?: string | undefined }) =>
+  search === undefined ? {} : { payloadPattern: containsPattern(search) };
 
 async function deliveriesIn(ctx: Context, deps: ApiDeps, eventId: string) {
   const { deliveries, next } = await deliveriesOfEvent(deps.pool, organizationId(ctx), eventId);

@@ -20,13 +20,24 @@ import { type Operation, operation } from '../../request/operation.ts';
 import { count, exampleId, text, withExample } from '../values.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
+interface Replayed {
+  deliveries: Parameters<ApiDeps['signals']['replayedAll']>[0];
+}
+
 /**
- * What is taken for the caller's organization.
- * @returns a function that throws ApiError 429 or 503 when there is no room
+ * Replays for the caller's organization, in its budget of threads.
+ * @throws ApiError 429 or 503 when there is no room
  */
-export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>): TakeRoom {
+export async function inRoom<Result extends Replayed | null>(
+  ctx: Context,
+  { backlog, threads, signals }: ApiDeps,
+  replay: (validate: ApiDeps['threads']['validate'], takeRoom: TakeRoom) => Promise<Result>,
+): Promise<Result> {
   const { id: organizationId, limits } = callerOf(ctx).organization;
-  return (events) => backlog.takeRoomForReplay({ organizationId, limits }, events);
+  const takeRoom: TakeRoom = (events) => backlog.takeRoomForReplay({ organizationId, limits }, events);
+  const result = await inThreads(() => replay(threads.validate, takeRoom));
+  signals.replayedAll(result?.deliveries ?? []);
+  return result;
 }
 
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
@@ -96,10 +107,7 @@ async function create(
   try {
     const most = deliveriesPerEvent(ctx);
     const request = { organizationId: organizationId(ctx), eventIds, destinationIds, deliveriesPerEvent: most };
-    const room = replayRoom(ctx, deps);
-    const result = await inThreads(() => createReplays(deps.pool, request, deps.threads.validate, room));
-    deps.signals.replayedAll(result.deliveries);
-    return result;
+    return await inRoom(ctx, deps, (...budget) => createReplays(deps.pool, request, ...budget));
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
     if (error instanceof CrowdedEventError) throw tooManyDeliveries(error.eventId, deliveriesPerEvent(ctx));

@@ -14,14 +14,14 @@ import type { EntityManager } from '../../../db/records/orm.ts';
 import type { GateSet } from '../../../outbound/threads/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { invalid, notFound, unavailable } from '../../request/errors.ts';
+import { invalid, notFound } from '../../request/errors.ts';
 import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
 import { operation } from '../../request/operation.ts';
 import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
 import { findRoute, requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { inThreads } from '../../request/threads.ts';
-import { slots, problemAnswer, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
+import { problemAnswer, rendering, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
 import { payloadExpired } from '../events/events.ts';
 
 // What is shown of a body: answers to POSTs are kept for repeats.
@@ -88,8 +88,7 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
     const event = await requireEventOf(ctx, deps, route, eventId);
     // Whose payload was read: otherwise reads of many events by one route would count as the same.
     noteRecords(ctx, [event.id]);
-    if (!slots.hold(organizationId(ctx))) throw unavailable('Other previews are running');
-    try {
+    return rendering(organizationId(ctx), 'Other previews are running', async () => {
       const body = await loadPayload(deps.pool, event.id);
       if (body === null) throw payloadExpired(event.id);
       const verdict = await matchRoute(em, ctx, deps, route, event, body);
@@ -103,9 +102,7 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
           ? await requestsOf(em, ctx, deps, route, event, body)
           : { content: null, requests: [] }),
       };
-    } finally {
-      slots.release(organizationId(ctx));
-    }
+    });
   },
 });
 
