@@ -67,12 +67,12 @@ describe('the console with a keyboard alone', function () {
       await page.getByRole('button', { name: 'Send test webhook' }).waitFor();
       await press(page, 'Send test webhook');
       await seen(page, 'Test succeeded');
-      await seen(page, 'Deliveries held by 1 route');
+      await seen(page, '1 route is holding deliveries');
       await seen(page, '2 failed deliveries');
       await press(page, 'Orders to the Quay');
       await title(page, 'Orders to the Quay');
-      await page.getByRole('button', { name: 'Resume now' }).waitFor();
-      await press(page, 'Resume now');
+      await page.getByRole('button', { name: 'Resume deliveries' }).waitFor();
+      await press(page, 'Resume deliveries');
       await page.getByRole('dialog').waitFor();
       await press(page, 'Resume deliveries');
       await records.eventWith('delivered', held);

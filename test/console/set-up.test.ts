@@ -118,14 +118,14 @@ describe('the pages of routes and of what they refer to', function () {
     const { id } = await records.deliveryWith('circuit_open', held);
     await onPage(`/deliveries/${id}`, async (page) => {
       await seen(page, 'Delivery held');
-      await page.getByRole('button', { name: 'Resume now' }).waitFor();
+      await page.getByRole('button', { name: 'Resume deliveries' }).waitFor();
       await page.getByRole('link', { name: 'Held route' }).first().click();
       await seen(page, 'Circuit breaker open');
       await seen(page, '1 held delivery');
       isWell = true;
-      await page.getByRole('button', { name: 'Resume now' }).click();
+      await page.getByRole('button', { name: 'Resume deliveries' }).click();
       await inDialog(page).getByRole('button', { name: 'Resume deliveries' }).click();
-      await seen(page, 'Circuit breaker closed. Sending 1 held delivery');
+      await seen(page, 'Circuit breaker of Held route closed. 1 held delivery is being sent');
       await seen(page, /0 of 1 consecutive failures/);
     });
     await records.deliveryWith('delivered', held);

@@ -1,14 +1,15 @@
 // What holds deliveries: the pause of a route or destination, begun with a reason and an end, and the circuit breaker
 // of a route. Each says why it holds, and what releases the deliveries.
 import { NumberInput, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useQueries } from '@tanstack/react-query';
-import type { Route } from '@hookyard/client';
-import { useState } from 'react';
+import type { CircuitStatus, Route } from '@hookyard/client';
+import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
 import { ask, queryClient, useAsk } from '../api/queries.ts';
-import { plain, plural, sentence, type Total, totalText, zoneName } from '../format.ts';
-import { Time, useZone } from '../zone.tsx';
+import { durationText, plain, plural, sentence, timeText, type Total, totalText, zoneName } from '../format.ts';
+import { Time, useNow, useZone } from '../zone.tsx';
 import { Confirm, ConfirmedAction } from './actions.tsx';
 import { CountLink } from './Count.tsx';
 import { Failed } from './Failed.tsx';
@@ -17,6 +18,9 @@ import { Callout, Name } from './ui.tsx';
 const MOST_PER_SECOND = 10_000;
 const AGAIN_MS = 10_000;
 const MOST_ROUTES = 100;
+/** Between two looks at an open circuit breaker, and how long it is said that it closed. */
+const CIRCUIT_AGAIN_MS = 2000;
+const CLOSED_SHOWN_MS = 15_000;
 /** Destinations of a route that are counted one by one. */
 const MOST_COUNTED = 5;
 /** How long, and how often, the page is refreshed while held deliveries are sent. */
@@ -51,7 +55,7 @@ async function watchSending(kind: Kind, id: string): Promise<void> {
 const releasedText = (what: string) => (held: Total | null) =>
   held === null
     ? what
-    : `${what}. ${held.total === 0 ? 'No deliveries were held' : `Sending ${plural(held.total, 'held delivery', totalText(held))}`}`;
+    : `${what}. ${held.total === 0 ? 'No deliveries were held' : `${plural(held.total, 'held delivery', totalText(held))} ${held.total === 1 ? 'is' : 'are'} being sent`}`;
 
 interface PauseProps {
   kind: Kind;
@@ -163,23 +167,91 @@ export function PausedCallout({ kind, of }: { kind: Kind; of: Pausing }) {
   );
 }
 
+/** When an open circuit breaker tries the destination again by itself. */
+export function NextTry({ of: status }: { of: CircuitStatus }) {
+  const { zone } = useZone();
+  const now = useNow();
+  const { circuitState, openedAt, cooldownSeconds, probeSuccessCount, probeSuccessThreshold } = status;
+  if (circuitState === 'half_open')
+    return `Trying again now: ${probeSuccessCount} of ${plural(probeSuccessThreshold, 'successful probe')}`;
+  const at = Date.parse(openedAt ?? '') + cooldownSeconds * 1000;
+  const left = Math.ceil((at - now) / 1000);
+  if (!(left > 0)) return 'Trying again now';
+  return `Tries again automatically in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
+}
+
+/** The answers are those of `followCircuit`. */
+function StoredNextTry({ id, before = '' }: { id: string; before?: string }) {
+  const { data } = useAsk('getCircuitStatus', { id });
+  if (!data || data.circuitState === 'closed' || data.paused) return null;
+  return (
+    <>
+      {before}
+      <NextTry of={data} />
+    </>
+  );
+}
+
+/** Looks at an open circuit breaker while it is shown, and once afterwards. Says when it has closed, by itself or not. */
+async function followCircuit({ id, name }: Route, mayCount: boolean, shown: AbortSignal): Promise<void> {
+  let held: Total | null = null;
+  for (let isLast = false; !isLast; ) {
+    isLast = shown.aborted;
+    if (!document.hidden || isLast) {
+      const [status, waiting] = await Promise.all([
+        queryClient.fetchQuery({ ...ask('getCircuitStatus', { id }), staleTime: 0 }).catch(() => null),
+        mayCount ? call('listDeliveries', { ...heldAt('route', id), pageSize: 1 }).catch(() => null) : null,
+      ]);
+      if (status?.circuitState === 'closed') {
+        const closed = `Circuit breaker of ${plain(name)} closed`;
+        const message = status.paused ? `${closed}. The route is still paused` : releasedText(closed)(held);
+        // The id: once, however many rows are of this route.
+        notifications.show({ id: `circuit-${id}`, message, autoClose: CLOSED_SHOWN_MS });
+        void queryClient.invalidateQueries();
+        return watchSending('route', id);
+      }
+      held = waiting?.pagination ?? held;
+    }
+    if (!shown.aborted)
+      await new Promise((resolve) => {
+        AbortSignal.any([shown, AbortSignal.timeout(CIRCUIT_AGAIN_MS)]).addEventListener('abort', resolve);
+      });
+  }
+}
+
+interface CircuitProps {
+  of: Route;
+  variant?: 'filled' | 'default';
+}
+
 /** A button, while the circuit breaker of a route is not closed. */
-export function CloseCircuit({ of: route, variant = 'filled' }: { of: Route; variant?: 'filled' | 'default' }) {
+export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
   const { id, circuitState, circuitFailureThreshold } = route;
   const mayWrite = useMay('routes:write');
-  if (!mayWrite || circuitState === 'closed') return null;
+  const mayCount = useMay('deliveries:read');
+  const isClosed = circuitState === 'closed';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the name is that of when it began
+  useEffect(() => {
+    if (isClosed) return;
+    const end = new AbortController();
+    void followCircuit(route, mayCount, end.signal);
+    return () => end.abort();
+  }, [id, isClosed, mayCount]);
+  if (!mayWrite || isClosed) return null;
   return (
     <ConfirmedAction
-      label="Resume now"
-      title="Close the circuit breaker"
+      label="Resume deliveries"
       verb="Resume deliveries"
       variant={variant}
-      run={() => release('route', id, () => call('resetCircuit', { id }))}
-      said={releasedText('Circuit breaker closed')}
+      run={() => call('resetCircuit', { id })}
     >
       <p>
-        Held deliveries are sent in the order they were received, at a steady rate. Each failure uses an attempt of its
-        delivery. {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
+        The circuit breaker closes now instead of waiting. <StoredNextTry id={id} />
+      </p>
+      <p>
+        Held deliveries are sent in the order they were received, at a steady rate. Each failure uses up one of the
+        delivery's attempts.{' '}
+        {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
       </p>
     </ConfirmedAction>
   );
@@ -256,6 +328,9 @@ export function Holds({ route, destination, isCounted = false }: HeldProps) {
         <div className="hold">
           <span className="grow">
             Circuit breaker {route.circuitState.replace('_', ' ')} on route <Name id={route.id} name={route.name} />{' '}
+            <span className="quiet">
+              <StoredNextTry id={route.id} before="· " />
+            </span>{' '}
             {count('route', route)}
           </span>
           <CloseCircuit of={route} variant="default" />
@@ -308,7 +383,10 @@ export function HeldBy({ routeId, destinationId, isOfRoutes = false }: HeldByPro
     ...(isPaused ? ['the destination'] : []),
   ];
   return (
-    <Callout tone="warn" title={`Deliveries held by ${holders.join(' and ')}`}>
+    <Callout
+      tone="warn"
+      title={`${sentence(holders.join(' and '))} ${routes.length + Number(isPaused) === 1 ? 'is' : 'are'} holding deliveries`}
+    >
       <Holds destination={destination.data} isCounted />
       {routes.map((route) => (
         <Holds key={route.id} route={route} isCounted />

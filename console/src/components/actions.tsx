@@ -20,8 +20,8 @@ interface ConfirmProps<Result> {
   /** What will happen, with counts. */
   children: ReactNode;
   run: () => Promise<Result>;
-  /** What to say when it is done. */
-  said: string | ((result: Result) => string);
+  /** What to say when it is done; without it the page says so. */
+  said?: string | ((result: Result) => string);
   /** Waited for: where the record is gone, its page is left before anything is asked for again. */
   onDone?: () => unknown;
   onClose: () => void;
@@ -39,7 +39,7 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
     setError(null);
     try {
       const result = await run();
-      notifications.show({ message: typeof said === 'string' ? said : said(result) });
+      if (said !== undefined) notifications.show({ message: typeof said === 'string' ? said : said(result) });
       await onDone?.();
       onClose();
       void queryClient.invalidateQueries();

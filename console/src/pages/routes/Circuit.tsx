@@ -4,7 +4,7 @@ import type { CircuitStatus, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
-import { CloseCircuit, HeldCount } from '../../components/Pausing.tsx';
+import { CloseCircuit, HeldCount, NextTry } from '../../components/Pausing.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
 import { durationText, plural } from '../../format.ts';
 import { Time, useNow } from '../../zone.tsx';
@@ -52,7 +52,7 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
       )}
       {circuitState === 'open' && !paused && (
         <Callout tone="bad" title="Circuit breaker open">
-          {status.openedAt && <Countdown openedAt={status.openedAt} cooldownMs={cooldownSeconds * 1000} />}
+          {status.openedAt && <Countdown openedAt={status.openedAt} status={status} />}
           {`The circuit breaker closes after ${plural(probeSuccessThreshold, 'successful probe')}. ${untilThen}`}
         </Callout>
       )}
@@ -74,18 +74,19 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
   );
 }
 
-function Countdown({ openedAt, cooldownMs }: { openedAt: string; cooldownMs: number }) {
-  const now = useNow();
-  const leftMs = Math.max(0, Date.parse(openedAt) + cooldownMs - now);
-  const share = cooldownMs === 0 ? 100 : 100 - (100 * leftMs) / cooldownMs;
-  const left = `${Math.floor(leftMs / 60_000)}:${String(Math.floor(leftMs / 1000) % 60).padStart(2, '0')}`;
+function Countdown({ openedAt, status }: { openedAt: string; status: CircuitStatus }) {
+  const cooldownMs = status.cooldownSeconds * 1000;
+  const passedMs = useNow() - Date.parse(openedAt);
+  const share = cooldownMs === 0 ? 100 : (100 * passedMs) / cooldownMs;
   return (
     <>
       <div className="row row-between">
         <span>
           Opened <Time at={openedAt} />
         </span>
-        <strong className="mono">{leftMs > 0 ? `Probes in ${left}` : 'Probing…'}</strong>
+        <strong>
+          <NextTry of={status} />
+        </strong>
       </div>
       <Progress value={Math.min(100, Math.max(0, share))} aria-label="Elapsed cooldown" my={6} />
     </>

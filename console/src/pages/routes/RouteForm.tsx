@@ -144,7 +144,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         ],
         [
           { path: 'circuitCooldownSeconds', label: 'Cooldown', kind: 'whole', unit: 'seconds' },
-          { path: 'circuitProbeSuccessThreshold', label: 'Successful probes to close', kind: 'whole' },
+          { path: 'circuitProbeSuccessThreshold', label: 'Successful probes before closing', kind: 'whole' },
         ],
       ],
     },
