@@ -62,6 +62,10 @@ export function totalText({ total, totalIsExact }: Total): string {
     : `about ${countText(Number(total.toPrecision(3)))}`;
 }
 
+/** `92.5%`. Cut, not rounded: only 100 is `100%`. */
+export const percentText = (percent: number): string =>
+  `${percent === 100 || percent === 0 ? percent : (Math.floor(percent * 10) / 10).toFixed(1)}%`;
+
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 /** `1.5 KiB` */
 export function sizeText(bytes: number): string {

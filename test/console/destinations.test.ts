@@ -12,6 +12,7 @@ import {
   requireChromium,
   seen,
 } from '../support/programs/console.ts';
+import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -43,7 +44,8 @@ describe('destinations in the console', () => {
 
   it('show how well they take deliveries, and what they answered', async () => {
     const { records, receiver, hookyard } = await consoleWorld();
-    const { destination } = await records.deliver(receiver.endpoint({ status: 418 }).url, '{"n":1}', 'failed');
+    const { endpoint, answer } = switchedEndpoint(receiver, 418);
+    const { destination } = await records.deliver(endpoint.url, '{"n":1}', 'failed');
     await until('the failure to be in its health', async () => {
       const health = await hookyard.client.get<{ totalDeliveries: number }>(
         `/api/destinations/${destination.id}/health`,
@@ -54,8 +56,40 @@ describe('destinations in the console', () => {
       const health = page.getByRole('region', { name: 'Health' });
       await health.getByText('0% (0 of 1)').waitFor();
       await health.getByText('418: 1').waitFor();
+      await health.getByText('1, 1 not replayed').waitFor();
+      answer({ status: 200 });
+      await page.getByRole('button', { name: 'Replay 1 failed delivery' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay 1' }).click();
+      await seen(page, /1 replayed/);
+      await page.keyboard.press('Escape');
+      await health.getByText('1, replayed').waitFor();
+      await health.getByText('50.0% (1 of 2)').waitFor();
       await page.getByRole('link', { name: 'View deliveries' }).click();
-      await seen(page, '1–1 of 1');
+      await seen(page, '1–2 of 2');
+    });
+  });
+
+  it('say when a circuit breaker tries again, and that it has closed', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route, destination } = await records.pipe(endpoint.url, {
+      route: { name: 'Kiln route', ...breaker({ circuitFailureThreshold: 1, circuitProbeSuccessThreshold: 1 }) },
+    });
+    await records.deliveryWith('failed', await records.accepted(source, '{}'));
+    await records.deliveryWith('circuit_open', await records.accepted(source, '{"held":true}'));
+    await onPage(`/destinations/${destination.id}`, async (page) => {
+      const health = page.getByRole('region', { name: 'Health' });
+      await seen(page, '1 route is holding deliveries');
+      await page.getByRole('button', { name: 'Resume deliveries' }).click();
+      await page
+        .getByRole('dialog')
+        .getByText(/Tries again automatically in/)
+        .waitFor();
+      answer({ status: 200 });
+      await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
+      await seen(page, 'Circuit breaker of Kiln route closed. 1 held delivery is being sent');
+      await health.getByText('50.0% (1 of 2)').waitFor();
+      await health.getByText('0 deliveries').nth(2).waitFor();
     });
   });
 

@@ -48,11 +48,19 @@ describe('the overview of the console', function () {
       await page.getByRole('link', { name: /^Success rate .*held/ }).waitFor();
       await page.getByRole('link', { name: /^Deliveries waiting .*oldest/ }).waitFor();
       await seen(page, /Kiln that fails/);
+      await seen(page, /Tries again automatically in 60 min/);
       await page.getByRole('button', { name: /^Time: / }).click();
       const times = (await page.getByRole('menuitem').allTextContents()).map((text) => text.replace('✓', ''));
       await page.keyboard.press('Escape');
       expect(times).to.deep.equal(['Last hour', 'Last 24 hours', 'Last 7 days', 'Last 30 days', 'Custom range…']);
       await expectUsable(page);
+    });
+    // A resolved issue does not say any more that something is left to do.
+    const { data } = await hookyard.client.list<{ id: string }>(`/api/issues?state=open&routeId=${route.id}`);
+    await Promise.all(data.map(({ id }) => hookyard.client.patch(`/api/issues/${id}`, { state: 'resolved' })));
+    await onPage('/', async (page) => {
+      await seen(page, /^1 failed delivery not replayed: Kiln that fails$/);
+      expect(await page.getByText('All clear').count()).to.equal(0);
     });
     await hookyard.client.post(`/api/routes/${route.id}/reset-circuit`, {});
   });

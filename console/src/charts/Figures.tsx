@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 import { useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';
 import { Card } from '../components/ui.tsx';
-import { countText, durationText } from '../format.ts';
+import { countText, durationText, totalText } from '../format.ts';
 import { RANGES, type RangeName } from '../search.ts';
 import { Chart, type List, type Series } from './Chart.tsx';
 
@@ -35,7 +35,7 @@ const MEMBERS: Record<Member, [label: string, color: string]> = {
   delivered: ['delivered', '--series-2'],
   failed: ['failed', '--series-3'],
   failedOver: ['failed over', '--series-5'],
-  notSent: ['not sent', '--series-4'],
+  notSent: ['failed before sending', '--series-4'],
   refused: ['refused', '--series-3'],
   avgLatency: ['average', '--series-1'],
   p50: ['p50', '--series-1'],
@@ -87,9 +87,16 @@ export function Figures({ title, metric, members, range, of }: Props) {
   const from = beginOf(range, step);
   const input = { metric, from, step, ...of };
   const { data, error, refetch } = useAsk('getMetrics', input, { every: AGAIN_MS, keep: true });
-  const names = members.join();
+  const held = useAsk(
+    'listDeliveries',
+    { ...of, status: 'circuit_open', pageSize: 1 },
+    { enabled: metric === 'deliveries', every: AGAIN_MS },
+  ).data?.pagination;
+  const total: Partial<Record<Member, number | null>> = data?.series[0]?.total ?? {};
+  const shown = members.filter((member) => member !== 'notSent' || total[member]);
+  const names = shown.join();
   const drawn = useMemo(() => data && drawnOf(data, names.split(',') as Member[]), [data, names]);
-  const lists = JSON.stringify(members.map((member) => listOfMember(member, of)));
+  const lists = JSON.stringify(shown.map((member) => listOfMember(member, of)));
   const listOf = useCallback(
     (series: number, begin: string, end: string) => {
       const { to = '/', search = {} } = (JSON.parse(lists) as List[])[series] ?? {};
@@ -106,6 +113,7 @@ export function Figures({ title, metric, members, range, of }: Props) {
     <Chart
       title={title}
       {...drawn}
+      summary={held && held.total > 0 ? `${drawn.summary}, ${totalText(held)} held now` : drawn.summary}
       call={{ name: 'getMetrics', input }}
       listOf={listOf}
       stepMs={step * 1000}

@@ -15,6 +15,7 @@ import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../component
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
+import { NotReplayed } from '../deliveries/ReplayFailed.tsx';
 import { Batches } from './Batches.tsx';
 import { Settings } from './DestinationForm.tsx';
 import { Health } from './Health.tsx';
@@ -79,6 +80,7 @@ export function DestinationPage() {
           <PausedCallout kind="destination" of={destination} />
           <IssuesOf of={{ destinationId: destination.id }} />
           <HeldBy destinationId={destination.id} isOfRoutes />
+          <NotReplayed destinationId={destination.id} />
         </>
       )}
     </RecordPage>

@@ -7,7 +7,7 @@ import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { stateOf } from '../../components/ui.tsx';
-import { countText, plural } from '../../format.ts';
+import { countText, percentText, plural } from '../../format.ts';
 import { TYPES } from './values.ts';
 
 const AGAIN_MS = 10_000;
@@ -30,7 +30,7 @@ const columns: Column<DestinationSummary>[] = [
   {
     title: 'Success rate',
     value: rateOf,
-    cell: (one) => (rateOf(one) === null ? '–' : `${rateOf(one)}%`),
+    cell: (one) => (rateOf(one) === null ? '–' : percentText(rateOf(one) ?? 0)),
     numeric: true,
   },
   { title: 'Latency', value: (one) => (one.type === 'http' ? one.avgLatency : null), as: 'duration', wideOnly: true },

@@ -1,11 +1,14 @@
 // How well a destination accepts deliveries, what waits for it, and what it answered lately.
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
-import { CountLink } from '../../components/Count.tsx';
+import { call } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
-import { Card, Facts, Status } from '../../components/ui.tsx';
-import { countText, durationText } from '../../format.ts';
+import { Card, Facts, PageLink, Status } from '../../components/ui.tsx';
+import { countText, durationText, percentText, plural, totalText } from '../../format.ts';
 import { Time } from '../../zone.tsx';
+import { notReplayed } from '../deliveries/ReplayFailed.tsx';
 
 const AGAIN_MS = 5000;
 const DAY_MS = 86_400_000;
@@ -16,13 +19,47 @@ const WAITING = [
   ['circuit_open', 'Held'],
 ] as const;
 
-export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
-  const answer = useAsk('getDestinationHealth', { id }, { every: AGAIN_MS });
+/** All figures of the card are asked for together: they are of one moment. */
+function useHealth(id: string) {
   const maySee = useMay('deliveries:read');
+  const read = async (signal: AbortSignal) => {
+    const [health, waiting, metrics, left] = await Promise.all([
+      call('getDestinationHealth', { id }, { signal }),
+      Promise.all(
+        (maySee ? WAITING : []).map(async ([status, label]) => {
+          const { pagination } = await call('listDeliveries', { destinationId: id, status, pageSize: 1 }, { signal });
+          return { status, label, count: plural(pagination.total, 'delivery', totalText(pagination)) };
+        }),
+      ),
+      maySee
+        ? call('getMetrics', { metric: 'attempts', destinationId: id, from: dayAgo(), step: HOUR_S }, { signal })
+        : null,
+      maySee ? call('listDeliveries', { ...notReplayed(id), pageSize: 1 }, { signal }) : null,
+    ]);
+    return { health, waiting, left: left?.pagination, codes: metrics && (metrics.series[0]?.total.codes ?? {}) };
+  };
+  return useQuery({
+    queryKey: ['health', id, maySee],
+    queryFn: ({ signal }) => read(signal),
+    refetchInterval: AGAIN_MS,
+  });
+}
+
+/** At a whole hour. */
+const dayAgo = () =>
+  new Date(Math.ceil((Date.now() + 60_000 - DAY_MS) / (HOUR_S * 1000)) * HOUR_S * 1000).toISOString();
+
+export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
+  const answer = useHealth(id);
+  const { totalDeliveries } = answer.data?.health ?? {};
+  // The charts beside it count the same deliveries.
+  useEffect(() => {
+    if (totalDeliveries !== undefined) void queryClient.invalidateQueries({ queryKey: ['getMetrics'] });
+  }, [totalDeliveries]);
   return (
-    <Card title="Health" actions={answer.data && <Status of={answer.data.status} />}>
+    <Card title="Health" actions={answer.data && <Status of={answer.data.health.status} />}>
       <Loaded answer={answer}>
-        {(health) => (
+        {({ health, waiting, left, codes }) => (
           <Facts
             isWide
             of={[
@@ -30,8 +67,9 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                 'Success rate',
                 health.totalDeliveries === 0
                   ? 'No finished deliveries'
-                  : `${health.successRate}% (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)})`,
+                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)})`,
               ],
+              health.failedDeliveries > 0 && left && ['Failed', failedText(health.failedDeliveries, left.total)],
               !isWarehouse && [
                 'Latency p50 / p95 / p99',
                 health.p99Latency === 0
@@ -40,11 +78,13 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
               ],
               ['Last success', <Time key="success" at={health.lastSuccessAt} />],
               ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
-              ...(maySee ? WAITING : []).map(([status, label]): [string, React.ReactNode] => [
+              ...waiting.map(({ status, label, count }): [string, React.ReactNode] => [
                 label,
-                <CountLink key={status} list="listDeliveries" input={{ destinationId: id, status }} one="delivery" />,
+                <PageLink key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' }}>
+                  {count}
+                </PageLink>,
               ]),
-              maySee && !isWarehouse && ['Responses, last 24 hours', <Codes key="codes" id={id} />],
+              codes && !isWarehouse && ['Attempts by response, last 24 hours', codesText(codes)],
             ]}
           />
         )}
@@ -53,19 +93,22 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
   );
 }
 
-/** What it answered in the last day, by status code. */
-function Codes({ id }: { id: string }) {
-  // Whole hours, so that the question stays the same for one.
-  const from = new Date(Math.ceil((Date.now() + 60_000 - DAY_MS) / (HOUR_S * 1000)) * HOUR_S * 1000).toISOString();
-  const input = { metric: 'attempts', destinationId: id, from, step: HOUR_S } as const;
-  const answer = useAsk('getMetrics', input, { every: AGAIN_MS });
-  return (
-    <Loaded answer={answer}>
-      {({ series }) => {
-        const codes = Object.entries(series[0]?.total.codes ?? {}).toSorted(([, a], [, b]) => b - a);
-        const texts = codes.map(([code, count]) => `${code === 'none' ? 'no response' : code}: ${countText(count)}`);
-        return texts.join(', ') || 'None';
-      }}
-    </Loaded>
-  );
+/** `2, both replayed` */
+function failedText(failed: number, left: number): string {
+  const rest =
+    left > 0
+      ? `${countText(left)} not replayed`
+      : failed === 1
+        ? 'replayed'
+        : failed === 2
+          ? 'both replayed'
+          : 'all replayed';
+  return `${countText(failed)}, ${rest}`;
 }
+
+/** `200: 25, no response: 2` */
+const codesText = (codes: Record<string, number>): string =>
+  Object.entries(codes)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([code, count]) => `${code === 'none' ? 'no response' : code}: ${countText(count)}`)
+    .join(', ') || 'None';

@@ -2,25 +2,25 @@
 // figures.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { useMay } from '../../api/caller.tsx';
-import { useAct, useAsk } from '../../api/queries.ts';
+import { useAct } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { Callout, Card, PageLink } from '../../components/ui.tsx';
+import { Callout, Card } from '../../components/ui.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
-import { durationText, plain, plural, shortened, sizeText, totalText } from '../../format.ts';
+import { durationText, plain, plural, shortened, sizeText } from '../../format.ts';
 
-const SAMPLE = JSON.stringify({ type: 'test', message: 'Hello from Hookyard' }, null, 2);
+const SAMPLE = JSON.stringify({ type: 'test', message: 'This is a test event from Hookyard' }, null, 2);
 const MOST = 2000;
 
 export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const [text, setText] = useState(SAMPLE);
   const [isOwn, setOwn] = useState(false);
-  const maySee = useMay('deliveries:read');
   const test = useAct('testDestination');
   const parsed = jsonOrNothing(text);
   const isObject = typeof parsed?.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value);
-  const send = () => test.mutate({ id, ...(isOwn && { body: { payload: parsed?.value as Record<string, unknown> } }) });
+  const isShown = isOwn || !isWarehouse;
+  const send = () =>
+    test.mutate({ id, ...(isShown && { body: { payload: parsed?.value as Record<string, unknown> } }) });
   return (
     <Card
       title="Test"
@@ -38,33 +38,19 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
       }
     >
       <div className="stack">
-        {!isOwn && !test.data && !test.error && (
+        {!isOwn && (
           <p className="quiet">
-            {isWarehouse ? 'Writes a file with one event to check access.' : 'Sends a sample and shows the response.'}
+            {isWarehouse
+              ? 'Writes a file with one event to check access.'
+              : 'Sends a sample event with the type “test” from the source “test”. Tests do not count toward health.'}
           </p>
         )}
         {isOwn && <Editor label="Test payload" language="json" value={text} onChange={setText} />}
         {isOwn && !isObject && <p className="small bad">The payload must be a JSON object</p>}
         {test.error && <Failed error={test.error} />}
         {test.data && <Outcome of={test.data} />}
-        {test.data?.success && maySee && <Earlier id={id} />}
       </div>
     </Card>
-  );
-}
-
-/** What failed before the test succeeded is not sent by itself. */
-function Earlier({ id }: { id: string }) {
-  const failed = { destinationId: id, status: 'failed' as const };
-  const { data } = useAsk('listDeliveries', { ...failed, pageSize: 1 });
-  if (!data || data.pagination.total === 0) return null;
-  return (
-    <p className="prose">
-      Earlier failures are not retried automatically.{' '}
-      <PageLink to="/deliveries" search={{ ...failed, range: 'all' }}>
-        Replay {plural(data.pagination.total, 'failed delivery', totalText(data.pagination))}
-      </PageLink>
-    </p>
   );
 }
 
@@ -74,9 +60,9 @@ function Outcome({ of }: { of: Result }) {
   const body = 'responseBody' in of ? of.responseBody : null;
   const code = 'statusCode' in of ? of.statusCode : null;
   const lines = [
-    plain(of.success ? of.message : of.error),
+    !of.success && plain(of.error),
     [code !== null && `HTTP ${code}`, durationText(of.latency)].filter(Boolean).join(', '),
-  ];
+  ].filter((line) => line !== false);
   if ('result' in of) {
     const { key, count, size, conversions, row } = of.result;
     lines.push(`${plain(key)}: ${plural(count, 'row')}, ${sizeText(size)}`);

@@ -1,16 +1,18 @@
-// What needs somebody, one line each with one action: open issues, what holds deliveries, failing destinations.
+// What needs somebody, one line each with one action: open issues, what holds deliveries, failed deliveries that were not
+// replayed.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { DestinationSummary, HttpDestinationSummary, Issue } from '@hookyard/client';
-import { lazy, type ReactNode, Suspense } from 'react';
+import type { Issue } from '@hookyard/client';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Card, Dot, Name, Status, type Tone } from '../../components/ui.tsx';
-import { countText, plain, plural, totalText } from '../../format.ts';
-import { occurrencesOf, placeOf, titleOf } from '../../words/issues.ts';
+import { countText, plain, plural } from '../../format.ts';
+import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
+import { FailedLink, notReplayed, ReplayFailed } from '../deliveries/ReplayFailed.tsx';
 
 // With their dialogs: most overviews have none.
 const Holds = lazy(async () => ({ default: (await import('../../components/Pausing.tsx')).Holds }));
@@ -18,13 +20,8 @@ const AGAIN_MS = 15_000;
 const RATES_AGAIN_MS = 60_000;
 /** Of each kind. */
 const MOST = 5;
-/** Percent. */
-const HEALTHY_ABOVE = 95;
-const FAILING_BELOW = 80;
-
-type Rated = HttpDestinationSummary & { successRate: number };
-const isFailing = (one: DestinationSummary): one is Rated =>
-  one.type === 'http' && one.successRate !== null && one.successRate <= HEALTHY_ABOVE;
+/** Failed deliveries that are looked at for their destinations. */
+const MOST_FAILED = 100;
 
 /** How many deliveries wait now in this way. */
 export function useWaiting(status: 'circuit_open' | 'retrying') {
@@ -32,55 +29,86 @@ export function useWaiting(status: 'circuit_open' | 'retrying') {
   return useAsk('listDeliveries', { status, pageSize: 1 }, { enabled: maySee, every: AGAIN_MS }).data?.pagination;
 }
 
-/** Is everything fine? Beside the title of the page. */
-export function State() {
-  const mayIssues = useMay('issues:read');
-  const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, { enabled: mayIssues, every: AGAIN_MS });
-  const open = issues.data?.pagination.total ?? 0;
-  const held = useWaiting('circuit_open');
-  if (!issues.data || !held) return null;
-  return (
-    <>
-      {open > 0 && <Status of="open" label={plural(open, 'open issue')} />}
-      {held.total > 0 && <Status of="circuit_open" label={`${plural(held.total, 'delivery', totalText(held))} held`} />}
-      {open === 0 && held.total === 0 && <Status of="ok" label="All clear" />}
-    </>
-  );
-}
-
-export function Attention() {
+/** All that needs somebody. What an issue or a circuit breaker says already is not said again. */
+export function useAttention() {
   const mayIssues = useMay('issues:read');
   const mayRoutes = useMay('routes:read');
   const mayDestinations = useMay('destinations:read');
+  const maySee = useMay('deliveries:read');
   const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, { enabled: mayIssues, every: AGAIN_MS });
   const options = { enabled: mayRoutes, every: AGAIN_MS };
   const open = useAsk('listRoutes', { circuitState: 'open', pageSize: MOST }, options);
   const halfOpen = useAsk('listRoutes', { circuitState: 'half_open', pageSize: MOST }, options);
   const routes = useAll('listRoutes', mayRoutes, RATES_AGAIN_MS);
   const destinations = useAll('listDestinations', mayDestinations, RATES_AGAIN_MS);
-  const answers = [issues, open, halfOpen, routes, destinations].filter(
+  const failures = useAsk(
+    'listDeliveries',
+    { ...notReplayed(), pageSize: MOST_FAILED },
+    { enabled: maySee, every: AGAIN_MS, keep: true },
+  );
+  const held = useWaiting('circuit_open')?.total ?? 0;
+  const answers = [issues, open, halfOpen, routes, destinations, failures].filter(
     ({ fetchStatus, data }) => data || fetchStatus !== 'idle',
   );
+  const failed = answers.filter(({ error }) => error !== null);
   const circuits = [...(open.data?.data ?? []), ...(halfOpen.data?.data ?? [])];
-  const isKnown = ({ id }: { id: string }) => circuits.some((one) => one.id === id);
-  const pausedRoutes = (routes.data?.records ?? []).filter((route) => route.paused && !isKnown(route));
-  const paused = (destinations.data?.records ?? []).filter((destination) => destination.paused);
-  // What an issue or a circuit breaker says already is not said again.
-  const known = new Set((issues.data?.data ?? []).map(({ destinationId }) => destinationId));
   const isNew = ({ kind, routeId }: Issue) => kind !== 'circuit_open' || !circuits.some(({ id }) => id === routeId);
   const shownIssues = (issues.data?.data ?? []).filter(isNew);
-  const failing = (destinations.data?.records ?? [])
-    .filter((one): one is Rated => isFailing(one) && !known.has(one.id))
-    .toSorted((a, b) => a.successRate - b.successRate);
+  const known = new Set(issues.data?.data.map(({ destinationId }) => destinationId));
+  const toReplay = (failures.data?.data ?? []).filter(
+    ({ destination: { id, name } }) => name !== null && !known.has(id),
+  );
+  const lost = [...Map.groupBy(toReplay, ({ destination }) => destination.id).values()].flatMap((same) =>
+    same[0] ? [{ ...same[0].destination, count: same.length }] : [],
+  );
+  const pausedRoutes = (routes.data?.records ?? []).filter(
+    ({ id, paused }) => paused && !circuits.some((route) => route.id === id),
+  );
+  const paused = (destinations.data?.records ?? []).filter((destination) => destination.paused);
   const totals = {
     issues: (issues.data?.pagination.total ?? 0) - (issues.data?.data.length ?? 0) + shownIssues.length,
     circuits: (open.data?.pagination.total ?? 0) + (halfOpen.data?.pagination.total ?? 0),
     paused: pausedRoutes.length + paused.length,
-    failing: failing.length,
+    lost: lost.length,
   };
-  const total = totals.issues + totals.circuits + totals.paused + totals.failing;
-  const failed = answers.filter(({ error }) => error !== null);
-  const isLoading = failed.length === 0 && answers.some(({ data }) => data === undefined);
+  return {
+    ...{ shownIssues, circuits, pausedRoutes, paused, lost, totals, held, failed },
+    total: totals.issues + totals.circuits + totals.paused + totals.lost,
+    /** No more than the first page of failures is read. */
+    hasMore: (failures.data?.pagination.total ?? 0) > MOST_FAILED,
+    isLoading: failed.length === 0 && answers.some(({ data }) => data === undefined),
+  };
+}
+
+type Needs = ReturnType<typeof useAttention>;
+
+/** Is everything fine? Beside the title of the page. */
+export function State({ of: { total, totals, lost, hasMore, held, isLoading, failed } }: { of: Needs }) {
+  if (isLoading || failed.length > 0) return null;
+  const isClear = total === 0 && held === 0;
+  const toReplay = lost.reduce((sum, { count }) => sum + count, 0);
+  const rest = totals.circuits + totals.paused;
+  return (
+    <>
+      {totals.issues > 0 && <Status of="open" label={plural(totals.issues, 'open issue')} />}
+      {held > 0 && <Status of="circuit_open" label={`${plural(held, 'delivery')} held`} />}
+      {held === 0 && rest > 0 && <Status of="paused" label={`${countText(rest)} paused`} />}
+      {toReplay > 0 && (
+        <Status
+          of="failed"
+          label={`${plural(toReplay, 'failed delivery', `${toReplay}${hasMore ? '+' : ''}`)} not replayed`}
+        />
+      )}
+      {isClear && <Status of="ok" label="All clear" />}
+    </>
+  );
+}
+
+export function Attention({ of: needs }: { of: Needs }) {
+  const [replaying, setReplaying] = useState<string | null>(null);
+  const mayReplay = useMay('deliveries:write');
+  const navigate = useNavigate();
+  const { shownIssues, circuits, pausedRoutes, paused, lost, totals, total, held, failed, isLoading, hasMore } = needs;
   return (
     <Card title={total === 0 ? 'Needs attention' : `Needs attention (${countText(total)})`} isFlush>
       {failed.map(({ error, refetch }, index) => (
@@ -95,14 +123,18 @@ export function Attention() {
         </div>
       )}
       {!isLoading && failed.length === 0 && total === 0 && (
-        <Line tone="ok">All clear: no open issues, held deliveries or failing destinations.</Line>
+        <Line tone={held > 0 ? 'info' : 'ok'}>
+          {held > 0
+            ? 'Held deliveries are being sent.'
+            : 'All clear: no open issues, held deliveries or failed deliveries to replay.'}
+        </Line>
       )}
       {shownIssues.map((issue) => (
-        <Line key={issue.id} tone="bad" action={['Investigate', `/issues/${issue.id}`]}>
+        <Line key={issue.id} tone="bad" action={['Investigate', () => void navigate({ to: `/issues/${issue.id}` })]}>
           <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>{' '}
           <bdi className="quiet">{plain(placeOf(issue))}</bdi>{' '}
           <span className="quiet">
-            · {occurrencesOf(issue)}, last <Time at={issue.lastSeenAt} />
+            · last failure <Time at={issue.lastSeenAt} />
           </span>
         </Line>
       ))}
@@ -116,13 +148,13 @@ export function Attention() {
           <Holds destination={destination} isCounted />
         </Line>
       ))}
-      {failing.slice(0, MOST).map(({ id, name, successRate }) => (
-        <Line
-          key={id}
-          tone={successRate < FAILING_BELOW ? 'bad' : 'warn'}
-          action={['View destination', `/destinations/${id}`]}
-        >
-          <Name id={id} name={name} /> <span className="quiet">success rate {successRate}%</span>
+      {lost.slice(0, MOST).map(({ id, name, count }) => (
+        <Line key={id} tone="warn" action={mayReplay && ['Replay', () => setReplaying(id)]}>
+          <FailedLink
+            destinationId={id}
+            text={plural(count, 'failed delivery', `${countText(count)}${hasMore ? '+' : ''}`)}
+          />{' '}
+          not replayed: <Name id={id} name={name} />
         </Line>
       ))}
       <More
@@ -140,19 +172,25 @@ export function Attention() {
         search={{}}
         what="pause"
       />
-      <More shown={MOST} total={totals.failing} to="/destinations" search={{}} what="failing destination" />
+      <More
+        shown={MOST}
+        total={totals.lost}
+        to="/deliveries"
+        search={{ status: 'failed', replayed: 'false' }}
+        what="destination"
+      />
+      {replaying !== null && <ReplayFailed destinationId={replaying} onClose={() => setReplaying(null)} />}
     </Card>
   );
 }
 
 interface LineProps {
   tone: Tone;
-  action?: [label: string, to: string];
+  action?: false | [label: string, run: () => void];
   children: ReactNode;
 }
 
 function Line({ tone, action, children }: LineProps) {
-  const navigate = useNavigate();
   return (
     <div className="line-row prose">
       <Dot tone={tone} />
@@ -160,7 +198,7 @@ function Line({ tone, action, children }: LineProps) {
         <Suspense fallback={<Loading lines={1} />}>{children}</Suspense>
       </div>
       {action && (
-        <Button variant="default" onClick={() => void navigate({ to: action[1] })}>
+        <Button variant="default" onClick={action[1]}>
           {action[0]}
         </Button>
       )}

@@ -7,7 +7,7 @@ import { Loading } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Callout } from '../../components/ui.tsx';
 import { useRangeName } from '../../search.ts';
-import { Attention, State } from './Attention.tsx';
+import { Attention, State, useAttention } from './Attention.tsx';
 import { Stats } from './Stats.tsx';
 
 const Start = lazy(async () => ({ default: (await import('../start/Start.tsx')).Start }));
@@ -17,6 +17,7 @@ export function Overview() {
   const maySee = useMay('deliveries:read');
   const mayRoutes = useMay('routes:read');
   const mayStart = useMay('sources:write');
+  const attention = useAttention();
   const routes = useAsk('listRoutes', { pageSize: 1 }, { enabled: mayRoutes && mayStart });
   if (routes.data?.pagination.total === 0)
     return (
@@ -25,7 +26,7 @@ export function Overview() {
       </Suspense>
     );
   return (
-    <Page title="Overview" status={<State />}>
+    <Page title="Overview" status={<State of={attention} />}>
       {maySee ? (
         <Stats range={range} />
       ) : (
@@ -33,7 +34,7 @@ export function Overview() {
           Your API key needs the scope <code>deliveries:read</code> to see metrics.
         </Callout>
       )}
-      <Attention />
+      <Attention of={attention} />
       {maySee && (
         <div className="grid-2">
           <Figures title="Webhooks received" metric="events" members={['events']} range={range} />

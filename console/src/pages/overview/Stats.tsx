@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useAsk } from '../../api/queries.ts';
 import { beginOf, STEPS } from '../../charts/Figures.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { countText, durationText, fromNowText, plain, totalText } from '../../format.ts';
+import { countText, durationText, fromNowText, percentText, plain, totalText } from '../../format.ts';
 import type { RangeName } from '../../search.ts';
 import { useNow } from '../../zone.tsx';
 import { useWaiting } from './Attention.tsx';
@@ -22,11 +22,9 @@ const rateOf = (points: Point[]): number | null => {
   return ended === 0 ? null : (100 * good) / ended;
 };
 
-/** Cut, not rounded: only 100 is `100%`, and only where no delivery is left to succeed. */
-function rateText(rate: number | null, isWaiting: boolean): string {
-  if (rate === null || (rate === 100 && isWaiting)) return '–';
-  return `${rate === 100 ? rate : (Math.floor(rate * 10) / 10).toFixed(1)}%`;
-}
+/** 100 only where no delivery is left to succeed. */
+const rateText = (rate: number | null, isWaiting: boolean): string =>
+  rate === null || (rate === 100 && isWaiting) ? '–' : percentText(rate);
 
 /** A metric over the range, and over the one before: of 30 days there is none before. */
 function usePeriods(metric: Metrics['metric'], range: RangeName) {
@@ -68,18 +66,23 @@ export function Stats({ range }: { range: RangeName }) {
         title="Webhooks received"
         to="/events"
         value={events.isLoaded ? countText(received) : '…'}
-        note={events.isLoaded && events.before && <Change now={received} before={sumOf(events.before, 'events')} />}
+        note={
+          events.isLoaded &&
+          events.before && <Change {...{ range, now: received, before: sumOf(events.before, 'events') }} />
+        }
         course={events.course.map((point) => point?.events ?? 0)}
       />
       <Stat
         title="Success rate"
         to="/deliveries"
         value={rateText(rate, waiting.length > 0)}
+        isWarning={waiting.length > 0}
         note={
           waiting.length > 0 ? (
             <span className="warn">{waiting.join(', ')}</span>
           ) : (
-            rate !== null && rateBefore != null && <Change now={rate} before={rateBefore} isPoints isGoodUp />
+            rate !== null &&
+            rateBefore != null && <Change {...{ range, now: rate, before: rateBefore }} isPoints isGoodUp />
           )
         }
         course={deliveries.course.map((point) => (point ? rateOf([point]) : null))}
@@ -120,9 +123,9 @@ function Latency({ range }: { range: RangeName }) {
       note={
         value !== null && (
           <>
-            {series?.name && plain(series.name)}
-            {last !== null && series?.name && ': '}
-            {last !== null && <Change now={value} before={last} isGoodUp={false} />}
+            {series?.name && `slowest: ${plain(series.name)}`}
+            {last !== null && series?.name && ' · '}
+            {last !== null && <Change {...{ range, now: value, before: last }} isGoodUp={false} />}
           </>
         )
       }
@@ -163,17 +166,18 @@ function Waiting() {
 interface StatProps {
   title: string;
   value: string;
+  isWarning?: boolean;
   note?: ReactNode;
   to: string;
   search?: Record<string, string>;
   course?: (number | null)[];
 }
 
-function Stat({ title, value, note, to, search = {}, course = [] }: StatProps) {
+function Stat({ title, value, isWarning = false, note, to, search = {}, course = [] }: StatProps) {
   return (
     <Link to={to} search={search as never} className="card stat">
       <span className="quiet">{title}</span>
-      <b>{value}</b>
+      <b className={isWarning ? 'warn' : undefined}>{value}</b>
       <span className="small quiet">{note || ' '}</span>
       <Sparkline of={course} />
     </Link>
@@ -208,7 +212,10 @@ function Sparkline({ of: values }: { of: (number | null)[] }) {
   );
 }
 
+const PREVIOUS: Record<RangeName, string> = { '1h': 'hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
+
 interface ChangeProps {
+  range: RangeName;
   now: number;
   before: number;
   /** Of percentages: the difference is in points. */
@@ -217,9 +224,9 @@ interface ChangeProps {
   isGoodUp?: boolean;
 }
 
-/** `+12% vs previous period` */
-function Change({ now, before, isPoints = false, isGoodUp }: ChangeProps) {
-  if (before === 0 && !isPoints) return now === 0 ? 'no change' : 'none in the previous period';
+/** `+12% vs the previous 24 hours` */
+function Change({ range, now, before, isPoints = false, isGoodUp }: ChangeProps) {
+  if (before === 0 && !isPoints) return now === 0 ? 'no change' : `0 in the previous ${PREVIOUS[range]}`;
   const change = isPoints ? now - before : (100 * (now - before)) / before;
   const size = Math.abs(change);
   if (size < 0.05) return 'no change';
@@ -234,7 +241,7 @@ function Change({ now, before, isPoints = false, isGoodUp }: ChangeProps) {
         {change > 0 ? '+' : '−'}
         {text}
       </span>{' '}
-      vs previous period
+      vs the previous {PREVIOUS[range]}
     </>
   );
 }
