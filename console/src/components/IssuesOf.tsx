@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { plain, plural } from '../format.ts';
-import { occurrencesOf, titleOf } from '../words/issues.ts';
+import { titleOf } from '../words/issues.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
@@ -27,7 +27,7 @@ export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; de
       {issues.map((issue) => (
         <div key={issue.id}>
           <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>
-          {`: ${occurrencesOf(issue)}, last `}
+          {', last '}
           <Time at={issue.lastSeenAt} />
         </div>
       ))}

@@ -5,66 +5,81 @@ import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Name, PageLink } from '../../components/ui.tsx';
-import { countText, plural } from '../../format.ts';
+import { countText, plural, totalText } from '../../format.ts';
 import { canRetry } from '../../words/issues.ts';
 
 const AGAIN_MS = 15_000;
 
 /**
- * The deliveries that failed with its cause: `3 failed deliveries`, with a `+` where one look does not find all; null:
- * none.
+ * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one look
+ * does not find all; null: none.
  */
-export function useFailed(issue: Issue): string | null {
+export function useFailed(issue: Issue): { total: number; count: string; text: string } | null {
   const mayIssues = useMay('issues:write');
   const mayDeliver = useMay('deliveries:write');
   const input = { id: issue.id, body: { dryRun: true } };
   const isAsked = mayIssues && mayDeliver && canRetry(issue);
   const { data } = useAsk('retryIssue', input, { enabled: isAsked, every: AGAIN_MS });
   if (!data || data.deliveriesFound === 0) return null;
-  return plural(data.deliveriesFound, 'failed delivery', `${countText(data.deliveriesFound)}${data.more ? '+' : ''}`);
+  const total = data.deliveriesFound;
+  const count = `${countText(total)}${data.more ? '+' : ''}`;
+  return { total, count, text: plural(total, 'failed delivery', count) };
 }
 
-export function Help({ issue }: { issue: Issue }) {
+/** What fixes an open issue. @param children replays what failed */
+export function Help({ issue, children }: { issue: Issue; children: ReactNode }) {
   const failed = useFailed(issue);
+  const held = useCount(issue, 'circuit_open');
+  const retrying = useCount(issue, 'retrying');
+  const parts = [
+    failed && { ...failed, is: 'failed' },
+    held && { ...held, is: 'held' },
+    retrying && { ...retrying, is: 'retrying' },
+  ].filter((part) => part !== null);
+  const total = parts.reduce((sum, part) => sum + part.total, 0);
   const steps = [
     ...STEPS[issue.kind](issue),
-    failed !== null && (
+    held &&
+      `Resume the ${plural(held.total, 'held delivery', held.count)}, or wait: they are sent once the destination responds.`,
+    failed && (
       <>
-        Replay{' '}
+        Replay the{' '}
         <PageLink
           to="/deliveries"
           search={{
-            ...{ routeId: issue.routeId, destinationId: issue.destinationId, range: 'all' },
+            ...{ routeId: issue.routeId, destinationId: issue.destinationId, range: 'all', replayed: 'false' },
             status: issue.kind === 'schema_refusing' ? 'schema_failed' : 'failed',
           }}
         >
-          {failed}
+          {failed.text}
         </PageLink>
         .
       </>
     ),
-  ];
+  ].filter(Boolean);
   return (
     <div className="stack">
+      {total > 0 && (
+        <p>
+          {plural(total, 'delivery')} affected: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}
+        </p>
+      )}
       <ol className="steps">
-        {steps.filter(Boolean).map((step, index) => (
+        {steps.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a kind stay the same
           <li key={index}>
             <div className="step">
-              <span>{step}</span>
+              <span className="grow">{step}</span>
+              {failed && index === steps.length - 1 && children}
             </div>
           </li>
         ))}
       </ol>
       <p className="small quiet">
-        {issue.kind === 'circuit_open' ? (
-          'The issue resolves automatically when the circuit breaker closes.'
-        ) : (
-          <>
-            {canRetry(issue) && <Waiting of={issue} />}The issue resolves automatically about a minute after the first
-            success.
-          </>
-        )}
+        {retrying && 'Retrying deliveries are sent automatically. '}
+        {issue.kind === 'circuit_open'
+          ? 'The issue resolves automatically when the circuit breaker closes.'
+          : 'The issue resolves automatically after a success, once nothing has failed for a minute.'}
       </p>
     </div>
   );
@@ -76,18 +91,12 @@ export const placeIn = ({ routeId, destinationId }: Issue) => ({
   ...(destinationId !== null && { destinationId }),
 });
 
-/** What becomes of the deliveries that wait. */
-function Waiting({ of: issue }: { of: Issue }) {
-  const options = { enabled: useMay('deliveries:read'), every: AGAIN_MS };
-  const retrying = useAsk('listDeliveries', { ...placeIn(issue), status: 'retrying', pageSize: 1 }, options).data;
-  const held = useAsk('listDeliveries', { ...placeIn(issue), status: 'circuit_open', pageSize: 1 }, options).data;
-  return (
-    <>
-      {(retrying?.pagination.total ?? 0) > 0 && 'Retrying deliveries are sent automatically. '}
-      {(held?.pagination.total ?? 0) > 0 &&
-        'Held deliveries are sent when the circuit breaker closes or the pause ends. '}
-    </>
-  );
+/** How many deliveries wait where it is; null: none. */
+function useCount(issue: Issue, status: 'retrying' | 'circuit_open') {
+  const enabled = useMay('deliveries:read') && canRetry(issue);
+  const { data } = useAsk('listDeliveries', { ...placeIn(issue), status, pageSize: 1 }, { enabled, every: AGAIN_MS });
+  const { total = 0 } = data?.pagination ?? {};
+  return data && total > 0 ? { total, count: totalText(data.pagination) } : null;
 }
 
 type Subject = 'source' | 'route' | 'destination';
@@ -106,11 +115,13 @@ const the = (issue: Issue, what: Subject): ReactNode => {
 
 const seeSample = ({ sampleDeliveryId }: Issue, what: string): ReactNode => (
   <>
-    {what}:{' '}
+    {what} of{' '}
     {sampleDeliveryId === null ? (
-      'open a failed delivery'
+      'a failed delivery'
     ) : (
-      <Link to={`/deliveries/${sampleDeliveryId}`}>last failed delivery</Link>
+      <>
+        the <Link to={`/deliveries/${sampleDeliveryId}`}>last failed delivery</Link>
+      </>
     )}
     .
   </>
@@ -127,11 +138,9 @@ const refusedOf = (issue: Issue): ReactNode =>
 
 const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   delivery_failing: (issue) => [
-    seeSample(issue, 'Compare request and response'),
-    <>
-      Fix the receiving service, or edit the URL and credentials of {the(issue, 'destination')}. Check it with “Send
-      test webhook”.
-    </>,
+    seeSample(issue, 'Compare the request and response'),
+    <>Fix the receiving service, or edit the URL and credentials of {the(issue, 'destination')}.</>,
+    'Send a test webhook from the page of the destination.',
   ],
   circuit_open: (issue) => [
     <>
@@ -140,10 +149,6 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
         other issues of the route
       </Link>
       .
-    </>,
-    <>
-      Held deliveries are sent once the destination responds. To skip the wait, open {the(issue, 'route')} and choose
-      “Resume now”.
     </>,
   ],
   transform_failing: (issue) => [
@@ -171,8 +176,8 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     'Fix the bucket, credentials or permissions. Check with “Write test file”. Waiting files are written automatically.',
   ],
   order_blocked: (issue) => [
-    seeSample(issue, 'Check the error of the delivery that blocks its ordering key'),
-    <>Fix {the(issue, 'destination')}, then retry the issue: the delivery takes its old place.</>,
+    seeSample(issue, 'Check the error'),
+    <>Fix {the(issue, 'destination')}, then replay the failed delivery: it takes its old place.</>,
   ],
   quota_reached: () => [
     <>

@@ -1,7 +1,7 @@
 // One issue: what fails, why, since when, the steps that fix it, and what can be done.
 import { Button } from '@mantine/core';
 import type { Issue } from '@hookyard/client';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct } from '../../api/queries.ts';
@@ -12,7 +12,7 @@ import { HeldBy } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Id, Mono, Name, Status } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
-import { occurrencesOf, placeOf, titleOf } from '../../words/issues.ts';
+import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 import { Help, placeIn, useFailed } from './Help.tsx';
 
@@ -31,10 +31,10 @@ export function IssuePage() {
       status={({ state }) => <Status of={state} />}
       note={(issue) => (
         <>
-          <bdi>{plain(placeOf(issue))}</bdi> · {occurrencesOf(issue)}, last <Time at={issue.lastSeenAt} />
+          <bdi>{plain(placeOf(issue))}</bdi> · last failure <Time at={issue.lastSeenAt} />
         </>
       )}
-      actions={(issue) => <Actions issue={issue} onRetry={setRetriedAt} />}
+      actions={(issue) => <Actions issue={issue} />}
       facts={(issue) => [
         issue.source && ['Source', <Name key="source" {...issue.source} />],
         issue.route && ['Route', <Name key="route" {...issue.route} />],
@@ -50,17 +50,17 @@ export function IssuePage() {
       {(issue) => (
         <>
           {retriedAt !== null && mayDeliveries && <Outcome where={placeIn(issue)} since={retriedAt} />}
+          {issue.routeId !== null && <HeldBy {...placeIn(issue)} />}
           {issue.state === 'resolved' ? (
-            <Callout tone="ok" title="Resolved">
-              Another failure within an hour reopens the issue.
-            </Callout>
+            <Resolved issue={issue}>
+              <Retry issue={issue} variant="filled" onRetry={setRetriedAt} />
+            </Resolved>
           ) : (
-            <>
-              {issue.routeId !== null && <HeldBy {...placeIn(issue)} />}
-              <Card title="How to fix it">
-                <Help issue={issue} />
-              </Card>
-            </>
+            <Card title="How to fix it">
+              <Help issue={issue}>
+                <Retry issue={issue} onRetry={setRetriedAt} />
+              </Help>
+            </Card>
           )}
           <details>
             <summary>What the states mean</summary>
@@ -82,7 +82,7 @@ const STATES = {
   Open: 'no one is working on it yet.',
   Acknowledged: 'someone is working on it. It still resolves automatically.',
   Ignored: 'failures are counted, but nobody is notified until it is reopened.',
-  Resolved: 'fixed, or closed by a user. Another failure within an hour reopens it.',
+  Resolved: 'fixed, or closed by a user. If it fails again within an hour, the issue reopens.',
 };
 
 const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
@@ -103,10 +103,9 @@ const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
   resolved: [['open', 'Reopen']],
 };
 
-function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
+function Actions({ issue }: { issue: Issue }) {
   const { id } = issue;
   const mayWrite = useMay('issues:write');
-  const mayDeliver = useMay('deliveries:write');
   const change = useAct('updateIssue', ['getIssue', 'listIssues']);
   if (!mayWrite) return null;
   return (
@@ -122,12 +121,36 @@ function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) =>
           {verb}
         </Button>
       ))}
-      {mayDeliver && <Retry issue={issue} onRetry={onRetry} />}
     </>
   );
 }
 
-function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
+function Resolved({ issue, children }: { issue: Issue; children: ReactNode }) {
+  const failed = useFailed(issue);
+  return (
+    <>
+      <Callout tone="ok" title="Resolved">
+        If it fails again within an hour, the issue reopens.
+      </Callout>
+      {failed && (
+        <Callout tone="warn" title={`${failed.text} not replayed`}>
+          <div className="hold">
+            <span className="grow">Failed deliveries are not sent again automatically.</span>
+            {children}
+          </div>
+        </Callout>
+      )}
+    </>
+  );
+}
+
+interface RetryProps {
+  issue: Issue;
+  variant?: 'filled' | 'default';
+  onRetry: (since: string) => void;
+}
+
+function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
   const failed = useFailed(issue);
   if (failed === null) return null;
   const retry = async () => {
@@ -138,10 +161,10 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
   };
   return (
     <ConfirmedAction
-      label={`Replay ${failed}`}
+      label={`Replay ${failed.text}`}
       title="Replay failed deliveries"
       verb="Replay deliveries"
-      variant="filled"
+      variant={variant}
       run={retry}
       said={({ deliveriesCreated, more }) =>
         `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: replay again' : ''}`
