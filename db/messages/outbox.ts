@@ -127,16 +127,19 @@ export interface LoadedAlert extends Loaded {
 
 const MESSAGE = `
 select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', o.id, 'slug', o.slug) as organization,
-       m.route_id as "routeId", coalesce(r.notify_emails, c.notify_emails, '') as emails,
+       coalesce(r.notify_emails, c.notify_emails, '') as emails,
        array(select n.address from notification_recipients n
              where n.organization_id = m.organization_id and n.confirmed_at is not null
                and n.address = any(notified_addresses(coalesce(r.notify_emails, c.notify_emails)))) as confirmed,
-       r.name as "routeName", s.name as "sourceName", d.name as "destinationName",
-       c.id as "channelId", c.name, c.type, c.enabled, c.config, c.notify_emails as "notifyEmails",
-       c.previous_secret as "previousSecret", c.previous_secret_until as "previousSecretUntil",
-       m.failing_channel_id as "otherId", f.name as "otherName", f.type as "otherType",
-       f.failing_since as "failingSince",
-       coalesce(f.last_error, '') as "lastError"
+       case when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name) end as route,
+       s.name as "sourceName", d.name as "destinationName",
+       case when c.id is not null then jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'enabled',
+         c.enabled, 'config', c.config, 'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end
+         as channel, c.previous_secret_until as "previousSecretUntil",
+       case when m.failing_channel_id is not null then jsonb_build_object('id', m.failing_channel_id, 'name', f.name)
+         end as other,
+       case when f.failing_since is not null then jsonb_build_object('type', f.type, 'error',
+         coalesce(f.last_error, '')) end as failing, f.failing_since as "failingSince"
 from messages m
 join organizations o on o.id = m.organization_id
 left join routes r on r.id = m.route_id and r.notify_emails is not null
@@ -147,57 +150,41 @@ left join alert_channels c on c.id = m.channel_id
 left join alert_channels f on f.id = m.failing_channel_id and f.organization_id = m.organization_id
 where m.organization_id = $1 and m.id = $2 and m.content is not null and m.sent_at is null`;
 
-type MessageRow = Omit<LoadedMail, 'to' | 'route' | 'mail' | 'kind'> &
-  LoadedAlert['channel'] & {
+type MessageRow = Loaded &
+  Pick<LoadedMail, 'route' | 'sourceName' | 'destinationName'> & {
     kind: MailKind | AlertKind;
     content: RouteMail | AnnouncedChange[];
-    routeId: string | null;
-    routeName: string | null;
-    channelId: string;
-    otherId: string | null;
-    otherName: string | null;
-    otherType: ChannelType | null;
+    channel: Omit<LoadedAlert['channel'], 'previousSecretUntil'> | null;
+    previousSecretUntil: Date | null;
+    other: { id: string; name: string | null } | null;
+    failing: { type: ChannelType; error: string } | null;
     failingSince: Date | null;
-    lastError: string;
   };
 
 /** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
 export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
   const row = await firstRow<MessageRow>(db, MESSAGE, [key.organizationId, key.messageId]);
   if (!row) return null;
-  const { createdAt, organization, emails, confirmed, routeId, routeName, sourceName, destinationName } = row;
-  const common = { createdAt, organization, emails, confirmed };
-  if (routeId !== null) {
-    const route = routeName === null ? null : { id: routeId, name: routeName };
-    const [kind, mail] = [row.kind as MailKind, row.content as RouteMail];
-    return { ...common, to: 'route', kind, mail, route, sourceName, destinationName };
-  }
-  const { channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil } = row;
-  const announced = row.content as AnnouncedChange[];
+  const { channel, content, other, failing, failingSince, previousSecretUntil, ...loaded } = row;
+  if (channel === null) return { ...loaded, to: 'route', kind: row.kind as MailKind, mail: content as RouteMail };
+  const announced = content as AnnouncedChange[];
   const issues = await loadIssues(
     db,
     key.organizationId,
     announced.map(({ issueId }) => issueId),
   );
   return {
-    ...common,
+    ...loaded,
     to: 'channel',
     kind: row.kind as AlertKind,
-    channel: { id: channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil },
+    channel: { ...channel, previousSecretUntil },
     changes: announced.flatMap(({ issueId, change, exhausted }) => {
       const issue = issues.get(issueId);
       return issue ? [{ change, issue, exhausted }] : [];
     }),
-    other: row.otherId === null ? null : otherOf(row, row.otherId),
+    other: other && { ...other, failing: failing && failingSince && { ...failing, since: failingSince } },
   };
 }
-
-const otherOf = ({ otherName, otherType, failingSince, lastError }: MessageRow, id: string) => ({
-  id,
-  name: otherName,
-  failing:
-    otherType === null || failingSince === null ? null : { type: otherType, since: failingSince, error: lastError },
-});
 
 const ISSUES = `
 select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
@@ -241,7 +228,7 @@ interface Removed {
 }
 
 async function remove(db: Queryable, { organizationId, messageId }: MessageKey): Promise<Removed | undefined> {
-  return (await db.query<Removed>(REMOVE, [organizationId, messageId])).rows[0];
+  return firstRow<Removed>(db, REMOVE, [organizationId, messageId]);
 }
 
 /** Ends a message that was sent, or is not wanted any more. Ending it twice is harmless. */
