@@ -15,14 +15,8 @@ import {
   SNAPSHOT_GAUGES,
   snapshotAge,
 } from '../core/metrics/snapshot.ts';
-import {
-  type RetentionDays,
-  takeFigures,
-  claimSnapshot,
-  readSnapshot,
-  releaseSnapshot,
-  writeSnapshot,
-} from '../db/operations/figures.ts';
+import { takeFigures, claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../db/operations/figures.ts';
+import type { RetentionDays } from '../db/operations/retention.ts';
 import type { Pool } from '../db/connections/pool.ts';
 
 // One row is read so often at most by each process.

@@ -7,13 +7,7 @@ import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { keyUse, reencrypt } from '../../db/encryption/keys.ts';
 import { forgetAuditRecords } from '../../db/organizations/audit.ts';
 import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
-import {
-  DAY_MS,
-  daysBefore,
-  dropPartitionsBefore,
-  ensurePartitions,
-  type PartitionedTable,
-} from '../../db/sql/partitions.ts';
+import { daysBefore, dropPartitionsBefore, ensurePartitions, type PartitionedTable } from '../../db/sql/partitions.ts';
 import { mergeRollups } from '../../db/ledger/roll-up.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import {
@@ -31,8 +25,10 @@ import { forgetEventReplays } from '../../db/replay/event-replays.ts';
 import {
   failOpenDeliveries,
   firstDayInFiles,
+  firstKeptDays,
   removeWaitingBefore,
   removeYoungerDeliveries,
+  type RetentionDays,
 } from '../../db/operations/retention.ts';
 import { forgetOrderKeys, repairOrder } from '../../db/delivery/ordering.ts';
 import { forgetBatches } from '../../db/warehouse/batches.ts';
@@ -43,7 +39,7 @@ const TALLY_MS = 5000;
 export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
   secretBox: SecretBox;
-  settings: RetentionSettings & Pick<Settings, 'HOOKYARD_AUDIT_RETENTION_DAYS'>;
+  settings: RetentionDays & Pick<Settings, 'HOOKYARD_AUDIT_RETENTION_DAYS'>;
   tuning: RetentionDeps['tuning'];
   log: Log;
 }
@@ -118,11 +114,9 @@ async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean
   return more;
 }
 
-export type RetentionSettings = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
-
 export interface RetentionDeps {
   pool: Pool;
-  settings: RetentionSettings;
+  settings: RetentionDays;
   tuning: Pick<Tuning, 'warehouseRetrySeconds'>;
   log: Log;
 }
@@ -143,15 +137,8 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   const kept = firstKeptDays(settings, await databaseTime(pool));
   if (kept.payloads === null) return false;
   if ((await daysBefore(pool, 'event_payloads', kept.payloads)).length > 0) {
-    const { failed, refused, done } = await failOpenDeliveries(pool, kept.payloads, ENDING_MS);
+    const { failed, done } = await failOpenDeliveries(pool, kept.payloads, ENDING_MS);
     if (failed > 0) log.warn({ failed }, 'deliveries failed: the retention of their payloads is over');
-    if (refused.length > 0) {
-      const ids = refused.slice(0, 10);
-      log.error(
-        { refused: refused.length, ids },
-        'PostgreSQL rejected the status failed for these deliveries; removing their payloads anyway',
-      );
-    }
     if (!done || failed > 0) return true;
   }
   // Checked after that, because files may have taken some of the open deliveries.
@@ -171,17 +158,6 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   await forgetEventReplays(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS);
   await forgetBatches(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS);
   return false;
-}
-
-/** The first days, in days since 1970, that are kept; null keeps everything. */
-export function firstKeptDays(
-  settings: RetentionSettings,
-  nowMs: number,
-): { payloads: number | null; events: number | null } {
-  const today = Math.floor(nowMs / DAY_MS);
-  const events = settings.HOOKYARD_EVENT_RETENTION_DAYS;
-  const payloads = payloadDays(settings);
-  return { payloads: payloads === null ? null : today - payloads, events: events === 0 ? null : today - events };
 }
 
 async function removeYounger(pool: Pool, day: number): Promise<boolean> {

@@ -4,13 +4,13 @@
 // What it costs: the rows of the outbox, `held_deliveries`, `ordered_deliveries` and `retrying_deliveries` are counted,
 // a second of one core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few
 // rows by an index, or sizes of files, whatever is stored.
-import { payloadDays, type Settings } from '../../core/config/config.ts';
 import type { Figures } from '../../core/metrics/snapshot.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { SEEN } from '../hot-path/shards.ts';
-import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
+import { DAY_MS, TABLES } from '../sql/partitions.ts';
 import { databaseTime, FIRST_WAREHOUSE, UNDER_WAY } from '../sql/rules.ts';
+import { type RetentionDays, retentionLag } from './retention.ts';
 
 // Due is what a relay may start now. What waits for a file, for its organization or for a rate limit is not; a row that
 // is `waiting` has a workflow, which waits for the rate limit. What waits in all is what `countWaiting` counts
@@ -60,28 +60,12 @@ const STATEMENTS = [
   `select pg_database_size(current_database())::float8 as "databaseBytes"`,
 ];
 
-export type RetentionDays = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
-
-/**
- * For how long the oldest partition should have been dropped: it is kept for whole days after its own
- * (docs/operate/retention.md).
- */
+/** How long the removal of the oldest data is overdue. */
 async function retention(db: Queryable, settings: RetentionDays): Promise<Figures> {
   const now = await databaseTime(db);
-  const today = Math.floor(now / DAY_MS);
-  const eventDays = settings.HOOKYARD_EVENT_RETENTION_DAYS || null;
-  const kept: [PartitionedTable, number | null][] = [
-    ['event_payloads', payloadDays(settings)],
-    ['attempts', eventDays],
-    ['deliveries', eventDays],
-    ['events', eventDays],
-  ];
-  let lagMs = 0;
-  for (const [table, days] of kept) {
-    const [oldest] = days === null ? [] : await daysBefore(db, table, today - days);
-    if (oldest !== undefined && days !== null) lagMs = Math.max(lagMs, now - (oldest + days + 1) * DAY_MS);
-  }
-  return { retentionLag: lagMs / 1000 };
+  const lags = await Promise.all(TABLES.map((table) => retentionLag(db, table, settings, now)));
+  const overdue = lags.map(({ lagDays }) => (lagDays > 0 ? (lagDays - 1) * DAY_MS + (now % DAY_MS) : 0));
+  return { retentionLag: Math.max(...overdue) / 1000 };
 }
 
 /**

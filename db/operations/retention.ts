@@ -1,15 +1,47 @@
 // Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to
 // dropped rows: open deliveries, and deliveries that are younger than their event
 // (activities/maintenance/background-steps.ts).
+import { payloadDays, type Settings } from '../../core/config/config.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { dropWaitingBefore } from '../delivery/ordering.ts';
 import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';
 import { removeDeliveries } from '../delivery/deletions.ts';
-import { bisectRefused, Stride, sweep } from '../sql/ranges.ts';
-import { DAY_MS } from '../sql/partitions.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { Stride, sweep } from '../sql/ranges.ts';
+import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
+import { firstRow, idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { UNDER_WAY } from '../sql/rules.ts';
+
+export type RetentionDays = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
+
+/** The first days, in days since 1970, that are kept; null keeps everything. */
+export function firstKeptDays(
+  settings: RetentionDays,
+  nowMs: number,
+): { payloads: number | null; events: number | null } {
+  const first = (days: number | null) => (days === null ? null : Math.floor(nowMs / DAY_MS) - days);
+  return { payloads: first(payloadDays(settings)), events: first(settings.HOOKYARD_EVENT_RETENTION_DAYS || null) };
+}
+
+export interface RetentionLag {
+  /** Null: for ever. */
+  keptDays: number | null;
+  /** Days that should be gone; 0 when there is none. */
+  lagDays: number;
+}
+
+export async function retentionLag(
+  db: Queryable,
+  table: PartitionedTable,
+  settings: RetentionDays,
+  nowMs: number,
+): Promise<RetentionLag> {
+  const kept = firstKeptDays(settings, nowMs);
+  const first = table === 'event_payloads' ? kept.payloads : kept.events;
+  if (first === null) return { keptDays: null, lagDays: 0 };
+  const [oldest = first] = await daysBefore(db, table, first);
+  return { keptDays: Math.floor(nowMs / DAY_MS) - first, lagDays: first - oldest };
+}
 
 // Deliveries per transaction, at most: short locks, bounded WAL.
 const STEP = 500;
@@ -29,34 +61,31 @@ function floors(day: number): { event: string; delivery: string } {
  * file will be written or given up (core/config/tuning.ts).
  * @param day days since 1970
  * @param forMs starts no further step after this time, ms
- * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done
+ * @returns how many were failed, and whether all are done
  */
 export async function failOpenDeliveries(
   pool: Pool,
   day: number,
   forMs: number,
-): Promise<{ failed: number; refused: string[]; done: boolean }> {
+): Promise<{ failed: number; done: boolean }> {
   const until = performance.now() + forMs;
-  const refused: string[] = [];
   let failed = 0;
   const done = await endOpen(pool, { eventsBefore: floors(day).event }, STEP, async (open) => {
     for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
-      const fail = async (deliveryIds: string[]) => {
-        // A delivery that a file has taken meanwhile stays open, and its day is kept.
-        const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
-        failed += (await endDeliveries(pool, 'failed', selection)).length;
-      };
       const ids = deliveries.map(({ id }) => id);
       for (let at = 0; at < ids.length; ) {
         at = await ENDING.step(async (size) => {
-          await bisectRefused(ids.slice(at, at + size), fail, async (id) => void refused.push(id));
+          const deliveryIds = ids.slice(at, at + size);
+          // A delivery that a file has taken meanwhile stays open, and its day is kept.
+          const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
+          failed += (await endDeliveries(pool, 'failed', selection)).length;
           return at + size;
         });
       }
     }
     return performance.now() <= until;
   });
-  return { failed, refused, done };
+  return { failed, done };
 }
 
 // An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at all.
@@ -74,8 +103,7 @@ where b.status in ${UNDER_WAY} and b.waiting_since > now() - make_interval(secs 
  * @param forSeconds a file that waits longer than this is broken and keeps nothing
  */
 export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
-  const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES, [forSeconds]);
-  const eventId = rows[0]?.eventId ?? null;
+  const { eventId = null } = (await firstRow<{ eventId: string | null }>(db, OLDEST_IN_FILES, [forSeconds])) ?? {};
   return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
 }
 
@@ -92,11 +120,10 @@ const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limi
 export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<boolean> {
   const { event, delivery } = floors(day);
   return REMOVING.step(async (size) => {
-    const { rows } = await pool.query<{ id: string }>(YOUNGER, [event, delivery, size]);
-    if (rows.length === 0) return false;
-    const ids = rows.map(({ id }) => id);
+    const ids = await idsOf(pool, YOUNGER, [event, delivery, size]);
+    if (ids.length === 0) return false;
     await inTransaction(pool, (db) => removeDeliveries(db, ids));
-    return rows.length === size;
+    return ids.length === size;
   });
 }
 

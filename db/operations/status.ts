@@ -3,9 +3,8 @@
 // waits.
 import { idTime } from '../../core/text/ids.ts';
 import { SEEN } from '../hot-path/shards.ts';
-import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { inSnapshot, type Pool } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE } from '../sql/rules.ts';
-import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
 
 /** Organizations and workers beyond these are not listed. */
 const MOST_ORGANIZATIONS = 100;
@@ -133,24 +132,4 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
       ...rest,
     };
   });
-}
-
-export interface RetentionLag {
-  /** Null: for ever. */
-  keptDays: number | null;
-  /** Days that should be gone; 0 when there is none. */
-  lagDays: number;
-}
-
-/** @param keptDays null: for ever */
-export async function retentionLag(
-  db: Queryable,
-  table: PartitionedTable,
-  keptDays: number | null,
-  nowMs: number,
-): Promise<RetentionLag> {
-  if (keptDays === null) return { keptDays, lagDays: 0 };
-  const firstKept = Math.floor(nowMs / DAY_MS) - keptDays;
-  const [oldest = firstKept] = await daysBefore(db, table, firstKept);
-  return { keptDays, lagDays: firstKept - oldest };
 }

@@ -20,9 +20,8 @@ const DROP_TIMEOUT_MS = 10_000;
 const TRIES = 5;
 const PAUSE_MS = 500;
 
-export type PartitionedTable = 'events' | 'event_payloads' | 'deliveries' | 'attempts';
-
-const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
+export const TABLES = ['events', 'event_payloads', 'deliveries', 'attempts'] as const;
+export type PartitionedTable = (typeof TABLES)[number];
 
 /**
  * Creates the partitions from yesterday (clocks differ) to three days ahead. Safe to run at any time, by anyone.

@@ -1,7 +1,8 @@
 // Retention on running processes: payloads end after 2 days and events after 6. What ends is gone everywhere, what is
 // kept works as before, and nothing acknowledged vanishes without having ended visibly.
 import { expect } from 'chai';
-import { applyRetention, firstKeptDays } from '../../activities/maintenance/index.ts';
+import { applyRetention } from '../../activities/maintenance/index.ts';
+import { firstKeptDays } from '../../db/operations/retention.ts';
 import { createLog } from '../../core/process/log.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import { readSettings } from '../../core/config/config.ts';

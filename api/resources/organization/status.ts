@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { payloadDays, type Settings } from '../../../core/config/config.ts';
+import type { Settings } from '../../../core/config/config.ts';
 import type { Tuning } from '../../../core/config/tuning.ts';
 import { LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
@@ -7,12 +7,8 @@ import { type Log, throttled } from '../../../core/process/log.ts';
 import { CachedProbe } from '../../../core/process/poll-loop.ts';
 import { databaseTime } from '../../../db/sql/rules.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
-import {
-  type InstallationStatus,
-  readInstallation,
-  type RetentionLag,
-  retentionLag,
-} from '../../../db/operations/status.ts';
+import { type RetentionLag, retentionLag } from '../../../db/operations/retention.ts';
+import { type InstallationStatus, readInstallation } from '../../../db/operations/status.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { requireOperator } from '../../auth/auth.ts';
 import type { ApiRouter } from '../../request/context.ts';
@@ -216,13 +212,12 @@ function shown(found: Found, withOrganizations: boolean) {
 async function findAll({ slowPool, settings }: StatusDeps): Promise<Found> {
   const now = await databaseTime(slowPool);
   const found = await readInstallation(slowPool);
-  const eventDays = settings.HOOKYARD_EVENT_RETENTION_DAYS || null;
   return {
     ...found,
     at: new Date(now),
     retention: {
-      payloads: await retentionLag(slowPool, 'event_payloads', payloadDays(settings), now),
-      events: await retentionLag(slowPool, 'events', eventDays, now),
+      payloads: await retentionLag(slowPool, 'event_payloads', settings, now),
+      events: await retentionLag(slowPool, 'events', settings, now),
     },
   };
 }
