@@ -7,7 +7,7 @@ import { newId } from '../../core/text/ids.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { createKey } from '../../db/organizations/organizations.ts';
+import { createKey } from '../../db/organizations/keys.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import { onDatabase } from './database.ts';
 import { findOrganizationOf } from './organizations.ts';

@@ -13,8 +13,7 @@ import {
 } from '../../db/organizations/organizations.ts';
 import { CliError, EXIT, notFound } from '../errors.ts';
 
-export { createOrganization } from '../../db/schema/prepare.ts';
-export { listOrganizations } from '../../db/organizations/organizations.ts';
+export { createOrganization, listOrganizations } from '../../db/organizations/organizations.ts';
 
 export interface Change {
   word: ChangeName;

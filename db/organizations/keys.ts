@@ -61,6 +61,49 @@ export async function noteUse(db: Queryable, organizationId: string, keyId: stri
   await db.query(NOTE_USE, [organizationId, keyId]);
 }
 
+export interface NewKey {
+  name: string;
+  scopes: string[];
+  /** Ranges in CIDR notation; null: every address. */
+  allowedAddresses: string[] | null;
+  /** Null: it does not expire. */
+  expiresAt: Date | null;
+}
+
+/** Of an organization, with both scopes. */
+export const FIRST_KEY: NewKey = {
+  name: 'First key',
+  scopes: ['read', 'write'],
+  allowedAddresses: null,
+  expiresAt: null,
+};
+
+export interface CreatedKey extends NewKey {
+  id: string;
+  /** The only time it is known. */
+  token: string;
+}
+
+/**
+ * Makes an API key.
+ * @returns null when the organization is gone or being deleted, or somebody has a key with this token
+ */
+export async function createKey(
+  db: Queryable,
+  organizationId: string,
+  { id = newId('key'), ...key }: NewKey & { id?: string },
+  token = newToken(),
+): Promise<CreatedKey | null> {
+  // The row lock orders this against a deletion that is requested at the same moment, which removes all keys.
+  const { rowCount } = await db.query(
+    `with organization as (select id from organizations where id = $2 and deleted_at is null for share)
+     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at, allowed_addresses)
+     select $1, id, $3, $4, $5, $6::text[], $7, $8::text[] from organization on conflict (token_hash) do nothing`,
+    [id, organizationId, key.name, hashToken(token), token.slice(-4), key.scopes, key.expiresAt, key.allowedAddresses],
+  );
+  return rowCount === 1 ? { ...key, id, token } : null;
+}
+
 const CODE_MINUTES = 10;
 const KEY_HOURS = 12;
 const KEY_NAME = 'Console sign-in';

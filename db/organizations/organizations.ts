@@ -4,7 +4,9 @@ import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { newId } from '../../core/text/ids.ts';
 import { type LimitOverrides, LIMIT_NAMES, type LimitName } from '../../core/fairness/organization-limits.ts';
 import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { hashToken, newToken } from '../../core/config/api-token.ts';
+import { isSlug } from '../../core/text/slugs.ts';
+import { operatorEntry, recordEntry } from './audit.ts';
+import { createKey, FIRST_KEY } from './keys.ts';
 import { forgetPlans } from '../replay/event-replays.ts';
 import { WAKE_CIRCUITS, WAKE_RELAYS } from '../sql/rules.ts';
 import type { Settings } from '../../core/config/config.ts';
@@ -69,36 +71,27 @@ export function requestDeletion(pool: Pool, organizationId: string): Promise<voi
   });
 }
 
-export interface NewKey {
-  name: string;
-  scopes: string[];
-  /** Ranges in CIDR notation; null: every address. */
-  allowedAddresses: string[] | null;
-  /** Null: it does not expire. */
-  expiresAt: Date | null;
-}
-
-export interface CreatedKey extends NewKey {
-  id: string;
-  /** The only time it is known. */
-  token: string;
-}
-
-/** Makes an API key. @returns null when the organization is gone, or is being deleted */
-export async function createKey(
-  db: Queryable,
-  organizationId: string,
-  { id = newId('key'), ...key }: NewKey & { id?: string },
-): Promise<CreatedKey | null> {
-  const token = newToken();
-  // The row lock orders this against a deletion that is requested at the same moment, which removes all keys.
-  const { rowCount } = await db.query(
-    `with organization as (select id from organizations where id = $2 and deleted_at is null for share)
-     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at, allowed_addresses)
-     select $1, id, $3, $4, $5, $6::text[], $7, $8::text[] from organization`,
-    [id, organizationId, key.name, hashToken(token), token.slice(-4), key.scopes, key.expiresAt, key.allowedAddresses],
-  );
-  return rowCount === 1 ? { ...key, id, token } : null;
+/**
+ * Makes an organization with a first key of both scopes.
+ * @throws RangeError for an invalid slug or an empty name; a database error when the slug is taken (23505)
+ */
+export async function createOrganization(
+  pool: Pool,
+  { name, slug, plan }: { name: string; slug: string; plan: string },
+): Promise<{ organization: { id: string; name: string; slug: string; plan: string }; token: string }> {
+  if (!isSlug(slug))
+    throw new RangeError(`"${slug}" is not a valid slug: use lowercase letters, digits and single hyphens`);
+  if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
+  const id = newId('org');
+  return inTransaction(pool, async (db) => {
+    await db.query('insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4)', [id, slug, name, plan]);
+    const key = await createKey(db, id, FIRST_KEY);
+    if (!key) throw new Error(`organization ${slug} vanished while it was being made`);
+    const entry = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
+    const own = { organizationId: id, command: 'hookyard orgs create', recordIds: [id, key.id] };
+    await recordEntry(db, operatorEntry({ ...own, ...entry }));
+    return { organization: { id, name, slug, plan }, token: key.token };
+  });
 }
 
 /** What to change: a number, null for no limit, 'default' for that of the plan. What is not named stays. */

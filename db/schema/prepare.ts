@@ -3,12 +3,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
-import { hashToken, newToken } from '../../core/config/api-token.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import type { Settings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/secret-files.ts';
 import { newId } from '../../core/text/ids.ts';
-import { isSlug } from '../../core/text/slugs.ts';
 import { recordEntry, operatorEntry } from '../organizations/audit.ts';
+import { createKey, FIRST_KEY } from '../organizations/keys.ts';
 import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
 import { missingMigrations, migrate } from './migrate.ts';
 import { type DatabaseUrl, requireServer } from '../connections/client.ts';
@@ -89,59 +89,18 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
     if (organization.deleting) return { organization, createdKey };
     const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
     if (token !== null) {
-      const keyId = newId('key');
-      const inserted = await db.query(
-        `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
-         values ($1, $2, 'First key', $3, $4, '{read,write}') on conflict (token_hash) do nothing`,
-        [keyId, organization.id, hashToken(token), token.slice(-4)],
-      );
-      if (inserted.rowCount === 1) {
+      const key = await createKey(db, organization.id, FIRST_KEY, token);
+      if (key !== null) {
         const members = settings.HOOKYARD_API_KEY ? ['HOOKYARD_API_KEY'] : [];
-        const entry = { action: 'createApiKey', resource: 'keys', recordIds: [keyId], members };
+        const entry = { action: 'createApiKey', resource: 'keys', recordIds: [key.id], members };
         await recordEntry(db, operatorEntry({ organizationId: organization.id, command: 'first start', ...entry }));
       }
       const file = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
       if (file) keepToken(file, token);
-      if (inserted.rowCount === 1) createdKey = { token, file };
+      if (key !== null) createdKey = { token, file };
     }
     return { organization: { id: organization.id, slug, plan: organization.plan }, createdKey };
   });
-}
-
-export interface CreatedOrganization {
-  organization: { id: string; name: string; slug: string; plan: string };
-  /** Of its first key: the only time it is known. */
-  token: string;
-}
-
-/**
- * Makes an organization with a first key of both scopes.
- * @param organization.plan `free`, `pro` or `business`
- * @throws RangeError for an invalid slug or an empty name; a database error when the slug is taken (23505)
- */
-export async function createOrganization(
-  pool: Pool,
-  organization: { name: string; slug: string; plan: string },
-): Promise<CreatedOrganization> {
-  const { name, slug, plan } = organization;
-  if (!isSlug(slug))
-    throw new RangeError(`"${slug}" is not a valid slug: use lowercase letters, digits and single hyphens`);
-  if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
-  const id = newId('org');
-  const token = newToken();
-  const keyId = newId('key');
-  await inTransaction(pool, async (db) => {
-    await db.query(
-      `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) returning id)
-       insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
-       select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
-      [id, slug, name, plan, keyId, hashToken(token), token.slice(-4)],
-    );
-    const entry = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
-    const own = { organizationId: id, command: 'hookyard orgs create', recordIds: [id, keyId] };
-    await recordEntry(db, operatorEntry({ ...own, ...entry }));
-  });
-  return { organization: { id, name, slug, plan }, token };
 }
 
 // Written before the commit: a crash in between leaves a key file without a key, and the next start makes a new pair.
