@@ -57,7 +57,6 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
         permission: 'the right to write and read blobs',
         region: null,
       }),
-    close: () => undefined,
   };
 };
 

@@ -59,6 +59,8 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 // A batch is one upload; a few at a time are enough for one destination.
 const CONNECTIONS = 8;
+// Idle connections of a store that is not used any more close by themselves, however long a server would keep them.
+const KEEP_ALIVE_MS = 30_000;
 // Unused here, and an SDK that asks for compression leaves the unpacking to its own transport.
 const NOT_SENT = new Set(['accept-encoding', 'connection', 'expect', 'keep-alive', 'transfer-encoding']);
 
@@ -70,6 +72,7 @@ export function createGuardedHttp(connect: buildConnector.connector): GuardedHtt
     connections: CONNECTIONS,
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
     // The caller's signal is the only limit of time: these would restart with every chunk.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -155,7 +155,6 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
       }
     },
     describeError: (error) => describeStoreError(error, wording),
-    close: () => client.destroy(),
   };
 }
 
