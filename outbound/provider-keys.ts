@@ -49,19 +49,19 @@ export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 /** @param options.now in ms */
 export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }) {
   const { log, now = () => performance.now() } = options;
-  const spend = createBudget(now);
+  const clock = { ttlResolution: 0, perf: { now } };
+  const spend = createBudget(clock);
   // Apart from each other: names that strangers made up must not drive out keys.
   const known = new LRUCache<string, { keys: KeySet; at: number }>({ max: MAX_DOCUMENTS });
-  const missing = new LRUCache<string, number>({ max: MAX_DOCUMENTS });
-  const away = new LRUCache<string, { at: number; message: string }>({ max: MAX_DOCUMENTS });
+  const missing = new LRUCache<string, true>({ ...clock, max: MAX_DOCUMENTS, ttl: MISSING_MS });
+  const away = new LRUCache<string, KeysAwayError>({ ...clock, max: MAX_DOCUMENTS, ttl: AWAY_MS });
   const underWay = new Map<string, Promise<KeySet>>();
   const turns = new LRUCache<string, Limiter>({ max: MAX_ORGANIZATIONS });
 
   /** Undefined: the provider has to be asked. */
   function keptKey(name: string, id: string): PublishedKey | null | undefined {
     const found = known.get(name);
-    if (found === undefined)
-      return now() - (missing.get(name) ?? Number.NEGATIVE_INFINITY) < MISSING_MS ? null : undefined;
+    if (found === undefined) return missing.has(name) ? null : undefined;
     const age = now() - found.at;
     const key = found.keys.get(id);
     if (key === undefined) return age < SETTLED_MS ? null : undefined;
@@ -88,7 +88,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   /** Those who need the same document wait for one answer. @throws KeysAwayError */
   async function fetched(name: string, document: KeyDocument, asker: Asker, isCharged: boolean): Promise<KeySet> {
     const failed = away.get(name);
-    if (failed !== undefined && now() - failed.at < AWAY_MS) throw new KeysAwayError(failed.message);
+    if (failed !== undefined) throw failed;
     const running = underWay.get(name);
     if (running !== undefined) return running;
     if (isCharged) spend(asker);
@@ -107,7 +107,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
       known.set(name, { keys, at: now() });
     } else {
       known.delete(name);
-      missing.set(name, now());
+      missing.set(name, true);
     }
     return keys;
   }
@@ -115,9 +115,9 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   function noteAway(name: string, url: string, { why, said }: { why: ErrorSummary; said: string }): KeysAwayError {
     const { host } = new URL(url);
     throttled(log).warn({ host, reason: why }, 'failed to fetch the keys of a provider', host);
-    const message = `The keys of the provider cannot be fetched from ${host}: ${said}`;
-    away.set(name, { at: now(), message });
-    return new KeysAwayError(message);
+    const error = new KeysAwayError(`The keys of the provider cannot be fetched from ${host}: ${said}`);
+    away.set(name, error);
+    return error;
   }
 
   /** @throws KeysAwayError when too many of the organization are waiting */
@@ -167,19 +167,16 @@ const PER_SOURCE = 10;
 const PER_ORGANIZATION = 60;
 const MAX_COUNTS = 20_000;
 
-/**
- * Makes what counts one question.
- * @param now in ms
- */
-function createBudget(now: () => number): (asker: Asker) => void {
-  const counts = new LRUCache<string, { since: number; count: number }>({ max: MAX_COUNTS });
+/** Makes what counts one question. */
+function createBudget(
+  clock: Pick<LRUCache.Options<string, object, unknown>, 'ttlResolution' | 'perf'>,
+): (asker: Asker) => void {
+  const counts = new LRUCache<string, { count: number }>({ ...clock, max: MAX_COUNTS, ttl: MINUTE_MS });
 
-  function countOf(id: string): { since: number; count: number } {
-    const known = counts.get(id);
-    if (known !== undefined && now() - known.since < MINUTE_MS) return known;
-    const begun = { since: now(), count: 0 };
-    counts.set(id, begun);
-    return begun;
+  function countOf(id: string): { count: number } {
+    const count = counts.get(id) ?? { count: 0 };
+    if (count.count === 0) counts.set(id, count);
+    return count;
   }
 
   /** @throws KeysAwayError when there are no more for this minute */

@@ -49,25 +49,21 @@ function wholeCharacters(bytes: Buffer): string {
 /** Looks for a text in pieces, of which it keeps as much as the text may begin in. */
 class TextSearch {
   readonly #text: Buffer;
+  readonly #limit: number;
   #window: GrowingBytes;
   #found = false;
 
   constructor(text: string) {
     this.#text = Buffer.from(text);
-    this.#window = this.#empty();
+    this.#limit = this.#text.length + PART_BYTES;
+    this.#window = new GrowingBytes(this.#limit);
   }
 
   add(piece: Buffer): void {
-    for (let rest = piece; rest.length > 0 && !this.#found; ) {
-      const before = this.#window.bytes.length;
-      this.#window.add(rest);
-      const { bytes } = this.#window;
-      rest = rest.subarray(bytes.length - before);
-      if (rest.length === 0) return;
-      this.#look();
-      const overlap = bytes.subarray(bytes.length - (this.#text.length - 1));
-      this.#window = this.#empty();
-      this.#window.add(overlap);
+    for (let at = 0; at < piece.length && !this.#found; at += PART_BYTES) {
+      const part = piece.subarray(at, at + PART_BYTES);
+      if (this.#window.bytes.length + part.length > this.#limit) this.#look();
+      this.#window.add(part);
     }
   }
 
@@ -77,11 +73,10 @@ class TextSearch {
   }
 
   #look(): void {
-    this.#found ||= this.#window.bytes.includes(this.#text);
-  }
-
-  #empty(): GrowingBytes {
-    return new GrowingBytes(this.#text.length - 1 + PART_BYTES);
+    const { bytes } = this.#window;
+    this.#found ||= bytes.includes(this.#text);
+    this.#window = new GrowingBytes(this.#limit);
+    this.#window.add(bytes.subarray(Math.max(0, bytes.length - this.#text.length + 1)));
   }
 }
 

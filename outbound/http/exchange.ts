@@ -4,7 +4,8 @@ import type { Dispatcher, Pool } from 'undici';
 import { valueText } from '../../core/http/header-text.ts';
 import { AnswerReader } from './answer-body.ts';
 import { RequestWatch, type WatchedHandler } from './pools.ts';
-import { describeError, TimeoutError } from './send-errors.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { describeError, OwnSendError } from './send-errors.ts';
 import type { SendRequest, SendResult } from './sender.ts';
 
 const KEPT_BYTES = 16 * 1024;
@@ -47,7 +48,8 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
     };
 
     const deadline = setTimeout(() => {
-      const error = new TimeoutError(request.timeoutMs);
+      const late = ownWords`Timed out after ${request.timeoutMs} ms`;
+      const error = new OwnSendError('TIMEOUT', openError(late));
       fail(error, error);
     }, request.timeoutMs);
 

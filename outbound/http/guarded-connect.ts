@@ -12,32 +12,23 @@ import { createOwnServices, type OwnServices } from './protected-services.ts';
 import { type Connection, watchSocket } from './pools.ts';
 import { OwnSendError } from './send-errors.ts';
 
-/** The guard refused an address; a retry would be refused again. */
-class AddressRefusedError extends OwnSendError {
-  override readonly name = 'AddressRefusedError';
-  constructor(hostname: string, address: string, what: string) {
-    const subject = normalHost(hostname) === address ? address : `${hostname} resolves to ${address}, which`;
-    const refused = ownWords`Refused: ${named(subject)} is ${named(what)}; see HOOKYARD_DELIVERY_ALLOW`;
-    super('ADDRESS_REFUSED', openError(refused));
-  }
+/** Of an address that the guard refuses; a retry would be refused again. */
+function addressRefused(hostname: string, address: string, what: string): OwnSendError {
+  const subject = normalHost(hostname) === address ? address : `${hostname} resolves to ${address}, which`;
+  const refused = ownWords`Refused: ${named(subject)} is ${named(what)}; see HOOKYARD_DELIVERY_ALLOW`;
+  return new OwnSendError('ADDRESS_REFUSED', openError(refused));
 }
 
 /** As above, for a port that no setting opens. */
-class OwnServiceError extends OwnSendError {
-  override readonly name = 'OwnServiceError';
-  constructor(hostname: string, port: number) {
-    const refused = ownWords`Refused: port ${port} of ${named(hostname)} belongs to Hookyard itself, which no destination may reach`;
-    super('ADDRESS_REFUSED', openError(refused));
-  }
+function ownService(hostname: string, port: number): OwnSendError {
+  const refused = ownWords`Refused: port ${port} of ${named(hostname)} belongs to Hookyard itself, which no destination may reach`;
+  return new OwnSendError('ADDRESS_REFUSED', openError(refused));
 }
 
 /** It could be as above, which the next look-up may tell: a retry may succeed. */
-class OwnServiceUnresolvedError extends OwnSendError {
-  override readonly name = 'OwnServiceUnresolvedError';
-  constructor(hostname: string, port: number) {
-    const refused = ownWords`Refused for now: port ${port} of ${named(hostname)} may belong to Hookyard itself, as the name of a service of Hookyard on this port cannot be resolved`;
-    super('OWN_SERVICE_UNRESOLVED', openError(refused));
-  }
+function ownServiceUnresolved(hostname: string, port: number): OwnSendError {
+  const refused = ownWords`Refused for now: port ${port} of ${named(hostname)} may belong to Hookyard itself, as the name of a service of Hookyard on this port cannot be resolved`;
+  return new OwnSendError('OWN_SERVICE_UNRESOLVED', openError(refused));
 }
 
 export type ResolvedAddress = { address: string; family: number };
@@ -113,9 +104,9 @@ export function guardedConnector(options: GuardOptions): GuardedConnector {
     const known =
       toOwnPorts.get(port) ??
       connectorWith(options, (address, host) => {
-        if (own.include(host, address, port)) return new OwnServiceError(host, port);
+        if (own.include(host, address, port)) return ownService(host, port);
         const refused = refusedAddress(options, address, host);
-        return refused === null && own.mayInclude(address, port) ? new OwnServiceUnresolvedError(host, port) : refused;
+        return refused === null && own.mayInclude(address, port) ? ownServiceUnresolved(host, port) : refused;
       });
     toOwnPorts.set(port, known);
     return known;
@@ -124,7 +115,7 @@ export function guardedConnector(options: GuardOptions): GuardedConnector {
     const port = portOf(target);
     if (!own.usePort(port)) return ordinary(target, callback, by);
     void own.prepare(port).then(() => {
-      if (own.isNamed(target.hostname, port)) callback(new OwnServiceError(target.hostname, port), null);
+      if (own.isNamed(target.hostname, port)) callback(ownService(target.hostname, port), null);
       else connectorOf(port)(target, callback, by);
     });
   };
@@ -132,9 +123,9 @@ export function guardedConnector(options: GuardOptions): GuardedConnector {
 
 type Judge = (address: string, host: string) => OwnSendError | null;
 
-function refusedAddress(options: GuardOptions, address: string, host: string): AddressRefusedError | null {
+function refusedAddress(options: GuardOptions, address: string, host: string): OwnSendError | null {
   const refusal = refusalOf(address, host, options.allow(), options.isOfThisMachine);
-  return refusal === null ? null : new AddressRefusedError(host, address, refusal);
+  return refusal === null ? null : addressRefused(host, address, refusal);
 }
 
 function portOf({ port, protocol }: buildConnector.Options): number {

@@ -135,30 +135,16 @@ function receivedHeaders(
   ours: readonly Headers[],
 ): Record<string, string> {
   const forwarded = forwardableHeaders(received, choice);
-  const isOwn = ownNames(prefix);
-  const ourNames = ours.flatMap((set) => Object.keys(set));
-  const someFold = ourNames.some((name) => name.includes('_'));
+  const lower = prefix.toLowerCase();
+  const own = new Set(OWN_NAMES.map((name) => lower + name.toLowerCase()));
+  // `X-` begins most headers of providers.
+  const isOwn = (folded: string) => (lower === 'x-' ? own.has(folded) : folded.startsWith(lower));
+  const taken = new Set(ours.flatMap((set) => Object.keys(set).map(foldedName)));
   for (const name of Object.keys(forwarded)) {
     const folded = foldedName(name);
-    // The same spelling is left to `mergeHeaders`.
-    const mayFold = someFold || name.includes('_');
-    if (isOwn(folded) || (mayFold && ourNames.some((our) => foldedName(our) === folded))) delete forwarded[name];
+    if (isOwn(folded) || taken.has(folded)) delete forwarded[name];
   }
   return forwarded;
-}
-
-type IsOwn = (folded: string) => boolean;
-let ofPrefix: { prefix: string; isOwn: IsOwn } | null = null;
-
-function ownNames(prefix: string): IsOwn {
-  if (ofPrefix?.prefix !== prefix) {
-    const lower = prefix.toLowerCase();
-    const names = new Set(OWN_NAMES.map((name) => lower + name.toLowerCase()));
-    // `X-` begins most headers of providers.
-    const isOwn: IsOwn = lower === 'x-' ? (folded) => names.has(folded) : (folded) => folded.startsWith(lower);
-    ofPrefix = { prefix, isOwn };
-  }
-  return ofPrefix.isOwn;
 }
 
 function ownHeaders(input: OutboundInput, traceparent: string | null): Record<string, string> {

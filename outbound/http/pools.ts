@@ -9,14 +9,11 @@ import type { GuardedConnector } from './guarded-connect.ts';
 import { OwnSendError } from './send-errors.ts';
 import type { SendRequest } from './sender.ts';
 
-/** An address that cannot be requested; a retry would fail the same way. */
-class InvalidUrlError extends OwnSendError {
-  override readonly name = 'InvalidUrlError';
-  constructor(url: string) {
-    const rule = ownWords`cannot be used: it must be an absolute http or https URL`;
-    // Its query may hold a secret.
-    super('INVALID_URL', { summary: ownWords`The URL ${rule}`, detail: `The URL ${url} ${rule}` });
-  }
+/** Of an address that cannot be requested; a retry would fail the same way. */
+function invalidUrl(url: string): OwnSendError {
+  const rule = ownWords`cannot be used: it must be an absolute http or https URL`;
+  // Its query may hold a secret.
+  return new OwnSendError('INVALID_URL', { summary: ownWords`The URL ${rule}`, detail: `The URL ${url} ${rule}` });
 }
 
 // Maximum bytes of response headers; a response with more is an error.
@@ -55,8 +52,7 @@ export function createPools(options: {
     previous: Entry | undefined,
   ): Entry {
     const parsed = URL.parse(url);
-    if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:'))
-      throw new InvalidUrlError(url);
+    if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) throw invalidUrl(url);
     const path = parsed.pathname + parsed.search;
     const connect = options.connectorOf(parsed);
     const isSame = previous?.origin === parsed.origin && previous.allow === allow && previous.connect === connect;
@@ -76,7 +72,7 @@ export function createPools(options: {
   }
 
   return {
-    /** The pool of a destination and the path to request there. @throws InvalidUrlError */
+    /** The pool of a destination and the path to request there. @throws OwnSendError */
     get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url' | 'target'>): { pool: Pool; path: string } {
       const { organizationId, poolKey, url } = request;
       const key = `${organizationId} ${poolKey}`;

@@ -10,7 +10,7 @@ export type SendError = DescribedError & { code: string; retryable: boolean };
  * mistake.
  */
 export class OwnSendError extends Error {
-  override readonly name: string = 'OwnSendError';
+  override readonly name = 'OwnSendError';
   readonly code: string;
   readonly #described: DescribedError;
   constructor(code: string, described: DescribedError) {
@@ -21,13 +21,6 @@ export class OwnSendError extends Error {
 
   get described(): DescribedError {
     return this.#described;
-  }
-}
-
-export class TimeoutError extends OwnSendError {
-  override readonly name = 'TimeoutError';
-  constructor(timeoutMs: number) {
-    super('TIMEOUT', openError(ownWords`Timed out after ${timeoutMs} ms`));
   }
 }
 

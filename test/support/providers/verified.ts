@@ -56,7 +56,7 @@ export interface KeyWorld {
 
 /** For the tests of this `describe`. */
 export function useKeyWorld(timeoutMs?: number): KeyWorld {
-  const world = { clock: 0 } as KeyWorld;
+  const world = { clock: 1 } as KeyWorld;
   let sender: Sender;
   before(async () => {
     world.server = await startKeyServer();
