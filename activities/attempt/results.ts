@@ -1,7 +1,7 @@
 // The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { Batcher } from '../../core/fairness/batcher.ts';
+import { Batcher, type BatcherOptions } from '../../core/fairness/batcher.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -125,11 +125,18 @@ export function createResultRecorder(
   isAwaited: (deliveryId: string) => boolean = () => false,
 ): ResultRecorder {
   const deps = { pool, log, issues, lateCounts: limitConcurrency(1) };
-  const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
-  const together = new Batcher({
-    run: (results: OwnedResult[]) => recordGroup(deps, results),
-    maxItems: MAX_GROUP,
-    ...common,
+  const recorder = (options: Partial<BatcherOptions<OwnedResult, GroupResult>>) =>
+    new Batcher({
+      run: (results: OwnedResult[]) => recordGroup(deps, results),
+      maxItems: MAX_GROUP,
+      spacingMs: RECORD_SPACING_MS,
+      concurrency: 1,
+      maxQueued: Number.POSITIVE_INFINITY,
+      ownerOf: ({ organizationId }) => organizationId,
+      ...options,
+    });
+  const together = recorder({
+    concurrency: 2,
     // A failure decides what happens to its delivery and its route next, and a workflow waits for its results.
     linger: {
       ms: LINGER_MS,
@@ -137,34 +144,24 @@ export function createResultRecorder(
       isUrgent: ({ result }) =>
         result.deliveryStatus !== 'delivered' || result.lane !== 'express' || isAwaited(result.deliveryId),
     },
-    ownerOf: ({ organizationId }) => organizationId,
   });
   // Results of ordering keys: one group after the other, so that no result is committed before an earlier one of its
   // key. Where PostgreSQL refuses a group, each is recorded alone, in any order: should the worker end just then, an
   // event that was accepted is sent again after a later one.
-  const inOrder = new Batcher({
-    run: (results: OwnedResult[]) => recordGroup(deps, results),
-    maxItems: MAX_GROUP,
-    ...common,
-    concurrency: 1,
-    ownerOf: ({ organizationId }) => organizationId,
-  });
+  const inOrder = recorder({});
   // Isolates organizations: a row that one keeps locked (a replay of many events, for example) holds up its own results
   // only.
   const separate = new LRUCache<string, typeof together>({ max: MAX_SEPARATE });
   function separated(organizationId: string): typeof together {
-    const known = separate.get(organizationId);
-    if (known) return known;
-    const run = (results: OwnedResult[]) => recordGroup(deps, results);
-    const made = new Batcher({ run, maxItems: MAX_GROUP, ...common, concurrency: 1 });
+    const made = separate.get(organizationId) ?? recorder({});
     separate.set(organizationId, made);
     return made;
   }
   // Isolates a failed group: neither an unusual response nor a slow row may block the recording of others.
-  const alone = new Batcher({
-    run: (results: OwnedResult[]) => recordSomehow(deps, results),
+  const alone = recorder({
+    run: (results) => recordSomehow(deps, results),
     maxItems: 1,
-    ...common,
+    concurrency: 2,
     spacingMs: 0,
   });
   const underWay = new Map<string, Recording>();

@@ -10,7 +10,7 @@ export type SendError = DescribedError & { code: string; retryable: boolean };
  * mistake.
  */
 export class OwnSendError extends Error {
-  override readonly name = 'OwnSendError';
+  override readonly name: string = 'OwnSendError';
   readonly code: string;
   readonly #described: DescribedError;
   constructor(code: string, described: DescribedError) {

@@ -15,8 +15,7 @@ import {
   type TransformResult,
 } from '../transforms/language.ts';
 import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
-import { NoThreadError } from './errors.ts';
-import { ThreadPool, type Work, WorkEndedError } from './pool.ts';
+import { NoThreadError, ThreadPool, type Work, WorkEndedError } from './pool.ts';
 import type {
   FilterResult,
   FilterTrial,
@@ -30,8 +29,7 @@ import type {
 } from './tasks.ts';
 
 export type { FilterResult, FilterTrial, GateSet, StoredEvent } from './tasks.ts';
-export { NoThreadError, NoTurnError } from './errors.ts';
-export { WorkEndedError } from './pool.ts';
+export { NoThreadError, NoTurnError, WorkEndedError } from './pool.ts';
 
 /** Turns in which the schemas of one webhook are compiled. */
 const MAX_TURNS = 20;
@@ -85,11 +83,12 @@ export function createThreads({
       return await run({
         organizationId,
         kind: 'schema',
-        task() {
-          const [body, handedOver] = content === null ? [null, []] : copyOf(content.body);
-          const { contentType } = content ?? {};
-          return { task: { kind: 'schema', schema: text, body, contentType }, handedOver };
-        },
+        task: () => ({
+          kind: 'schema',
+          schema: text,
+          body: content && copyOf(content.body),
+          contentType: content?.contentType,
+        }),
       });
     } catch (error) {
       if (!(error instanceof WorkEndedError)) throw error;
@@ -107,11 +106,7 @@ export function createThreads({
         kind: 'transform',
         key: transform.key,
         budget,
-        task() {
-          if (event === null) return { task: { kind: 'transform', transform, event } };
-          const [body, handedOver] = copyOf(event.body);
-          return { task: { kind: 'transform', transform, event: { ...event, body } }, handedOver };
-        },
+        task: () => ({ kind: 'transform', transform, event: event && { ...event, body: copyOf(event.body) } }),
       });
     } catch (error) {
       if (!(error instanceof WorkEndedError)) throw error;
@@ -130,10 +125,8 @@ export function createThreads({
           kind: 'gates',
           key,
           task(isKnown) {
-            const [copy, handedOver] = copyOf(body);
             const set = isKnown && !isForgotten ? null : gates();
-            const last = turn >= MAX_TURNS;
-            return { task: { kind: 'gates', key, gates: set, request, body: copy, keyPath, last }, handedOver };
+            return { kind: 'gates', key, gates: set, request, body: copyOf(body), keyPath, last: turn >= MAX_TURNS };
           },
         });
         if (result.kind === 'done') return result;
@@ -143,7 +136,7 @@ export function createThreads({
     /** Tries conditions on a sample. @throws WorkEndedError */
     tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult> {
       const text = JSON.stringify(trial);
-      return run({ organizationId, kind: 'filter', task: () => ({ task: { kind: 'filter', trial: text } }) });
+      return run({ organizationId, kind: 'filter', task: () => ({ kind: 'filter', trial: text }) });
     },
     /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. */
     async schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null> {
@@ -160,10 +153,7 @@ export function createThreads({
         return await run({
           organizationId,
           kind: 'validate',
-          task() {
-            const [copy, handedOver] = copyOf(body);
-            return { task: { kind: 'validate', schemas: text, body: copy, contentType }, handedOver };
-          },
+          task: () => ({ kind: 'validate', schemas: text, body: copyOf(body), contentType }),
         });
       } catch (error) {
         if (!(error instanceof WorkEndedError)) throw error;
@@ -189,11 +179,7 @@ export function createThreads({
     },
     /** Encodes rows of a Parquet file; their bytes are handed over. @throws WorkEndedError */
     rowGroup: (organizationId: string, group: RowGroup): Promise<EncodedRowGroup> =>
-      run({
-        organizationId,
-        kind: 'rowGroup',
-        task: () => ({ task: { kind: 'rowGroup', ...group }, handedOver: [group.lines.buffer] }),
-      }),
+      run({ organizationId, kind: 'rowGroup', task: () => ({ kind: 'rowGroup', ...group }) }),
     /**
      * Compiles the code of a transform without running it on an event.
      * @returns what is wrong with it, or null
@@ -237,15 +223,10 @@ async function rowsOf(
       organizationId,
       kind: 'rows',
       task() {
-        const handedOver: ArrayBuffer[] = [];
-        const copies = events.map(({ body, ...event }) => {
-          // A text needs no memory of its own.
-          if (typeof body === 'string') return { ...event, body };
-          const [copy, buffers] = copyOf(body);
-          handedOver.push(...buffers);
-          return { ...event, body: copy };
-        });
-        return { task: { kind: 'rows', fieldMapping, payloadColumn, fileFormat, events: copies }, handedOver };
+        // A text needs no memory of its own.
+        const own = (body: string | Buffer) => (typeof body === 'string' ? body : copyOf(body));
+        const copies = events.map(({ body, ...event }) => ({ ...event, body: own(body) }));
+        return { kind: 'rows', fieldMapping, payloadColumn, fileFormat, events: copies };
       },
     });
   } catch (error) {
@@ -256,7 +237,4 @@ async function rowsOf(
 }
 
 /** Bytes are copied once and handed over: a Buffer may be a view of a much larger allocation. */
-function copyOf(body: Uint8Array): [Uint8Array, ArrayBuffer[]] {
-  const copy = new Uint8Array(body);
-  return [copy, [copy.buffer]];
-}
+const copyOf = (body: Uint8Array): Uint8Array => new Uint8Array(body);

@@ -8,8 +8,38 @@ import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { type DescribedError, named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { LIMITS } from '../transforms/language.ts';
-import type { ResultOf, Task, TaskKind } from './tasks.ts';
-import { NoThreadError, NoTurnError, WAIT_DEADLINE_MS } from './errors.ts';
+import { buffersIn, type ResultOf, type Task, type TaskKind } from './tasks.ts';
+
+const WAIT_DEADLINE_MS = 20_000;
+const LATE = openError(ownWords`The work did not get a thread within ${WAIT_DEADLINE_MS / 1000} s`);
+const OVER_BUDGET = openError(ownWords`The organization has used its transformMsPerMinute`);
+
+/** No thread did it, and nothing is known of the work. `silent`: the thread did not answer. */
+export class NoThreadError extends Error {
+  override readonly name: string = 'NoThreadError';
+  // No property that a log would take with the error.
+  readonly #detail: string;
+  constructor({ summary, detail }: DescribedError) {
+    super(summary);
+    this.#detail = detail;
+  }
+
+  get detail(): string {
+    return this.#detail;
+  }
+}
+
+/** It was not the organization's turn: no thread was free in time, or its budget is used up. */
+export class NoTurnError extends NoThreadError {
+  override readonly name = 'NoTurnError';
+  readonly reason: 'late' | 'budget';
+  readonly waitMs: number;
+  constructor(reason: 'late' | 'budget', waitMs: number) {
+    super(reason === 'late' ? LATE : OVER_BUDGET);
+    this.reason = reason;
+    this.waitMs = waitMs;
+  }
+}
 
 // What a thread needs to start, or to load a library, on a busy machine.
 const START_DEADLINE_MS = 20_000;
@@ -48,10 +78,10 @@ export interface Work<Kind extends TaskKind> {
    */
   budget?: number;
   /**
-   * The task, made when its turn has come. @param isKnown whether the thread should have what `key` names
-   * @returns it, and the buffers that are handed over
+   * The task, made when its turn has come; its bytes are handed over. @param isKnown whether the thread should have what
+   * `key` names
    */
-  task(isKnown: boolean): { task: Extract<Task, { kind: Kind }>; handedOver?: ArrayBuffer[] };
+  task(isKnown: boolean): Extract<Task, { kind: Kind }>;
 }
 
 /** Times are processor time in ms: what the thread had used when the work began, then what the work took. */
@@ -155,13 +185,13 @@ export class ThreadPool {
 
   #begin<Kind extends TaskKind>(slot: Slot, work: Work<Kind>): Promise<{ result: ResultOf<TaskKind>; cpuMs: number }> {
     const { key } = work;
-    const { task, handedOver } = work.task(typeof key === 'string' && slot.knows.has(key));
+    const task = work.task(typeof key === 'string' && slot.knows.has(key));
     if (typeof key === 'string') remember(slot.knows, key);
     return new Promise((resolve, reject) => {
       slot.running = { deadline: deadlineOf(work), resolve, reject, started: false };
       slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
       slot.worker.ref();
-      slot.worker.postMessage(task, handedOver);
+      slot.worker.postMessage(task, buffersIn(task));
     });
   }
 

@@ -124,3 +124,10 @@ export interface Results {
 export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | RowsTask | RowGroupTask | TransformTask;
 export type TaskKind = Task['kind'];
 export type ResultOf<Kind extends TaskKind> = Results[Kind];
+
+/** What need not be copied where a task or a result crosses the border. Nobody reads it there any more. */
+export function buffersIn(value: unknown): ArrayBuffer[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
+  return [...new Set(Object.values(value).flatMap(buffersIn))];
+}

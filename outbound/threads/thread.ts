@@ -1,16 +1,15 @@
 // A thread of the pool: does one task after the other.
 import { parentPort } from 'node:worker_threads';
-import { letOthersGoFirst } from '../../core/process/threads.ts';
-import { threadCpuMs } from '../../core/process/threads.ts';
+import { letOthersGoFirst, threadCpuMs } from '../../core/process/threads.ts';
 import { passGates, tryFilter, trySchema, validatePayload } from './schemas-and-filters.ts';
 import type { ThreadMessage } from './pool.ts';
 import { makeRows } from './rows.ts';
-import type { ResultOf, Task, TaskKind } from './tasks.ts';
+import { buffersIn, type ResultOf, type Task, type TaskKind } from './tasks.ts';
 
 const port = parentPort;
 if (!port) throw new Error('thread.ts runs as a worker thread only');
 letOthersGoFirst();
-const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
+const tell = (message: ThreadMessage) => port.postMessage(message, buffersIn(message));
 
 port.on('message', (task: Task) => void work(task));
 
@@ -21,17 +20,10 @@ async function work(task: Task): Promise<void> {
   if (task.kind !== 'transform') begin();
   try {
     const result = await perform(task, begin);
-    tell({ type: 'done', cpuMs: threadCpuMs() - startedAt, result }, buffersOf(result));
+    tell({ type: 'done', cpuMs: threadCpuMs() - startedAt, result });
   } catch (error) {
     tell({ type: 'failed', cpuMs: threadCpuMs() - startedAt, error: error instanceof Error ? error.name : 'Error' });
   }
-}
-
-/** What need not be copied. */
-function buffersOf(result: ResultOf<TaskKind>): ArrayBuffer[] {
-  if (result === null || typeof result !== 'object') return [];
-  if ('output' in result) return [result.output.body.buffer as ArrayBuffer];
-  return 'bytes' in result ? [result.bytes.buffer as ArrayBuffer] : [];
 }
 
 /** Libraries of Parquet and of the sandbox are loaded by the first task that needs them. */

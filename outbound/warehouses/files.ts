@@ -16,12 +16,12 @@ import {
 } from '../../core/warehouse/files-and-keys.ts';
 import type { Threads } from '../threads/index.ts';
 import type { ObjectParts, StoreResult, Warehouses, WarehouseTarget } from './index.ts';
-import { ParquetFile } from './parquet-file.ts';
+import { openParquetFile } from './parquet-file.ts';
 import type { ObjectName, StoreProblem } from './store.ts';
 
 export interface OpenFile {
   /**
-   * Rows stand in the order in which they are added.
+   * Rows stand in the order in which they are added, each call after the end of the one before.
    * @throws FileTooLargeError; of Parquet NoThreadError; what the sink throws
    */
   add(some: FileRows): Promise<void>;
@@ -46,7 +46,7 @@ export function openFile(
 ): OpenFile {
   if (fileFormat === 'parquet') {
     const form = { columns: parquetColumns(fieldMapping), compression };
-    return new ParquetFile(organizationId, form, { threads, limit, sink });
+    return openParquetFile(organizationId, form, { threads, limit, sink });
   }
   if (!isTextCompression(compression)) throw new Error(`${compression} is for parquet only`);
   if (compression === 'none') return new TextFile(fileFormat, limit, sink);
@@ -180,52 +180,44 @@ export class CompressedSink implements FileSink {
   readonly #compressor: (typeof compressors)[keyof typeof compressors];
   readonly #sink: FileSink;
   readonly #pieces = new Pieces(WHOLE_BYTES);
-  #stream: CompressedStream | null = null;
+  /** Null until the file is larger than one piece; `done` when its bytes have gone on. */
+  #stream: { into: Transform; done: Promise<void> } | null = null;
 
   constructor(compression: Exclude<TextCompression, 'none'>, sink: FileSink) {
     this.#compressor = compressors[compression];
     this.#sink = sink;
   }
 
+  /** @throws what the sink has thrown */
   async write(bytes: Uint8Array): Promise<void> {
-    for (const piece of this.#pieces.add(bytes)) {
-      this.#stream ??= new CompressedStream(this.#compressor.stream(), this.#sink);
-      await this.#stream.write(piece);
-    }
+    for (const piece of this.#pieces.add(bytes)) await this.#compress(piece);
   }
 
-  /** Nothing is written after it. */
+  /** Nothing is written after it. @throws as `write` */
   async end(): Promise<void> {
     const rest = this.#pieces.rest();
     if (this.#stream === null) return this.#sink.write(await this.#compressor.whole(rest));
-    await this.#stream.write(rest);
-    await this.#stream.end();
+    await this.#compress(rest);
+    this.#stream.into.end();
+    await this.#stream.done;
   }
-}
 
-class CompressedStream {
-  readonly #stream: Transform;
-  readonly #done: Promise<void>;
+  async #compress(piece: Buffer): Promise<void> {
+    this.#stream ??= this.#begin();
+    const { into, done } = this.#stream;
+    const written = new Promise<void>((resolve) => into.write(piece, () => resolve()));
+    await Promise.race([written, done]);
+    if (into.destroyed) await done;
+  }
 
-  constructor(stream: Transform, sink: FileSink) {
-    this.#stream = stream;
-    this.#done = (async () => {
-      for await (const chunk of stream) await sink.write(chunk as Buffer);
+  #begin(): { into: Transform; done: Promise<void> } {
+    const into = this.#compressor.stream();
+    const done = (async () => {
+      for await (const chunk of into) await this.#sink.write(chunk as Buffer);
     })();
     // It is waited for by each write.
-    this.#done.catch(() => undefined);
-  }
-
-  /** @throws what the sink has thrown */
-  async write(bytes: Uint8Array): Promise<void> {
-    const written = new Promise<void>((resolve) => this.#stream.write(bytes, () => resolve()));
-    await Promise.race([written, this.#done]);
-    if (this.#stream.destroyed) await this.#done;
-  }
-
-  async end(): Promise<void> {
-    this.#stream.end();
-    await this.#done;
+    done.catch(() => undefined);
+    return { into, done };
   }
 }
 

@@ -1,9 +1,9 @@
 // The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them,
 // through the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
-import { type DescribedError, named, openError, ownWords } from '../../core/text/error-summary.ts';
+import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { GrowingBytes } from '../http/answer-body.ts';
-import { describeError, type SendError } from '../http/send-errors.ts';
+import { describeError, OwnSendError, type SendError } from '../http/send-errors.ts';
 
 export type GuardedRequest = {
   method: string;
@@ -26,21 +26,12 @@ export type GuardedResponse = {
  * There is no answer; `code`, `summary`, `message` (the detail) and `retryable` say why. SDKs hand it on as it is, or
  * as the cause of an error of theirs.
  */
-export class TransportError extends Error {
+export class TransportError extends OwnSendError {
   override readonly name = 'TransportError';
-  readonly code: string;
   readonly retryable: boolean;
-  // As in OwnSendError: its message is the summary.
-  readonly #described: DescribedError;
-  constructor({ code, summary, detail, retryable }: SendError) {
-    super(summary);
-    this.code = code;
+  constructor({ code, retryable, ...described }: SendError) {
+    super(code, described);
     this.retryable = retryable;
-    this.#described = { summary, detail };
-  }
-
-  get described(): DescribedError {
-    return this.#described;
   }
 }
 

@@ -1,14 +1,9 @@
 // Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes
 // in a thread, which go on at once. So of a file one group of rows is in memory, and what its end says of each group.
-import {
-  BETWEEN_ROWS,
-  type FileContent,
-  type FileRows,
-  type FileSink,
-  FileTooLargeError,
-} from '../../core/warehouse/files-and-keys.ts';
+import { BETWEEN_ROWS, type FileRows, type FileSink, FileTooLargeError } from '../../core/warehouse/files-and-keys.ts';
 import { Conversions } from '../../core/warehouse/rows.ts';
 import { type Threads, WorkEndedError } from '../threads/index.ts';
+import type { OpenFile } from './files.ts';
 import type { EncodedRowGroup, ParquetForm } from './parquet-rows.ts';
 
 /**
@@ -26,77 +21,34 @@ interface Waiting {
   bytes: number;
 }
 
-export class ParquetFile {
-  readonly #organizationId: string;
-  readonly #form: ParquetForm;
-  readonly #threads: Pick<Threads, 'rowGroup'>;
-  readonly #limit: number;
-  readonly #sink: FileSink;
-  readonly #groups: Omit<EncodedRowGroup, 'bytes'>[] = [];
-  readonly #conversions = new Conversions();
-  #waiting: Waiting = { rows: [], bytes: 0 };
-  #content = 0;
-  #offset = 0;
-  #count = 0;
+/** @param to.limit of its rows as text, in bytes */
+export function openParquetFile(
+  organizationId: string,
+  form: ParquetForm,
+  { threads, limit, sink }: { threads: Pick<Threads, 'rowGroup'>; limit: number; sink: FileSink },
+): OpenFile {
+  const groups: Omit<EncodedRowGroup, 'bytes'>[] = [];
+  const conversions = new Conversions();
+  let waiting: Waiting = { rows: [], bytes: 0 };
+  let [content, offset, count] = [0, 0, 0];
 
-  /** @param limit of its rows as text, in bytes */
-  constructor(
-    organizationId: string,
-    form: ParquetForm,
-    { threads, limit, sink }: { threads: Pick<Threads, 'rowGroup'>; limit: number; sink: FileSink },
-  ) {
-    this.#organizationId = organizationId;
-    this.#form = form;
-    this.#threads = threads;
-    this.#limit = limit;
-    this.#sink = sink;
+  async function write(part: Uint8Array): Promise<void> {
+    offset += part.length;
+    await sink.write(part);
   }
 
-  /**
-   * Adds rows; they stand in the order in which they are added, each call after the end of the one before.
-   * @throws FileTooLargeError, NoThreadError
-   */
-  async add(some: FileRows): Promise<void> {
-    for (const row of linesOf(some)) {
-      const size = row.length + 1;
-      this.#content += size;
-      if (this.#content > this.#limit) throw new FileTooLargeError(this.#limit);
-      if (this.#isFullFor(size)) await this.#endGroup();
-      this.#waiting.rows.push(row);
-      this.#waiting.bytes += size;
-      this.#count += 1;
-    }
-    for (const each of some.conversions) this.#conversions.add(each);
+  async function endGroup(): Promise<void> {
+    const group = { lines: joined(waiting), rows: waiting.rows.length };
+    waiting = { rows: [], bytes: 0 };
+    if (offset === 0) await write(MAGIC);
+    const { bytes, ...encoded } = await encode(group);
+    groups.push(encoded);
+    await write(bytes);
   }
 
-  #isFullFor(size: number): boolean {
-    const { rows, bytes } = this.#waiting;
-    return rows.length === MAX_GROUP_ROWS || (rows.length > 0 && bytes + size > MAX_GROUP_BYTES);
-  }
-
-  /** @throws FileTooLargeError, NoThreadError */
-  async finish(): Promise<FileContent> {
-    if (this.#waiting.rows.length > 0) await this.#endGroup();
-    // Loaded by the first file that needs it, like the SDKs of the stores.
-    const { encodeFooter } = await import('./parquet-rows.ts');
-    if (this.#offset === 0) await this.#write(MAGIC);
-    await this.#write(encodeFooter(this.#form, this.#groups, this.#offset));
-    return { count: this.#count, conversions: this.#conversions.list };
-  }
-
-  async #endGroup(): Promise<void> {
-    const { rows } = this.#waiting;
-    const lines = joined(this.#waiting);
-    this.#waiting = { rows: [], bytes: 0 };
-    if (this.#offset === 0) await this.#write(MAGIC);
-    const { bytes, ...group } = await this.#encode({ lines, rows: rows.length });
-    this.#groups.push(group);
-    await this.#write(bytes);
-  }
-
-  async #encode(group: { lines: Uint8Array<ArrayBuffer>; rows: number }): Promise<EncodedRowGroup> {
+  async function encode(group: { lines: Uint8Array<ArrayBuffer>; rows: number }): Promise<EncodedRowGroup> {
     try {
-      return await this.#threads.rowGroup(this.#organizationId, { ...this.#form, ...group, offset: this.#offset });
+      return await threads.rowGroup(organizationId, { ...form, ...group, offset });
     } catch (error) {
       // More than a thread may take: with fewer events it is less, and one event ends alone.
       if (error instanceof WorkEndedError) throw new FileTooLargeError();
@@ -104,10 +56,33 @@ export class ParquetFile {
     }
   }
 
-  async #write(part: Uint8Array): Promise<void> {
-    this.#offset += part.length;
-    await this.#sink.write(part);
+  function isFullFor(size: number): boolean {
+    const { rows, bytes } = waiting;
+    return rows.length === MAX_GROUP_ROWS || (rows.length > 0 && bytes + size > MAX_GROUP_BYTES);
   }
+
+  return {
+    async add(some) {
+      for (const row of linesOf(some)) {
+        const size = row.length + 1;
+        content += size;
+        if (content > limit) throw new FileTooLargeError(limit);
+        if (isFullFor(size)) await endGroup();
+        waiting.rows.push(row);
+        waiting.bytes += size;
+        count += 1;
+      }
+      for (const each of some.conversions) conversions.add(each);
+    },
+    async finish() {
+      if (waiting.rows.length > 0) await endGroup();
+      // Loaded by the first file that needs it, like the SDKs of the stores.
+      const { encodeFooter } = await import('./parquet-rows.ts');
+      if (offset === 0) await write(MAGIC);
+      await write(encodeFooter(form, groups, offset));
+      return { count, conversions: conversions.list };
+    },
+  };
 }
 
 function* linesOf({ bytes, rows }: FileRows): Generator<Uint8Array> {
