@@ -2,15 +2,20 @@
 // of the route stops all of it until its end. A paused destination has such a workflow too, which only waits and
 // releases.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { changesAt } from '../core/delivery/circuit.ts';
+import { eachOf } from '../core/fairness/concurrency.ts';
 import type { FairQueue } from '../core/fairness/fair-queue.ts';
+import type { WorkflowPermits } from '../core/fairness/workflow-permits.ts';
 import type { Log } from '../core/process/log.ts';
 import { changeCircuits, electProbe, loadCircuits, resetCircuit, type StoredCircuit } from '../db/circuits/circuits.ts';
 import {
   countHeld,
   divertBlocked,
+  endHold,
   findHeld,
   hasFailover,
+  type HeldDelivery,
   heldOutsideCircuit,
   oldestHeld,
   releaseState,
@@ -19,12 +24,15 @@ import { outlastPause, pausesOf } from '../db/circuits/pauses.ts';
 import { nextProbe, endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
 import { loadSuspension } from '../db/organizations/organizations.ts';
 import { actingFor } from '../db/connections/by-organization.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
 import { inTurn } from './activity.ts';
-import { CONCURRENT_SIGNALS, release, releaseInTurn, type ReleaseDeps } from './release-held.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
 
-export interface CircuitDeps extends ReleaseDeps {
+export interface CircuitDeps {
+  pool: Pool;
+  client: Client;
+  workflowPermits: Pick<WorkflowPermits, 'acquire'>;
   releases: FairQueue;
   log: Log;
 }
@@ -277,4 +285,48 @@ async function ended(
   if (current) await endRelease(pool, routeId, current.version);
   else await forgetCircuit(pool, routeId);
   return { state: 'closed', held: 0, waitMs: 0 };
+}
+
+// Held deliveries are released: a delivery with a workflow is signalled, any other goes (back) to the outbox.
+
+const CONCURRENT_SIGNALS = 10;
+// How long a release continues to ask for turns: meanwhile the circuit may open again, or a pause begin.
+const ASK_FOR_MS = 1000;
+
+/**
+ * Each signal is a turn of the organization at Temporal; those without a workflow have theirs when the relay starts
+ * them.
+ * @returns how many were released, the first ones. The others are held on
+ */
+async function releaseInTurn(
+  deps: CircuitDeps,
+  organizationId: string,
+  routeId: string,
+  held: HeldDelivery[],
+): Promise<number> {
+  const until = performance.now() + ASK_FOR_MS;
+  const released: HeldDelivery[] = [];
+  let isOver = false;
+  await eachOf(held, CONCURRENT_SIGNALS, async (each) => {
+    if (isOver || performance.now() > until) return;
+    if (!each.hasWorkflow || (await deps.workflowPermits.acquire(organizationId))) released.push(each);
+    // The worker ends.
+    else isOver = true;
+  });
+  await release(deps, routeId, released);
+  return released.length;
+}
+
+/**
+ * The workflow is signalled first and the row is removed afterwards: a crash in between repeats the signal, which is
+ * harmless. A delivery whose workflow is gone goes through the outbox; the relay notices and ends it visibly.
+ */
+async function release(deps: CircuitDeps, routeId: string, held: HeldDelivery[]): Promise<void> {
+  if (held.length === 0) return;
+  const released: (HeldDelivery & { queue: boolean })[] = [];
+  await eachOf(held, CONCURRENT_SIGNALS, async (each) => {
+    const isTold = each.hasWorkflow && (await signalWorkflow(deps.client, each.deliveryId, 'release'));
+    released.push({ ...each, queue: !isTold });
+  });
+  await endHold(deps.pool, routeId, released);
 }

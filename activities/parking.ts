@@ -138,10 +138,6 @@ export async function startParking(
   function countWhenDue(): void {
     const pause = performance.now() - countedAt;
     const isMuch = total.admitted >= COUNT_AFTER_SHARE * perOrganization;
-    if (!asked && counting === undefined) {
-      clearInterval(timer);
-      timer = undefined;
-    }
     if (counting || !asked || pause < (isMuch ? LEAST_PAUSE_MS : countEveryMs)) return;
     counting = countAll()
       .catch((error: unknown) =>
@@ -159,16 +155,15 @@ export async function startParking(
       });
   }
 
-  let timer: NodeJS.Timeout | undefined;
   countedAt -= countEveryMs;
   countWhenDue();
   await counting;
+  const timer = setInterval(countWhenDue, LEAST_PAUSE_MS).unref();
 
   return {
     admit(organizationId) {
       if (client.attributes.missing) return false;
       asked = true;
-      timer ??= setInterval(countWhenDue, LEAST_PAUSE_MS).unref();
       const ofOrganization = organizations.get(organizationId) ?? new Estimate(unseenMs);
       organizations.set(organizationId, ofOrganization);
       ofOrganization.asked += 1;

@@ -13,7 +13,7 @@ import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { AttemptDeps } from './index.ts';
 import { awaitSlot, type Permit, waitForResumption } from './rate-and-concurrency.ts';
 import { CLOSED, type Ending, endWithoutAttempt, recordedOutcome, within } from './outcomes.ts';
 import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
@@ -89,7 +89,7 @@ export async function admit(
   const deferral = await awaitSlot(deps, context, destination, { request, lane });
   if (deferral) return deferral;
   // The circuit may have opened during the wait for the slot, or a pause begun.
-  if (destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) return RELOAD;
+  if (destination.rateLimitPerMinute !== null && (await isBlocked(deps.pool, context))) return RELOAD;
   return { ...required, context, body };
 }
 
@@ -103,10 +103,6 @@ async function awaitPayloadMemory(
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
   log.info(facts, 'attempt postponed: the organization has used up its memory for payloads');
   return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
-}
-
-function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<boolean> {
-  return isBlocked(pool, context);
 }
 
 /**
@@ -126,7 +122,7 @@ export async function awaitOpening(
     () => true,
     () => false,
   );
-  if (await isBlockedNow(deps, context)) return RELOAD;
+  if (await isBlocked(deps.pool, context)) return RELOAD;
   if (!isKnown) {
     await postponeDelivery(deps.pool, context.deliveryId, OPENING_PAUSE_MS, lane === 'workflow');
     return { status: 'deferred', waitMs: OPENING_PAUSE_MS, for: 'circuit' };
@@ -194,10 +190,6 @@ const MAX_ROUTES = 10_000;
 export class PendingOpenings {
   readonly #streaks = new LRUCache<string, Streak>({ max: MAX_ROUTES });
 
-  succeeded(routeId: string): void {
-    this.#streaks.delete(routeId);
-  }
-
   /**
    * Call it when one has failed.
    * @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds
@@ -222,7 +214,7 @@ export class PendingOpenings {
     return Promise.allSettled(streak.unrecorded);
   }
 
-  /** The circuit of a route did not open: it was reset, or other attempts succeeded. */
+  /** The circuit of a route does not open: an attempt has succeeded, or it was reset. */
   forget(routeId: string): void {
     this.#streaks.delete(routeId);
   }

@@ -4,7 +4,7 @@ import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { type DescribedError, type ErrorSummary, openError, ownWords } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { AttemptDeps } from './index.ts';
 import { offerFailover, orderKeyFor, routeOf } from './route.ts';
 import type { AttemptResult } from '../../db/hot-path/record-results.ts';
 import type { AttemptOutcome, AttemptRequest, RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
@@ -140,7 +140,7 @@ type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: Er
  * statement that ends it uses none of them
  */
 export async function orEnd<Outcome>(
-  deps: Pick<AttemptDeps, 'pool' | 'contexts' | 'log'>,
+  { pool, contexts, log }: Pick<AttemptDeps, 'pool' | 'contexts' | 'log'>,
   request: AttemptRequest,
   step: () => Promise<Outcome>,
 ): Promise<Outcome | Ended> {
@@ -148,24 +148,16 @@ export async function orEnd<Outcome>(
     return await step();
   } catch (error) {
     if (!isRefusedValue(error)) throw error;
-    return end(deps, request, error);
+    const { deliveryId, eventId, attempt } = request;
+    const context = await contexts.submit(request);
+    if (!context) return { status: 'closed', statusCode: null, error: null };
+    const reason = ownWords`Attempt ${attempt} was aborted: ${refusalOf(error)}`;
+    const { organizationId, statusCode } = context;
+    await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
+    log.error(
+      { deliveryId, eventId, attempt, cause: causeOf(error) },
+      'delivery ended: PostgreSQL refused a value of the delivery',
+    );
+    return { status: 'failed', statusCode, error: reason };
   }
-}
-
-async function end(
-  { pool, contexts, log }: Pick<AttemptDeps, 'pool' | 'contexts' | 'log'>,
-  request: AttemptRequest,
-  error: unknown,
-): Promise<Ended> {
-  const { deliveryId, eventId, attempt } = request;
-  const context = await contexts.submit(request);
-  if (!context) return { status: 'closed', statusCode: null, error: null };
-  const reason = ownWords`Attempt ${attempt} was aborted: ${refusalOf(error)}`;
-  const { organizationId, statusCode } = context;
-  await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
-  log.error(
-    { deliveryId, eventId, attempt, cause: causeOf(error) },
-    'delivery ended: PostgreSQL refused a value of the delivery',
-  );
-  return { status: 'failed', statusCode, error: reason };
 }

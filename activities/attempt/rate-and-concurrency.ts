@@ -10,7 +10,7 @@ import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { AttemptDeps } from './index.ts';
 
 // The activity waits for slots this near; for later ones the workflow waits, and wakes up this long before the slot.
 const NEAR_SLOT_MS = 250;

@@ -7,7 +7,7 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import { verdictOf, type Verdict } from '../../core/delivery/verdict.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
-import type { AttemptExchange, FailoverOffer } from '../../db/hot-path/record-results.ts';
+import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
@@ -15,7 +15,7 @@ import { countAttempt } from './counts.ts';
 import { holdOf, offerFailover, orderKeyFor } from './route.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
 import { RELOAD } from './admission.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { AttemptDeps } from './index.ts';
 import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './outcomes.ts';
 import type { RecordedResult, Recording } from './results.ts';
 import { endedAttempt, type SentAttempt } from './send.ts';
@@ -113,11 +113,11 @@ function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judg
     completedAt,
     retryInMs: verdict.status === 'retrying' ? verdict.waitMs : null,
     requestHeaders: outbound.maskedHeaders,
-    exchange: exchangeOf(judged),
+    exchange: sent.exchange && { ...sent.exchange, destinationVersion: judged.destination.version },
     ...answerFacts(sent),
   });
   if (route && context.inCircuit) {
-    if (verdict.status === 'delivered') deps.pendingOpenings.succeeded(route.id);
+    if (verdict.status === 'delivered') deps.pendingOpenings.forget(route.id);
     else deps.pendingOpenings.failed(route.id, recording.recorded);
   }
   return recording;
@@ -167,10 +167,6 @@ async function awaitRecord(
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);
   return context ? recordedOutcome(context) : CLOSED;
-}
-
-function exchangeOf({ destination, sent }: MadeAttempt): AttemptExchange | null {
-  return sent.exchange && { ...sent.exchange, destinationVersion: destination.version };
 }
 
 function answerFacts(sent: SendResult) {

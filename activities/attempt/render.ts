@@ -17,7 +17,7 @@ import type { TransformFailure } from '../../outbound/transforms/language.ts';
 import type { ConfigCache, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { AttemptDeps } from './index.ts';
 import { endWithoutAttempt } from './outcomes.ts';
 
 /**

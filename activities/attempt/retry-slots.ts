@@ -23,16 +23,7 @@ const SIGNALLED_UP_TO = 3 / 4;
 // Longer than the relay of another process takes to see that the delivery is not under way (worker/relay/in-flight.ts).
 const COME_BACK_MS = 8000;
 
-export interface RetrySlots {
-  /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
-  inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
-  /**
-   * Makes an attempt that needs no turn.
-   * @returns the outcome of the same attempt if this process is making it already
-   */
-  once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
-  isRunning(deliveryId: string): boolean;
-}
+export type RetrySlots = ReturnType<typeof createRetrySlots>;
 
 interface RetrySlotsDeps {
   pool: Pool;
@@ -40,7 +31,7 @@ interface RetrySlotsDeps {
   workflowPermits: Pick<WorkflowPermits, 'tryAcquire'>;
 }
 
-export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDeps): RetrySlots {
+export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDeps) {
   const queue = new FairQueue(slots);
   const mostSignalled = SIGNALLED_UP_TO * slots;
   const running = new Map<string, { number: number; outcome: Promise<AttemptOutcome> }>();
@@ -50,6 +41,10 @@ export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDep
     return known?.number === attempt ? known.outcome : undefined;
   }
 
+  /**
+   * Makes an attempt that needs no turn.
+   * @returns the outcome of the same attempt if this process is making it already
+   */
   function once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
     const same = underWay(request);
     if (same !== undefined) return same;
@@ -69,7 +64,8 @@ export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDep
   }
 
   return {
-    async inTurn(request, attempt) {
+    /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
+    async inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
       const { organizationId, deliveryId } = request;
       // It has its turn already.
       if (underWay(request) !== undefined) return once(request, attempt);
@@ -90,6 +86,6 @@ export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDep
       }
     },
     once,
-    isRunning: (deliveryId) => running.has(deliveryId),
+    isRunning: (deliveryId: string): boolean => running.has(deliveryId),
   };
 }

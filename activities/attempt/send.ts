@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/delivery/destination-concurrency.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';
 import type { SendRequest, SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { AttemptDeps } from './index.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import type { AttemptSpan, EndedAttempt } from '../../core/process/tracing.ts';
 import type { Verdict } from '../../core/delivery/verdict.ts';

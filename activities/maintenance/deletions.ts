@@ -1,12 +1,14 @@
-// Removes what deleted sources, destinations and organizations leave, in the background and at half speed
-// (background-steps.ts).
+// Removes what deleted sources, destinations and organizations leave, in the background, in steps and at half speed:
+// after every step it rests for as long as the step took, so that at most one connection and half of its time are spent
+// on it, however slow the machine is.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { cancelOfDeletedDestination } from '../../db/delivery/deletions.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { isOfRows } from '../../db/connections/database-errors.ts';
+import { isOfRows, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { nextPurge, purgeStep, type PurgeStep } from '../../db/operations/source-purges.ts';
-import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
+import { countFailure } from '../../db/operations/expired.ts';
 import { eachOf } from '../../core/fairness/concurrency.ts';
 import {
   type Deletion,
@@ -34,7 +36,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
     log.warn({ id, cause: causeOf(error) }, 'failed to remove the remains of a deletion; trying again');
     errors.push(error);
   };
-  // One after the other (background-steps.ts), and each of them has its time.
+  // One after the other, and each of them has its time.
   for (const step of [cancelStep, removeStep]) {
     // What has failed is left out for the rest of the round, so that it keeps no other deletion waiting.
     const failed = new Map<string, unknown>();
@@ -190,4 +192,42 @@ async function deleteWorkflow(client: InstallationClient, { workflowId, runId }:
   } catch (error) {
     if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error;
   }
+}
+
+const ROUND_MS = 20_000;
+// After a deadlock with the statements that record results, or while the database is down.
+const ERROR_PAUSE_MS = 1000;
+// What keeps failing for longer is left for a later round, so that other work of this one is done.
+const MOST_FAILURES = 3;
+
+/**
+ * @param step returns whether it did something
+ * @param until by the monotonic clock, ms
+ * @returns true when time ran out before `step` was finished
+ * @throws what `step` throws; a transient error of the database when it comes again and again, or when time has run out
+ */
+async function repeat(step: () => Promise<boolean>, until: number, log: Log): Promise<boolean> {
+  for (let failures = 0; ; ) {
+    const began = performance.now();
+    try {
+      if (!(await step())) return false;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (!isTransientDatabaseError(error) || failures >= MOST_FAILURES || performance.now() > until) throw error;
+      log.warn({ cause: causeOf(error) }, 'a step of a deletion failed; trying again');
+      await delay(ERROR_PAUSE_MS);
+    }
+    if (performance.now() > until) return true;
+    await delay(performance.now() - began);
+  }
+}
+
+export async function tellOfFailure(deps: { pool: Pool; log: Log }, part: string, error: unknown): Promise<void> {
+  const { pool, log } = deps;
+  log.error({ part, cause: causeOf(error) }, 'a housekeeping task failed; trying again in five minutes');
+  // It may have failed because the database is away.
+  await countFailure(pool, part, error).catch((reason: unknown) =>
+    log.warn({ part, cause: causeOf(reason) }, 'failed to count a failed housekeeping task'),
+  );
 }

@@ -17,8 +17,7 @@ import {
   forgetRotatedSecrets,
   forgetEarlierVersions,
 } from '../../db/operations/expired.ts';
-import { tellOfFailure } from './background-steps.ts';
-import { finishDeletions, finishOrganizations, type OrganizationDeletionDeps } from './deletions.ts';
+import { finishDeletions, finishOrganizations, type OrganizationDeletionDeps, tellOfFailure } from './deletions.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { databaseTime } from '../../db/sql/rules.ts';
 import { forgetEventReplays } from '../../db/replay/event-replays.ts';

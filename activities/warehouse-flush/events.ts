@@ -10,7 +10,7 @@ import { type BatchMember, readEvents } from '../../db/warehouse/members.ts';
 import { NoTurnError, type StoredEvent } from '../../outbound/threads/index.ts';
 import { applyTransform } from '../attempt/render.ts';
 import { ROUTE_NOT_KEPT, routeOf } from '../attempt/route.ts';
-import type { FlushDeps } from './deps.ts';
+import type { FlushDeps } from './prepare.ts';
 
 const PAGE_EVENTS = 500;
 const PAGE_BYTES = 2 * 1024 * 1024;

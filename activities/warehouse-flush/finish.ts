@@ -15,7 +15,7 @@ import { type OpenMember, openMembers, recordWritten } from '../../db/warehouse/
 import { countRecorded, countWritten } from '../attempt/counts.ts';
 import { offerFailover } from '../attempt/route.ts';
 import type { BatchReference } from '../types.ts';
-import type { FlushDeps } from './deps.ts';
+import type { FlushDeps } from './prepare.ts';
 
 // Of one statement. It locks the events of its deliveries, for which others wait that record results of the same
 // events.

@@ -2,9 +2,8 @@ import { cancellationSignal } from '@temporalio/activity';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { inTurn, isTurnOfOthers, withHeartbeat } from '../activity.ts';
 import type { WarehouseActivities, WarehouseReference, WritingOutcome } from '../types.ts';
-import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';
-import { prepareBatch } from './prepare.ts';
+import { type FlushDeps, prepareBatch } from './prepare.ts';
 import { uploadBatch } from './upload.ts';
 
 export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities {
@@ -43,10 +42,10 @@ const MORE = { state: 'more' } as const;
 /** @throws when our own side is away; then it is repeated */
 async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
   const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
-  const turn = { isOver: () => performance.now() > until || cancelled.aborted };
-  const recorder = new Recorder(deps, warehouse, turn);
+  const isOver = () => performance.now() > until || cancelled.aborted;
+  const recorder = createRecorder(deps, warehouse, isOver);
   try {
-    const outcome = await whileDue(deps, warehouse, { turn, recorder });
+    const outcome = await whileDue(deps, warehouse, { isOver, recorder });
     return (await recorder.isDone()) ? outcome : MORE;
   } finally {
     // Nothing of it continues after its end.
@@ -54,18 +53,15 @@ async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promi
   }
 }
 
-interface Turn {
-  isOver(): boolean;
-}
-
 async function whileDue(
   deps: FlushDeps,
   warehouse: WarehouseReference,
-  { turn, recorder }: { turn: Turn; recorder: Recorder },
+  { isOver, recorder }: { isOver: () => boolean; recorder: ReturnType<typeof createRecorder> },
 ): Promise<WritingOutcome> {
-  while (!turn.isOver()) {
-    const advice = await prepareBatch(deps, { ...warehouse, finishing: recorder.batchId });
-    if (advice.state === 'idle' && recorder.batchId !== null) {
+  while (!isOver()) {
+    const finishing = recorder.batchId();
+    const advice = await prepareBatch(deps, { ...warehouse, finishing });
+    if (advice.state === 'idle' && finishing !== null) {
       // Nothing waits only when the last deliveries are recorded too.
       await recorder.isDone();
       continue;
@@ -85,45 +81,37 @@ async function whileDue(
  * Records the deliveries of one file while the next one is written: one waits for the database, the other for the
  * store.
  */
-class Recorder {
-  readonly #deps: FlushDeps;
-  readonly #warehouse: WarehouseReference;
-  readonly #turn: Turn;
-  #running: { batchId: string; done: Promise<boolean> } | null = null;
+function createRecorder(deps: FlushDeps, warehouse: WarehouseReference, isOver: () => boolean) {
+  let running: { batchId: string; done: Promise<boolean> } | null = null;
 
-  constructor(deps: FlushDeps, warehouse: WarehouseReference, turn: Turn) {
-    this.#deps = deps;
-    this.#warehouse = warehouse;
-    this.#turn = turn;
-  }
-
-  get batchId(): string | null {
-    return this.#running?.batchId ?? null;
-  }
-
-  /**
-   * Waits for the one before. When its turn is over before that, nothing is begun: the batch is found by the next turn.
-   */
-  async begin(batchId: string): Promise<void> {
-    if (!(await this.isDone())) return;
-    const done = this.#record(batchId);
-    // It is waited for later.
-    done.catch(() => undefined);
-    this.#running = { batchId, done };
+  async function record(batchId: string): Promise<boolean> {
+    for (;;) {
+      if (await finishBatch(deps, { ...warehouse, batchId, outcome: 'delivered' })) return true;
+      if (isOver()) return false;
+    }
   }
 
   /** Waits. @returns false when its turn was over before all was recorded */
-  async isDone(): Promise<boolean> {
-    if (this.#running === null) return true;
-    const isDone = await this.#running.done;
-    if (isDone) this.#running = null;
-    return isDone;
+  async function isDone(): Promise<boolean> {
+    if (running === null) return true;
+    const isRecorded = await running.done;
+    if (isRecorded) running = null;
+    return isRecorded;
   }
 
-  async #record(batchId: string): Promise<boolean> {
-    for (;;) {
-      if (await finishBatch(this.#deps, { ...this.#warehouse, batchId, outcome: 'delivered' })) return true;
-      if (this.#turn.isOver()) return false;
-    }
-  }
+  return {
+    batchId: () => running?.batchId ?? null,
+    isDone,
+    /**
+     * Waits for the one before. When its turn is over before that, nothing is begun: the batch is found by the next
+     * turn.
+     */
+    async begin(batchId: string): Promise<void> {
+      if (!(await isDone())) return;
+      const done = record(batchId);
+      // It is waited for later.
+      done.catch(() => undefined);
+      running = { batchId, done };
+    },
+  };
 }

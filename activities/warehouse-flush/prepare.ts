@@ -1,5 +1,14 @@
 // What is next for a warehouse destination: nothing, waiting, or a batch.
-import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import type { FairQueue } from '../../core/fairness/fair-queue.ts';
+import type { IssueSink } from '../../core/messages/issues.ts';
+import type { Log } from '../../core/process/log.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
+import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
+import type { Warehouses, WarehouseTarget } from '../../outbound/warehouses/index.ts';
+import type { ConfigCache } from '../config-cache.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
 import {
   type BatchPlan,
@@ -9,7 +18,7 @@ import {
   quickLook,
   type WaitingDelivery,
 } from '../../core/warehouse/batching.ts';
-import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_TYPES, type WarehouseConfig } from '../../core/warehouse/config.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/files-and-keys.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { databaseTime } from '../../db/sql/rules.ts';
@@ -28,8 +37,49 @@ import {
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
 import { loadSuspension, type Suspension } from '../../db/organizations/organizations.ts';
+import type { Ending } from '../attempt/outcomes.ts';
 import type { WarehouseAdvice } from '../types.ts';
-import { type FlushDeps, openDestination } from './deps.ts';
+
+export interface FlushDeps {
+  hotPool: Pool;
+  /** Runs everything else; a separate pool, so that commands do not queue behind it. */
+  pool: Pool;
+  secretBox: SecretBox;
+  configs: Pick<ConfigCache, 'route' | 'transform'>;
+  threads: Pick<Threads, 'rows' | 'rowGroup' | 'runTransform'>;
+  warehouses: Pick<Warehouses, 'put' | 'begin'>;
+  slots: FairQueue;
+  issues: IssueSink;
+  log: Log;
+}
+
+/** Why nothing can be written to a destination, and how its deliveries end, as those to an HTTP destination do. */
+export type Unusable = { ok: false } & Ending;
+
+export type UsableDestination = { ok: true; target: WarehouseTarget } & Pick<StoredDestination, 'fieldMapping'>;
+
+/** @throws DecryptionError when the encryption key is missing or wrong */
+export function openDestination(
+  { secretBox }: Pick<FlushDeps, 'secretBox'>,
+  stored: StoredDestination | undefined,
+): UsableDestination | Unusable {
+  if (!stored) return { ok: false, ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
+  if (!stored.enabled)
+    return { ok: false, ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  const type = WAREHOUSE_TYPES.find((known) => known === stored.type);
+  if (type === undefined) throw new Error(`${stored.id} is of type ${stored.type}, which is not a warehouse`);
+  const opened = decryptedWarehouseConfig(secretBox, { id: stored.id, type, config: stored.config });
+  if (!opened.ok) return { ok: false, ending: 'failed', reason: openError(opened.message) };
+  const target = {
+    id: stored.id,
+    version: stored.version,
+    organizationId: stored.organizationId,
+    organization: stored.organization,
+    type: opened.type,
+    config: opened.config,
+  } as WarehouseTarget;
+  return { ok: true, target, fieldMapping: stored.fieldMapping };
+}
 
 const END_STEP = 1000;
 const HOLD_STEP = 1000;
@@ -189,8 +239,6 @@ async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice
   await endFlush(deps.pool, key);
   return { state: 'idle' };
 }
-
-type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
 async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
   for (;;) {

@@ -29,7 +29,7 @@ import type { StoredEvent } from '../../outbound/threads/index.ts';
 import { NotStoredError, ObjectWriter, type OpenFile, openFile } from '../../outbound/warehouses/files.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
-import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
+import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './prepare.ts';
 import { type Prepared, preparedPages, TooSlowError } from './events.ts';
 
 // For connection, request and answer: 16 MiB at about 2.5 Mbit/s. The activity's own deadline is well above that of all

@@ -1,6 +1,6 @@
 // Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to
 // dropped rows: open deliveries, and deliveries that are younger than their event
-// (activities/maintenance/background-steps.ts).
+// (activities/maintenance/deletions.ts).
 import { payloadDays, type Settings } from '../../core/config/config.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
