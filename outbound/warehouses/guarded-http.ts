@@ -41,7 +41,7 @@ export interface GuardedHttp {
    * @throws TransportError
    */
   send(request: GuardedRequest): Promise<GuardedResponse>;
-  /** Closes every connection at once; requests under way fail. */
+  /** Closes every connection, after the request that is under way there. A later request makes a new one. */
   close(): void;
 }
 
@@ -50,24 +50,23 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 // A batch is one upload; a few at a time are enough for one destination.
 const CONNECTIONS = 8;
-// Idle connections of a store that is not used any more close by themselves, however long a server would keep them.
-const KEEP_ALIVE_MS = 30_000;
 // Unused here, and an SDK that asks for compression leaves the unpacking to its own transport.
 const NOT_SENT = new Set(['accept-encoding', 'connection', 'expect', 'keep-alive', 'transfer-encoding']);
 
 /** @param connect the guarded connector (outbound/http/guarded-connect.ts) for an organization */
 export function createGuardedHttp(connect: buildConnector.connector): GuardedHttp {
-  const agent = new Agent({
-    connect,
-    allowH2: false,
-    connections: CONNECTIONS,
-    pipelining: 1,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // The caller's signal is the only limit of time: these would restart with every chunk.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const open = () =>
+    new Agent({
+      connect,
+      allowH2: false,
+      connections: CONNECTIONS,
+      pipelining: 1,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The caller's signal is the only limit of time: these would restart with every chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  let agent = open();
   return {
     async send(request) {
       try {
@@ -77,7 +76,8 @@ export function createGuardedHttp(connect: buildConnector.connector): GuardedHtt
       }
     },
     close() {
-      void agent.destroy();
+      void agent.close();
+      agent = open();
     },
   };
 }

@@ -92,8 +92,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const access = options.access ?? NO_OPERATOR_ACCESS;
-  // The connections of one that is dropped close by themselves when they are idle.
-  const stores = new LRUCache<string, Opened>({ max: options.maxStores ?? 100 });
+  const stores = new LRUCache<string, Opened>({ max: options.maxStores ?? 100, dispose: ({ http }) => http.close() });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -169,7 +168,6 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     async close() {
       closed = true;
       await Promise.all(underWay);
-      for (const { http } of stores.values()) http.close();
       stores.clear();
     },
   };
