@@ -7,8 +7,8 @@ import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
-import { type AllowList, currentAllowList, type IsOfThisMachine, normalHost, refusalOf } from './address-guard.ts';
-import { createOwnServices, type OwnServices } from './protected-services.ts';
+import { type AllowList, type IsOfThisMachine, normalHost, refusalOf } from './address-guard.ts';
+import type { OwnServices } from './protected-services.ts';
 import { type Connection, watchSocket } from './pools.ts';
 import { OwnSendError } from './send-errors.ts';
 
@@ -56,21 +56,6 @@ export interface Reach {
    */
   lookUp?: LookUp;
   isOfThisMachine?: IsOfThisMachine;
-}
-
-/**
- * The options of a connector.
- * @throws Error naming an entry of `allow` that cannot be read
- */
-export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> & { resolve: Resolve } {
-  const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
-  return {
-    isOfThisMachine,
-    lookUp: reach.lookUp ?? createLookUps({ resolve }),
-    allow: currentAllowList(allow, severalOrganizations),
-    own: reach.own ?? createOwnServices([], resolve),
-    resolve,
-  };
 }
 
 export interface GuardOptions {
@@ -224,10 +209,6 @@ interface LookUpOptions {
   waitMs?: number;
 }
 
-interface Caller {
-  waits: boolean;
-}
-
 interface Running {
   since: number;
   answer: Promise<ResolvedAddress[]>;
@@ -249,7 +230,7 @@ export function createLookUps(options: LookUpOptions): LookUp {
     return begun;
   }
 
-  async function answerOf(hostname: string, organizationId: string, caller: Caller): Promise<ResolvedAddress[]> {
+  async function answerOf(hostname: string, organizationId: string): Promise<ResolvedAddress[]> {
     const known = running.get(hostname);
     if (known !== undefined) {
       if (performance.now() - known.since >= waitMs) throw notInTime(hostname);
@@ -257,21 +238,18 @@ export function createLookUps(options: LookUpOptions): LookUp {
     }
     const leave = await queue.take(organizationId, { waitMs });
     if (leave === null) throw notInTime(hostname);
-    // It may have begun for another one meanwhile, and who asked may wait no longer.
+    // It may have begun for another one meanwhile.
     const meanwhile = running.get(hostname);
-    if (meanwhile === undefined && caller.waits) return begin(hostname, leave).answer;
+    if (meanwhile === undefined) return begin(hostname, leave).answer;
     leave();
-    return meanwhile?.answer ?? [];
+    return meanwhile.answer;
   }
 
   return (hostname, organizationId) =>
     new Promise((found, failed) => {
-      const caller = { waits: true };
-      const deadline = setTimeout(() => {
-        caller.waits = false;
-        failed(notInTime(hostname));
-      }, waitMs);
-      void answerOf(hostname, organizationId, caller)
+      // It ends before a wait for a slot that began after it.
+      const deadline = setTimeout(() => failed(notInTime(hostname)), waitMs);
+      void answerOf(hostname, organizationId)
         .then(found, failed)
         .finally(() => clearTimeout(deadline));
     });

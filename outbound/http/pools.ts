@@ -100,15 +100,15 @@ export function createPools(options: {
  * A connection, from the moment at which it is begun. Times by `performance.now()`; null: not reached, or there is no
  * such step.
  */
-export interface Connection {
-  beganAt: number;
-  resolvedAt: number | null;
-  connectedAt: number | null;
-  securedAt: number | null;
+export class Connection {
+  beganAt = performance.now();
+  resolvedAt: number | null = null;
+  connectedAt: number | null = null;
+  securedAt: number | null = null;
   /** Where it goes; of one that is not there yet, the address that is tried. */
-  address: string | null;
-  port: number | null;
-  isUsed: boolean;
+  address: string | null = null;
+  port: number | null = null;
+  isUsed = false;
 }
 
 export interface ExchangeFacts extends AttemptSteps {
@@ -147,7 +147,7 @@ class WatchedClient extends Client {
     super(origin, {
       ...options,
       connect: (target, callback) => {
-        line.current = newConnection();
+        line.current = new Connection();
         connect(target, callback, { organizationId, connection: line.current });
       },
     });
@@ -158,18 +158,6 @@ class WatchedClient extends Client {
     handler.watch?.follow(this.#line);
     return super.dispatch(options, handler);
   }
-}
-
-function newConnection(): Connection {
-  return {
-    beganAt: performance.now(),
-    resolvedAt: null,
-    connectedAt: null,
-    securedAt: null,
-    address: null,
-    port: null,
-    isUsed: false,
-  };
 }
 
 export class RequestWatch {

@@ -6,11 +6,10 @@ import type {
   HttpOperationResponse,
   IHttpClient,
   newPipeline as NewPipeline,
-  RestError,
   WebResource,
 } from '@azure/storage-blob';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
-import { describeStoreError } from './errors.ts';
+import { codeOf, describeStoreError } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay } from './store.ts';
 
@@ -81,19 +80,14 @@ async function proofOf({ credentials, accountName, accountKey = '', sasToken = '
   return { credential, query: '', wording: 'accountName and accountKey' };
 }
 
-/** HEAD answers have no body; their code is in a header. */
-function codeOf(error: RestError): string | undefined {
-  return error.code ?? error.response?.headers.get('x-ms-error-code');
-}
-
 function httpClient(http: GuardedHttp): IHttpClient {
   return {
     async sendRequest(request: WebResource): Promise<HttpOperationResponse> {
-      const answer = await http.send({
+      const answer = await http({
         method: request.method,
         url: new URL(request.url),
         headers: request.headers.toJson({ preserveCase: true }),
-        body: bytesOf(request.body),
+        body: request.body,
         signal: request.abortSignal as AbortSignal | undefined,
       });
       // The SDK would follow it, with the signature of the first request.
@@ -102,16 +96,10 @@ function httpClient(http: GuardedHttp): IHttpClient {
         request,
         status: answer.status,
         headers: headersOf(answer.headers, request),
-        bodyAsText: answer.body.toString(),
+        bodyAsText: answer.text,
       };
     },
   } as IHttpClient;
-}
-
-function bytesOf(body: unknown): Uint8Array | string | null {
-  if (body === undefined || body === null) return null;
-  if (typeof body === 'string' || body instanceof Uint8Array) return body;
-  throw new TypeError('Only bytes that are in memory can be uploaded');
 }
 
 /** Headers of the SDK's own class, which it exports only as a type. */

@@ -187,7 +187,8 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The provider's name for what went wrong. */
+export function codeOf(error: unknown): string | undefined {
   const { $metadata, name, code, response } = fieldsOf(error);
   if ($metadata !== undefined) return isUseful(name) ? name : undefined;
   return text(code) ?? headerOf(response);
