@@ -17,7 +17,7 @@ import {
 } from '../db/delivery/reconciliation.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
 import type { ReconcilePosition, ReconcileStep, Repairs } from './types.ts';
-import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
+import { type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { circuitWorkflowId, deliveryStatusAttribute, withoutPrefix } from '../core/temporal/names.ts';
 import { lookUp, type Send, sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
 
@@ -59,7 +59,8 @@ async function step(
   switch (position.part) {
     // Histories hold this name for lost wake-ups.
     case 'wake-ups':
-      Object.assign(repaired, await repairLostWakeups(deps));
+      repaired['circuits woken'] = [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(deps.pool))];
+      repaired['warehouses woken'] = await wakeForgottenBatches(deps.pool);
       return { part: 'deliveries', after: '' };
     case 'deliveries': {
       const after = await repairDeliveries(deps, position.after, repaired);
@@ -84,19 +85,13 @@ async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Re
     const repair = async (delivery: OverdueDelivery) => {
       const kind = await repairOverdue(deps, delivery);
       if (kind === null || kind === 'at work') vain += 1;
-      else note(repaired, kind, delivery.deliveryId);
+      else repaired[kind] = [...(repaired[kind] ?? []), delivery.deliveryId];
     };
     await eachOf(overdue, CONCURRENT_LOOKUPS, repair);
     await delay((overdue.length / LOOKUPS_PER_SECOND + vain / VAIN_LOOKUPS_PER_SECOND) * 1000);
     if (next === null || overdue.length > 0 || performance.now() > until) return next;
     after = next;
   }
-}
-
-function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): void {
-  const ids = repaired[kind] ?? [];
-  ids.push(deliveryId);
-  repaired[kind] = ids;
 }
 
 /** Logs the repairs once, and adds them to the count. */
@@ -115,15 +110,6 @@ const repairsIn = (repaired: Repaired): [Repair, string[]][] =>
   (Object.entries(repaired) as [Repair, string[]][]).filter(([, ids]) => ids.length > 0);
 
 const CIRCUITS_PER_PAGE = 100;
-
-/** Finds and wakes everything whose scheduled wake-up was lost. @returns what was woken, by kind */
-async function repairLostWakeups(deps: RepairDeps): Promise<Partial<Record<Repair, string[]>>> {
-  const { pool } = deps;
-  return {
-    'circuits woken': [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
-    'warehouses woken': await wakeForgottenBatches(pool),
-  };
-}
 
 /** A half-open circuit waits for the next delivery and has no wake-up time, so its workflow must be running. */
 async function wakeLostCircuits({ pool, client }: RepairDeps): Promise<string[]> {

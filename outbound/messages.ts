@@ -89,7 +89,14 @@ function requestOf(deps: AlertSenderDeps, channel: OpenChannel, config: HttpConf
   switch (config.type) {
     case 'webhook': {
       const body = webhookBody(message);
-      return { url: config.url, body, headers: signed(channel, config.secret, message, body) };
+      const { previousSecret } = channel;
+      const headers = signStandardWebhook({
+        secrets: previousSecret === null ? [config.secret] : [config.secret, previousSecret],
+        id: message.id,
+        timestampSeconds: Math.floor(Date.now() / 1000),
+        body: bytesOf(body),
+      });
+      return { url: config.url, body, headers };
     }
     case 'slack':
       return { url: config.url, body: slackBody(message) };
@@ -100,20 +107,6 @@ function requestOf(deps: AlertSenderDeps, channel: OpenChannel, config: HttpConf
       return { url: `${base}/v2/enqueue`, body: pagerDutyBody(message, config) };
     }
   }
-}
-
-function signed(
-  { previousSecret }: OpenChannel,
-  secret: string,
-  { id }: AlertMessage,
-  body: object,
-): Record<string, string> {
-  return signStandardWebhook({
-    secrets: previousSecret === null ? [secret] : [secret, previousSecret],
-    id,
-    timestampSeconds: Math.floor(Date.now() / 1000),
-    body: bytesOf(body),
-  });
 }
 
 const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
@@ -140,16 +133,17 @@ async function post(
   });
   if (result.kind === 'error') {
     const { latency, summary, detail, retryable } = result;
-    const nothing = { statusCode: null, latency, responseBody: null, retryAfterMs: null };
-    return { ok: false, ...nothing, summary, detail, isPermanent: !retryable };
+    return { ok: false, ...NOTHING, latency, summary, detail, isPermanent: !retryable };
   }
   return judgeAnswer(result);
 }
 
+/** Of what came back. */
+const NOTHING = { statusCode: null, latency: 0, responseBody: null, retryAfterMs: null };
+
 /** Nothing was sent, and trying again would not help. */
 function failedBefore(summary: ErrorSummary): SendResult {
-  const nothing = { statusCode: null, latency: 0, responseBody: null, retryAfterMs: null };
-  return { ok: false, ...nothing, summary, detail: summary, isPermanent: true };
+  return { ok: false, ...NOTHING, summary, detail: summary, isPermanent: true };
 }
 
 function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): SendResult {
@@ -183,17 +177,13 @@ export async function sendMail(
   const { mailer, from } = smtp;
   const mail = { ...text, messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`, from, to };
   const startedAt = performance.now();
-  const measured = () => ({
-    statusCode: null,
-    latency: Math.round(performance.now() - startedAt),
-    responseBody: null,
-  });
+  const measured = () => ({ ...NOTHING, latency: Math.round(performance.now() - startedAt) });
   try {
     const refused = await sendToEach(mailer, mail, (address) => stopLink(organization, address));
     return { ok: true, refused, ...measured() };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     const { summary, permanent: isPermanent } = error;
-    return { ok: false, ...measured(), summary, detail: summary, isPermanent, retryAfterMs: null };
+    return { ok: false, ...measured(), summary, detail: summary, isPermanent };
   }
 }

@@ -15,7 +15,16 @@ import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { AttemptDeps } from './index.ts';
 import { awaitSlot, type Permit, waitForResumption } from './rate-and-concurrency.ts';
-import { CLOSED, type Ending, endWithoutAttempt, recordedOutcome, within } from './outcomes.ts';
+import {
+  CLOSED,
+  DESTINATION_DELETED,
+  DESTINATION_DISABLED,
+  type Ending,
+  endWithoutAttempt,
+  recordedOutcome,
+  SOURCE_DELETED,
+  within,
+} from './outcomes.ts';
 import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
@@ -157,17 +166,15 @@ async function requireConfig(
     context.destinationVersion === null
       ? null
       : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
-  if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
-  if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  if (!destination) return DESTINATION_DELETED;
+  if (!destination.enabled) return DESTINATION_DISABLED;
   const route = await routeOf(deps.configs, context);
   if (route === undefined) return { ending: 'failed', reason: ROUTE_NOT_KEPT };
   const url = deliveryUrl(destination, receivedAddress(context));
   if (destination.leadsHere(url) && !route?.allowOwnAddress) {
     return { ending: 'failed', reason: openError(LEADS_HERE) };
   }
-  if (context.sourceSlug === null || context.eventHeaders === null) {
-    return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
-  }
+  if (context.sourceSlug === null || context.eventHeaders === null) return SOURCE_DELETED;
   if (context.body === null && !context.isBodyApart) return PAYLOAD_REMOVED;
   const { eventHeaders: headers, sourceSlug } = context;
   return { destination, route, headers, sourceSlug };

@@ -115,6 +115,19 @@ export interface Ending {
   reason: DescribedError;
 }
 
+export const SOURCE_DELETED = {
+  ending: 'cancelled',
+  reason: openError(ownWords`The source of the event was deleted`),
+} as const satisfies Ending;
+export const DESTINATION_DELETED = {
+  ending: 'cancelled',
+  reason: openError(ownWords`The destination was deleted`),
+} as const satisfies Ending;
+export const DESTINATION_DISABLED = {
+  ending: 'skipped',
+  reason: openError(ownWords`The destination is disabled`),
+} as const satisfies Ending;
+
 /** Ends a delivery that can never be sent. */
 export async function endWithoutAttempt(
   deps: AttemptDeps,

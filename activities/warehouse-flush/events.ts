@@ -8,6 +8,7 @@ import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attemp
 import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { type BatchMember, readEvents } from '../../db/warehouse/members.ts';
 import { NoTurnError, type StoredEvent } from '../../outbound/threads/index.ts';
+import { type Ending, SOURCE_DELETED } from '../attempt/outcomes.ts';
 import { applyTransform } from '../attempt/render.ts';
 import { ROUTE_NOT_KEPT, routeOf } from '../attempt/route.ts';
 import type { FlushDeps } from './prepare.ts';
@@ -104,9 +105,9 @@ async function asReceived(
   );
   return members.map(({ deliveryId, eventId, sourceSlug, routeId, replayOf, receivedAt }): Prepared => {
     const event = events.get(eventId);
-    if (!event || sourceSlug === null || receivedAt === null) return withoutSource(deliveryId);
+    if (!event || sourceSlug === null || receivedAt === null) return { deliveryId, ...SOURCE_DELETED };
     const body = event.text ?? event.bytes;
-    if (body === null) return withoutPayload(deliveryId);
+    if (body === null) return { deliveryId, ...PAYLOAD_REMOVED };
     const { id, headers } = event;
     return {
       deliveryId,
@@ -121,8 +122,8 @@ async function afterTransform(
   context: AttemptContext,
 ): Promise<Prepared> {
   const { deliveryId, eventId, routeId, replayOf, sourceSlug, eventHeaders, body, receivedAt } = context;
-  if (sourceSlug === null || eventHeaders === null || receivedAt === null) return withoutSource(deliveryId);
-  if (body === null) return withoutPayload(deliveryId);
+  if (sourceSlug === null || eventHeaders === null || receivedAt === null) return { deliveryId, ...SOURCE_DELETED };
+  if (body === null) return { deliveryId, ...PAYLOAD_REMOVED };
   const route = await routeOf(deps.configs, context);
   if (route === undefined) return { deliveryId, ending: 'failed', reason: ROUTE_NOT_KEPT };
   const content = await applyTransform(deps, context, route, { headers: eventHeaders, body, sourceSlug });
@@ -148,17 +149,10 @@ function lowercased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-const withoutSource = (deliveryId: string): Prepared => ({
-  deliveryId,
-  ending: 'cancelled',
-  reason: openError(ownWords`The source of the event was deleted`),
-});
-
-const withoutPayload = (deliveryId: string): Prepared => ({
-  deliveryId,
+const PAYLOAD_REMOVED = {
   ending: 'failed',
   reason: openError(ownWords`The payload was removed by the retention policy before it was written`),
-});
+} as const satisfies Ending;
 
 // Of one upload, whose activity has 180 s in all.
 const LONGEST_MS = 90_000;

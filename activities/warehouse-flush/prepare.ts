@@ -8,7 +8,7 @@ import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { Threads } from '../../outbound/threads/index.ts';
 import type { Warehouses, WarehouseTarget } from '../../outbound/warehouses/index.ts';
 import type { ConfigCache } from '../config-cache.ts';
-import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { openError } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
 import {
   type BatchPlan,
@@ -37,7 +37,7 @@ import {
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
 import { loadSuspension, type Suspension } from '../../db/organizations/organizations.ts';
-import type { Ending } from '../attempt/outcomes.ts';
+import { DESTINATION_DELETED, DESTINATION_DISABLED, type Ending, SOURCE_DELETED } from '../attempt/outcomes.ts';
 import type { WarehouseAdvice } from '../types.ts';
 
 export interface FlushDeps {
@@ -63,9 +63,8 @@ export function openDestination(
   { secretBox }: Pick<FlushDeps, 'secretBox'>,
   stored: StoredDestination | undefined,
 ): UsableDestination | Unusable {
-  if (!stored) return { ok: false, ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
-  if (!stored.enabled)
-    return { ok: false, ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  if (!stored) return { ok: false, ...DESTINATION_DELETED };
+  if (!stored.enabled) return { ok: false, ...DESTINATION_DISABLED };
   const type = WAREHOUSE_TYPES.find((known) => known === stored.type);
   if (type === undefined) throw new Error(`${stored.id} is of type ${stored.type}, which is not a warehouse`);
   const opened = decryptedWarehouseConfig(secretBox, { id: stored.id, type, config: stored.config });
@@ -188,8 +187,7 @@ async function withoutEnded(
       },
     ];
   });
-  const deleted = openError(ownWords`The source of the event was deleted`);
-  if (gone.length > 0) await endThese(deps, key, gone, { ending: 'cancelled', reason: deleted });
+  if (gone.length > 0) await endThese(deps, key, gone, SOURCE_DELETED);
   return waiting;
 }
 
