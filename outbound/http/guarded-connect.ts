@@ -82,36 +82,23 @@ export type GuardedConnector = (
 
 export function guardedConnector(options: GuardOptions): GuardedConnector {
   const { own } = options;
-  const ordinary = connectorWith(options, (address, host) => refusedAddress(options, address, host));
-  // A look-up does not know the port it is for, so that each port of Hookyard has its own connector.
-  const toOwnPorts = new Map<number, GuardedConnector>();
-  const connectorOf = (port: number): GuardedConnector => {
-    const known =
-      toOwnPorts.get(port) ??
-      connectorWith(options, (address, host) => {
-        if (own.include(host, address, port)) return ownService(host, port);
-        const refused = refusedAddress(options, address, host);
-        return refused === null && own.mayInclude(address, port) ? ownServiceUnresolved(host, port) : refused;
-      });
-    toOwnPorts.set(port, known);
-    return known;
-  };
+  const connect = connectorWith(options, (address, host, port) => {
+    if (own.include(host, address, port)) return ownService(host, port);
+    const refusal = refusalOf(address, host, options.allow(), options.isOfThisMachine);
+    if (refusal !== null) return addressRefused(host, address, refusal);
+    return own.mayInclude(address, port) ? ownServiceUnresolved(host, port) : null;
+  });
   return (target, callback, by) => {
     const port = portOf(target);
-    if (!own.usePort(port)) return ordinary(target, callback, by);
+    if (!own.usePort(port)) return connect(target, callback, by);
     void own.prepare(port).then(() => {
       if (own.isNamed(target.hostname, port)) callback(ownService(target.hostname, port), null);
-      else connectorOf(port)(target, callback, by);
+      else connect(target, callback, by);
     });
   };
 }
 
-type Judge = (address: string, host: string) => OwnSendError | null;
-
-function refusedAddress(options: GuardOptions, address: string, host: string): OwnSendError | null {
-  const refusal = refusalOf(address, host, options.allow(), options.isOfThisMachine);
-  return refusal === null ? null : addressRefused(host, address, refusal);
-}
+type Judge = (address: string, host: string, port: number) => OwnSendError | null;
 
 function portOf({ port, protocol }: buildConnector.Options): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
@@ -132,8 +119,8 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
     lookup: guardedLookup(judge, options.lookUp),
   });
   return (target, callback, { organizationId, connection }) => {
-    const host = target.hostname;
-    const refused = isIP(host) === 0 ? null : judge(host, host);
+    const [host, port] = [target.hostname, portOf(target)];
+    const refused = isIP(host) === 0 ? null : judge(host, host, port);
     if (refused !== null) {
       // Never calls back before it returns, like a real connection.
       queueMicrotask(() => callback(refused, null));
@@ -143,7 +130,7 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
     // undici returns the socket, although its types do not say so. Without it the times would be missing, and nothing
     // else.
     const begin = (made: buildConnector.Callback): unknown =>
-      lookedUpFor.run(organizationId, () => connect(target, made));
+      connecting.run({ organizationId, port }, () => connect(target, made));
     const begun = begin((...outcome) => {
       if (outcome[0] !== null) {
         callback(outcome[0], null);
@@ -152,7 +139,7 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
       const socket = outcome[1];
       if (connection && target.protocol === 'https:') connection.securedAt = performance.now();
       // A socket that is already closed again has no peer; its use fails by itself.
-      const wrongPeer = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress, host);
+      const wrongPeer = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress, host, port);
       if (wrongPeer === null) {
         callback(null, socket);
         return;
@@ -164,17 +151,20 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
   };
 }
 
-// The organization of a connection that is begun: the options of a socket's `lookup` have no room for it.
-const lookedUpFor = new AsyncLocalStorage<string>();
+// Of a connection that is begun: the options of a socket's `lookup` have no room for it.
+const connecting = new AsyncLocalStorage<{ organizationId: string; port: number }>();
 
 /**
  * A `lookup` for sockets that fails when any address of the name is refused, and otherwise gives just the checked ones.
  */
 function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
   return (hostname, lookupOptions, callback) => {
+    const connection = connecting.getStore();
+    if (connection === undefined) return callback(new Error(`Nothing connects to ${hostname}`), []);
+    const { organizationId, port } = connection;
     const given = (addresses: ResolvedAddress[]): void => {
       for (const { address } of addresses) {
-        const refused = judge(address, hostname);
+        const refused = judge(address, hostname, port);
         if (refused !== null) {
           callback(refused, []);
           return;
@@ -186,7 +176,7 @@ function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
       } else if (lookupOptions.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     };
-    lookUp(hostname, lookedUpFor.getStore() ?? '').then(given, (error: NodeJS.ErrnoException) => callback(error, []));
+    lookUp(hostname, organizationId).then(given, (error: NodeJS.ErrnoException) => callback(error, []));
   };
 }
 
