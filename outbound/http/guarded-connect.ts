@@ -199,6 +199,10 @@ interface LookUpOptions {
   waitMs?: number;
 }
 
+interface Caller {
+  waits: boolean;
+}
+
 interface Running {
   since: number;
   answer: Promise<ResolvedAddress[]>;
@@ -220,7 +224,7 @@ export function createLookUps(options: LookUpOptions): LookUp {
     return begun;
   }
 
-  async function answerOf(hostname: string, organizationId: string): Promise<ResolvedAddress[]> {
+  async function answerOf(hostname: string, organizationId: string, caller: Caller): Promise<ResolvedAddress[]> {
     const known = running.get(hostname);
     if (known !== undefined) {
       if (performance.now() - known.since >= waitMs) throw notInTime(hostname);
@@ -228,18 +232,21 @@ export function createLookUps(options: LookUpOptions): LookUp {
     }
     const leave = await queue.take(organizationId, { waitMs });
     if (leave === null) throw notInTime(hostname);
-    // It may have begun for another one meanwhile.
+    // It may have begun for another one meanwhile, and who asked may wait no longer.
     const meanwhile = running.get(hostname);
-    if (meanwhile === undefined) return begin(hostname, leave).answer;
+    if (meanwhile === undefined && caller.waits) return begin(hostname, leave).answer;
     leave();
-    return meanwhile.answer;
+    return meanwhile?.answer ?? [];
   }
 
   return (hostname, organizationId) =>
     new Promise((found, failed) => {
-      // It ends before a wait for a slot that began after it.
-      const deadline = setTimeout(() => failed(notInTime(hostname)), waitMs);
-      void answerOf(hostname, organizationId)
+      const caller = { waits: true };
+      const deadline = setTimeout(() => {
+        caller.waits = false;
+        failed(notInTime(hostname));
+      }, waitMs);
+      void answerOf(hostname, organizationId, caller)
         .then(found, failed)
         .finally(() => clearTimeout(deadline));
     });

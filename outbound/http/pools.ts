@@ -34,7 +34,7 @@ export function createPools(options: {
   const entries = new LRUCache<string, Entry>({
     max: options.maxPools,
     dispose: ({ pool }, _key, reason) => {
-      if (reason === 'evict') retire(pool);
+      if (reason !== 'set') retire(pool);
     },
   });
   // Retired pools that still finish their requests.
@@ -75,7 +75,7 @@ export function createPools(options: {
     /** The pool of a destination and the path to request there. @throws OwnSendError */
     get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url' | 'target'>): { pool: Pool; path: string } {
       const { organizationId, poolKey, url } = request;
-      const key = `${organizationId} ${poolKey}`;
+      const key = keyOf(organizationId, poolKey);
       const previous = entries.get(key);
       // The usual case costs no parsing: a destination's address seldom changes.
       const allow = options.allow();
@@ -83,14 +83,19 @@ export function createPools(options: {
       if (entry !== previous) entries.set(key, entry);
       return { pool: entry.pool, path: request.target ?? entry.path };
     },
+    /** Closes the connections of a destination, those of requests under way after them. */
+    release(organizationId: string, poolKey: string): void {
+      entries.delete(keyOf(organizationId, poolKey));
+    },
     /** Closes every connection at once. */
     async destroy() {
       const all = [...retired, ...Array.from(entries.values(), ({ pool }) => pool)];
-      entries.clear();
       await Promise.all(all.map((pool) => pool.destroy()));
     },
   };
 }
+
+const keyOf = (organizationId: string, poolKey: string): string => `${organizationId} ${poolKey}`;
 
 // What is known of the connection of a request: where it goes, whether others used it before, and how long its steps
 // took. A client of undici has one connection at a time (HTTP/1.1, no pipelining), so what a request is to know of its

@@ -64,7 +64,9 @@ const CONNECT_TIMEOUT_MS = 60_000;
  * @param options.maxPools destinations whose connections are kept
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createSender(options: Reach & { publicUrl?: () => string; maxPools?: number }): Sender {
+export function createSender(
+  options: Reach & { publicUrl?: () => string; maxPools?: number },
+): Sender & Pick<ReturnType<typeof createPools>, 'release'> {
   const { severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = options;
   const guard = {
     allow: currentAllowList(options.allow, severalOrganizations),
@@ -107,6 +109,7 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
   }
 
   return {
+    release: pools.release,
     async send(request) {
       if (closed) {
         const shutDown = openError(ownWords`The sender is shutting down`);

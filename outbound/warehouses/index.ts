@@ -96,6 +96,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     const known = stores.get(id);
     const keys = operatorsKeys(target, access);
     if (known?.version === version && known.keys === keys) return known.store;
+    if (known !== undefined) sender.release(organizationId, id);
     const opened = { version, keys, store: openStore(target, guardedHttp(sender, organizationId, id), access) };
     // A store that could not be opened is tried again by the next call.
     opened.store.catch(() => {
