@@ -1,5 +1,5 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
-import { isId } from '../../core/text/ids.ts';
+import { idTime, isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
 import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER } from '../sql/rules.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
@@ -34,7 +34,7 @@ export interface DeliveryRecord {
   failoverOf: string | null;
   replayOf: string | null;
   /** The latest replay of it that was not skipped. */
-  replayedBy: { id: string; status: string } | null;
+  replayedBy: { id: string; status: string; createdAt: Date } | null;
   /** In which lane the first attempt was made; null before that. */
   lane: Lane | null;
   /** The file it is in, or will be in; null for an HTTP destination, and while it waits for a file. */
@@ -100,7 +100,7 @@ async function withReplays(db: Queryable, deliveries: readonly StoredDelivery[])
        where d.id = any($1::text[]) and d.id between $2 and $3`,
       [replaced, low, high],
     );
-    for (const { of, ...replay } of rows) replays.set(of, replay);
+    for (const { of, ...replay } of rows) replays.set(of, { ...replay, createdAt: new Date(idTime(replay.id)) });
   }
   return deliveries.map(({ counted, ...delivery }) => ({ ...delivery, replayedBy: replays.get(delivery.id) ?? null }));
 }
@@ -255,6 +255,8 @@ export interface DeliveryFilter {
   /** A LIKE pattern that the error of the latest attempt must match; letter case is ignored. */
   errorPattern?: string;
   lane?: Lane;
+  /** Whether it is a replay. */
+  isReplay?: boolean;
   /** Whether it has been replayed. */
   replayed?: boolean;
   /** Created at or after. */
@@ -267,10 +269,11 @@ export interface DeliveryFilter {
 const WITH_ERROR = DELIVERY_STATUSES.filter((status) => status !== 'delivered');
 
 export function deliverySelection(organizationId: string, filter: DeliveryFilter): Selection {
-  const { from, to, sourceId, routeId, destinationId, status, errorPattern, replayed } = filter;
+  const { from, to, sourceId, routeId, destinationId, status, errorPattern, isReplay, replayed } = filter;
   const statuses =
     errorPattern === undefined ? status : WITH_ERROR.filter((each) => status === undefined || status.includes(each));
   const conditions: ((query: Parameters, range: Range) => string)[] = conditionsOf(filter);
+  if (isReplay !== undefined) conditions.push(() => `r.replay_of is ${isReplay ? 'not null' : 'null'}`);
   if (replayed !== undefined) conditions.push((query, range) => isReplayed(query, range, replayed));
   return {
     kind: 'delivery',

@@ -198,7 +198,8 @@ describe('Deliveries', () => {
       deliveriesCount: 1,
       deliveriesFailed: 0,
     });
-    const replayedBy = { id: result.deliveryId, status: 'pending' };
+    const { createdAt } = await get(result.deliveryId);
+    const replayedBy = { id: result.deliveryId, status: 'pending', createdAt };
     expect(await get(deliveryId)).to.deep.include({ status: 'failed', replayedBy });
     expect((await deliveriesOf(organization, eventId))[0]).to.deep.include({ id: deliveryId, replayedBy });
   });
@@ -225,6 +226,8 @@ describe('Deliveries', () => {
     expect(await found({ status: 'failed', replayed: 'false' })).to.deep.equal([other]);
     expect(await found({ status: 'failed', replayed: 'true' })).to.deep.equal([replayed]);
     expect(await found({ replayed: 'false' })).to.have.members([again.deliveryId, other]);
+    expect(await found({ isReplay: 'true' })).to.deep.equal([again.deliveryId]);
+    expect(await found({ isReplay: 'false' })).to.have.members([replayed, other]);
     expect(await found({ replayed: 'true', eventId: String(made[0]?.eventId) })).to.deep.equal([replayed]);
     const preview = { action: 'replay', destinationId: own.destination.id, status: ['failed'], dryRun: true };
     const count = (filter: object) => organization.api.post('/api/deliveries/bulk', { ...preview, ...filter });

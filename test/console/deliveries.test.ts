@@ -1,6 +1,6 @@
 // The work of an operator: a first webhook, and yesterday's failures.
 import { expect } from 'chai';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 describe('the console', () => {
@@ -46,8 +46,24 @@ describe('the console', () => {
       await page.goBack();
       isWell = true;
       await page.getByRole('button', { name: 'Replay 3 deliveries…' }).click();
+      await seen(page, '3 deliveries will be replayed');
       await page.getByRole('button', { name: 'Replay 3', exact: true }).click();
-      await seen(page, /Finished: 3 replayed, 0 skipped, 0 left/);
+      await seen(page, /^Finished: 3 replayed$/);
+      await seen(page, '3 of 3 replays delivered');
+      await page.getByRole('link', { name: 'View replays' }).click();
+      await page.locator('[data-shown="3"]').waitFor();
+      const list = (query: string) =>
+        new URL(`/console/deliveries?destinationId=${destination.id}&${query}`, page.url());
+      await page.goto(list('status=failed&replayed=false').href);
+      await seen(page, 'No matching deliveries');
+      await page.goto(list('status=failed').href);
+      await expectUsable(page);
+      await page.getByRole('link', { name: 'Replayed: delivered' }).first().waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('o');
+      await seen(page, /^Replayed .* ago: delivered$/);
+      expect(await page.getByRole('button', { name: 'Replay', exact: true }).count()).to.equal(0);
+      await expectUsable(page);
     });
     await until('the replays to arrive', async () => {
       const path = `/api/deliveries?destinationId=${destination.id}&status=delivered`;

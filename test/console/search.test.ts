@@ -166,7 +166,7 @@ describe('finding events and deliveries in the console', function () {
     await onPage(`/deliveries/${second.deliveryId}`, async (page) => {
       const chain = page.getByRole('region', { name: 'Failovers and replays' });
       await chain.getByRole('link', { name: delivery.id }).waitFor();
-      await chain.getByText('replay of #2').waitFor();
+      await chain.getByText('replay of this delivery').waitFor();
       await expectUsable(page);
       await chain.getByRole('link', { name: third.deliveryId }).click();
       await chain.getByRole('link', { name: second.deliveryId }).waitFor();

@@ -49,6 +49,7 @@ const CODES = { min: 100, max: 599 };
 const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` without a response.' };
 const OF_ERROR = { description: 'Matches part of the error of the latest attempt.' };
 const OF_LANE = { description: 'The lane of the first attempt.' };
+const OF_IS_REPLAY = { description: 'Whether the delivery is a replay.' };
 const OF_REPLAYED = { description: 'Whether the delivery was replayed.' };
 
 const deliveryFilterParams = {
@@ -60,6 +61,7 @@ const deliveryFilterParams = {
   codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
   error: textParam.meta(OF_ERROR),
   lane: choiceParam(LANES).meta(OF_LANE),
+  isReplay: booleanParam.meta(OF_IS_REPLAY),
   replayed: booleanParam.meta(OF_REPLAYED),
   from: timeParam,
   to: timeParam,
@@ -76,6 +78,7 @@ export const deliveryFilterMembers = {
   codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
   error: textMember.meta(OF_ERROR),
   lane: z.enum(LANES).optional().meta(OF_LANE),
+  isReplay: z.boolean().optional().meta(OF_IS_REPLAY),
   replayed: z.boolean().optional().meta(OF_REPLAYED),
   from: timeParam,
   to: timeParam,

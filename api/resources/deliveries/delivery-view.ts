@@ -92,7 +92,7 @@ const deliveryMembers = {
   failoverOf: withExample(idOf('dlv').nullable(), null, 'The failed delivery that this delivery replaces.'),
   replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this delivery replays.'),
   replayedBy: withExample(
-    z.object({ id: idOf('dlv'), status: z.enum(DELIVERY_STATUSES) }).nullable(),
+    z.object({ id: idOf('dlv'), status: z.enum(DELIVERY_STATUSES), createdAt: timestamp }).nullable(),
     null,
     'The latest replay of the delivery. Null if it was not replayed.',
   ),

@@ -37,6 +37,8 @@ type Name<N extends ListName> = keyof Exclude<Input<N>, undefined> & string;
 
 interface Selected<N extends ListName> {
   ids: string[];
+  /** Of the page that is shown. */
+  rows: Row<N>[];
   clear: () => void;
   filters: Partial<Input<N>>;
   /** Of all that match; undefined while it is not known. */
@@ -88,7 +90,10 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
   const found = filtersIn(search);
   const total = answer.data?.pagination;
   const chosen =
-    bulk && rows.length > 0 && !answer.error && bulk({ ids: [...ids], clear: () => setIds(new Set()), filters, total });
+    bulk &&
+    rows.length > 0 &&
+    !answer.error &&
+    bulk({ ids: [...ids], rows: rows as Row<N>[], clear: () => setIds(new Set()), filters, total });
   const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });
   return (
     <Page

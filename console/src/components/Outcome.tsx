@@ -1,10 +1,9 @@
-// What has become of deliveries since something was sent again.
+// What has become of replays.
 import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
 import { useAsk } from '../api/queries.ts';
-import { totalText } from '../format.ts';
+import { countText, plural } from '../format.ts';
 import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
-import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
 
@@ -16,27 +15,33 @@ type Where = Pick<NonNullable<Input<'listDeliveries'>>, 'sourceId' | 'routeId' |
 
 interface Props {
   where: Where;
-  /** Of `sinceNow`, before it was sent again. */
+  /** Of `sinceNow`, before the replay. */
   since: string;
   /** When the list of them is opened. */
   onSee?: () => void;
 }
 
 export function Outcome({ where, since, onSee }: Props) {
-  const ask = (status: typeof OPEN) => ({ ...where, from: since, status, pageSize: 1 });
+  const ask = (status: typeof OPEN) => ({ ...where, isReplay: true, from: since, status, pageSize: 1 });
   const open = useAsk('listDeliveries', ask(OPEN), { every: AGAIN_MS });
   const failed = useAsk('listDeliveries', ask(FAILED), { every: AGAIN_MS });
   const delivered = useAsk('listDeliveries', ask(['delivered']), { every: AGAIN_MS });
   const error = open.error ?? failed.error ?? delivered.error;
   if (error) return <Failed error={error} again={() => void open.refetch()} />;
   if (!open.data || !failed.data || !delivered.data) return null;
-  const lost = failed.data.pagination.total;
+  const totals = [delivered, open, failed].map(({ data }) => data?.pagination.total ?? 0);
+  const [done = 0, waiting = 0, lost = 0] = totals;
+  const all = done + waiting + lost;
   return (
-    <Callout tone={lost > 0 ? 'bad' : 'ok'} role="status" title="Result">
-      Since <Time at={since} exact />: {totalText(delivered.data.pagination)} delivered,{' '}
-      {totalText(open.data.pagination)} in progress, {totalText(failed.data.pagination)} failed.{' '}
-      <Link to="/deliveries" search={{ ...where, from: since } as never} onClick={onSee}>
-        View deliveries
+    <Callout
+      tone={lost > 0 ? 'bad' : waiting > 0 ? 'info' : 'ok'}
+      role="status"
+      title={`${countText(done)} of ${plural(all, 'replay')} delivered`}
+    >
+      {waiting > 0 && `${countText(waiting)} in progress. `}
+      {lost > 0 && `${countText(lost)} failed. `}
+      <Link to="/deliveries" search={{ ...where, isReplay: 'true', range: '1h' } as never} onClick={onSee}>
+        View replays
       </Link>
     </Callout>
   );

@@ -29,6 +29,8 @@ interface Props<N extends Gets> {
   input?: Partial<Input<N>>;
   /** The time between two requests of the page, ms. */
   every?: number;
+  /** Whether the call of the API can be copied; not where the page copies another one. */
+  hasCall?: boolean;
   crumb: Crumb;
   /** While it is not there, and where `titleOf` says nothing. */
   title: string;
@@ -44,7 +46,7 @@ interface Props<N extends Gets> {
   tabs?: (record: Output<N>, again: () => void) => Record<string, ReactNode>;
 }
 
-export function RecordPage<N extends Gets>({ get, every, title, titleOf, crumb, ...props }: Props<N>) {
+export function RecordPage<N extends Gets>({ get, every, title, titleOf, crumb, hasCall = true, ...props }: Props<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const input = { id, ...props.input } as Input<N>;
   const answer = useAsk(get, input, { every: every ?? false });
@@ -58,7 +60,7 @@ export function RecordPage<N extends Gets>({ get, every, title, titleOf, crumb, 
       note={record && props.note?.(record)}
       actions={
         <>
-          <ExportMenu call={{ name: get, input } as ApiCall} />
+          {hasCall && <ExportMenu call={{ name: get, input } as ApiCall} />}
           {record && props.actions?.(record)}
         </>
       }

@@ -205,7 +205,7 @@ export function Filters({ of, views = {} }: BarProps) {
       </div>
       <search className="filters" aria-label="Filters" data-open={isOpen ? '' : undefined}>
         {shown
-          .filter((filter) => isMore || !filter.isMore)
+          .filter(({ name, isMore: isRare }) => isMore || !isRare || search[name] !== undefined)
           .map((filter) => (
             <FilterField key={filter.name} of={filter} />
           ))}

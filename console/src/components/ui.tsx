@@ -77,7 +77,7 @@ const ICONS = {
 
 interface CalloutProps {
   tone: Exclude<Tone, 'none'>;
-  title: string;
+  title: ReactNode;
   role?: 'alert' | 'status';
   children?: ReactNode;
 }

@@ -15,26 +15,28 @@ import { queryClient } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { countText, durationText, plural } from '../../format.ts';
 
+/** Below that, nobody closes the tab. */
+const LONG_MS = 5000;
 const WORDS: Record<BulkAction, { title: string; verb: string; done: string; what: string; none: string }> = {
   retry: {
     title: 'Retry deliveries now',
     verb: 'Retry',
     done: 'retried',
-    what: 'The next attempt of each retrying delivery starts now.',
+    what: 'The next attempt of each delivery starts now.',
     none: 'No deliveries to retry. Only retrying deliveries can be retried now. Replay failed deliveries instead.',
   },
   replay: {
     title: 'Replay deliveries',
     verb: 'Replay',
     done: 'replayed',
-    what: 'Each event is delivered to the same destination again, as a new delivery. Deliveries in progress or already replayed are skipped.',
+    what: 'Each event is sent to the same destination again, as a new delivery.',
     none: 'No deliveries to replay. The matching deliveries are in progress or already replayed, or their payload or destination no longer exists.',
   },
   cancel: {
     title: 'Cancel deliveries',
     verb: 'Cancel',
     done: 'cancelled',
-    what: 'Deliveries in progress are cancelled. You can replay them later.',
+    what: 'You can replay them later.',
     none: 'No deliveries to cancel. The matching deliveries have already finished.',
   },
 };
@@ -55,12 +57,13 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   const stop = useRef(new AbortController());
   const [since, setSince] = useState('');
   const { title, verb, done, what, none } = WORDS[action];
+  const matching = action === 'replay' ? { ...filter, replayed: false } : filter;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it counts what matched when it was opened
   useEffect(() => {
     const controller = new AbortController();
     stop.current = controller;
     if (chosen === null) {
-      countAll(action, filter, controller.signal).then(setTotal, (error: unknown) => {
+      countAll(action, matching, controller.signal).then(setTotal, (error: unknown) => {
         if (!controller.signal.aborted) setProblem(told(error).message);
       });
     }
@@ -70,7 +73,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   const begin = async () => {
     setSince(await sinceNow(placeIn(filter)));
     const run = { action, total: total ?? 0, perSecond, signal: stop.current.signal, tell: setProgress };
-    await (chosen === null ? actOnMatching(filter, run) : actOnChosen(chosen, run));
+    await (chosen === null ? actOnMatching(matching, run) : actOnChosen(chosen, run));
     await queryClient.invalidateQueries();
   };
   return (
@@ -81,7 +84,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
       {total !== null && total > 0 && progress === null && (
         <>
           <Text>
-            <strong data-count={total}>{plural(total, 'delivery')}</strong>. {what}
+            <strong data-count={total}>{plural(total, 'delivery')}</strong> will be {done}. {what}
           </Text>
           <NumberInput
             label="Rate limit (per second)"
@@ -91,9 +94,11 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
             onChange={(value) => setPerSecond(Math.min(100, Math.max(1, Number(value) || 1)))}
             my="sm"
           />
-          <Text size="xs" c="dimmed">
-            Takes about {durationText((total / perSecond) * 1000)}. Keep this tab open until it finishes.
-          </Text>
+          {(total / perSecond) * 1000 > LONG_MS && (
+            <Text size="xs" c="dimmed">
+              Takes about {durationText((total / perSecond) * 1000)}. Keep this tab open until it finishes.
+            </Text>
+          )}
         </>
       )}
       {progress && <Shown progress={progress} done={done} />}
@@ -139,8 +144,9 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
     <>
       <Progress value={(100 * handled) / Math.max(1, progress.total)} aria-label="Progress" mb="xs" />
       <Text role="status" data-phase={progress.phase}>
-        {phase}: {countText(progress.done)} {done}, {countText(refused)} skipped,{' '}
-        {countText(Math.max(0, progress.total - handled))} left.
+        {phase}: {countText(progress.done)} {done}
+        {refused > 0 && `, ${countText(refused)} skipped`}
+        {handled < progress.total && `, ${countText(progress.total - handled)} remaining`}
       </Text>
       {[...progress.refused].map(([why, count]) => (
         <Text size="sm" key={why}>

@@ -47,7 +47,7 @@ export function Chain({ of }: { of: Linked }) {
               {one.id === of.id ? <strong>This delivery</strong> : <Id of={one.id} />}
               <bdi>{nameOf(one.destination)}</bdi>
               <Time at={one.createdAt} />
-              <span className="quiet">{origin(one, chain)}</span>
+              <span className="quiet">{originOf(one, of.id)}</span>
             </div>
           </li>
         ))}
@@ -61,10 +61,9 @@ export function Chain({ of }: { of: Linked }) {
   );
 }
 
-function origin(one: Linked, chain: readonly Linked[]): string {
+function originOf(one: Linked, shown: string): string {
   const from = madeFrom(one);
   if (from === null) return 'original';
-  const place = chain.findIndex(({ id }) => id === from) + 1;
-  const which = place === 0 ? from : `#${place}`;
-  return one.replayOf === null ? `failover of ${which}` : `replay of ${which}`;
+  const kind = one.replayOf === null ? 'failover' : 'replay';
+  return from === shown ? `${kind} of this delivery` : kind;
 }

@@ -22,6 +22,7 @@ const RESPONSES = [
 ];
 const FILTERS = [
   { name: 'status', label: 'Status', kind: 'several', choices: STATUS_NAMES },
+  { name: 'replayed', label: 'Replayed', kind: 'flag' },
   { name: 'destinationId', label: 'Destination', kind: 'record', list: 'listDestinations' },
   { name: 'statusCode', label: 'Status code', kind: 'number' },
   { name: 'error', label: 'Error contains', kind: 'search' },
@@ -29,19 +30,24 @@ const FILTERS = [
   { name: 'sourceId', label: 'Source', kind: 'record', list: 'listSources', isMore: true },
   { name: 'codeClass', label: 'Response', kind: 'one', choices: RESPONSES, isMore: true },
   { name: 'lane', label: 'Lane', kind: 'one', choices: LANE_NAMES, isMore: true },
+  { name: 'isReplay', label: 'Is a replay', kind: 'flag', isMore: true },
   { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
 ] as const satisfies Filter[];
 const VERBS: Record<BulkAction, string> = { retry: 'Retry', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
-  Failed: { status: 'failed' },
+  Failed: { status: 'failed', replayed: 'false' },
   Retrying: { status: 'retrying' },
   Held: { status: 'circuit_open' },
   Delivered: { status: 'delivered' },
 };
 
 /** Filters for which rows have to be read. */
-const isSearch = ({ statusCode, codeClass, error, lane, eventId }: Search): boolean =>
-  eventId === undefined && [statusCode, codeClass, error, lane].some((value) => value !== undefined);
+const isSearch = ({ statusCode, codeClass, error, lane, isReplay, replayed, status, eventId }: Search): boolean => {
+  // An index has what failed.
+  const ofReplayed = status === 'failed' ? undefined : replayed;
+  const searched = [statusCode, codeClass, error, lane, isReplay, ofReplayed];
+  return eventId === undefined && searched.some((value) => value !== undefined);
+};
 
 interface Begun {
   action: BulkAction;
@@ -68,27 +74,36 @@ export function Deliveries() {
       path="/deliveries"
       bulk={
         mayWrite &&
-        (({ ids, clear, filters, total }) =>
-          (ids.length > 0 || isNarrow(filters)) && (
+        (({ ids: selected, rows, clear, filters, total }) =>
+          (selected.length > 0 || isNarrow(filters)) && (
             <>
-              {actionsOf(filters?.status).map(({ action, isOfAll }) => (
-                <Button
-                  key={action}
-                  variant="default"
-                  c={action === 'cancel' ? 'var(--bad)' : undefined}
-                  onClick={() =>
-                    setBulk({
-                      action,
-                      ids: ids.length > 0 ? ids : null,
-                      filter: filters as DeliveryFilter,
-                      onEnd: clear,
-                    })
-                  }
-                >
-                  {VERBS[action]} {objectOf(ids.length, isOfAll ? total : undefined)}…
-                </Button>
-              ))}
-              {ids.length > 0 && (
+              {actionsOf(filters).map(({ action, isOfAll }) => {
+                const replayed = new Set(rows.filter(({ replayedBy }) => replayedBy).map(({ id }) => id));
+                const ids = action === 'replay' ? selected.filter((id) => !replayed.has(id)) : selected;
+                return (
+                  <Button
+                    key={action}
+                    variant="default"
+                    c={action === 'cancel' ? 'var(--bad)' : undefined}
+                    disabled={ids.length === 0 && selected.length > 0}
+                    onClick={() =>
+                      setBulk({
+                        action,
+                        ids: ids.length > 0 ? ids : null,
+                        filter: filters as DeliveryFilter,
+                        onEnd: clear,
+                      })
+                    }
+                  >
+                    {VERBS[action]}{' '}
+                    {selected.length > 0
+                      ? `${countText(ids.length)} selected`
+                      : matchingText(isOfAll ? total : undefined)}
+                    …
+                  </Button>
+                );
+              })}
+              {selected.length > 0 && (
                 <Button variant="subtle" onClick={clear}>
                   Clear selection
                 </Button>
@@ -118,21 +133,19 @@ const isNarrow = (filters: Partial<DeliveryFilter> = {}): boolean =>
 
 type Status = (typeof STATUS_NAMES)[number];
 
-/** What can be done with deliveries of these statuses; with those of any all of it, to those to which it applies. */
-function actionsOf(given: Status | Status[] = STATUS_NAMES): { action: BulkAction; isOfAll: boolean }[] {
-  const statuses = [given].flat();
+/** What can be done with deliveries that match; with those of any status all of it, to those to which it applies. */
+function actionsOf({ status = [...STATUS_NAMES], replayed }: Partial<DeliveryFilter> = {}) {
+  const statuses = [status].flat() as Status[];
   const can = {
     retry: (status: Status) => status === 'retrying',
     replay: (status: Status) => !isOpen(status),
     cancel: isOpen,
   };
   return (Object.keys(can) as BulkAction[])
-    .filter((action) => statuses.some(can[action]))
-    .map((action) => ({ action, isOfAll: statuses.every(can[action]) }));
+    .filter((action) => statuses.some(can[action]) && !(action === 'replay' && replayed))
+    .map((action) => ({ action, isOfAll: statuses.every(can[action]) && (action !== 'replay' || replayed === false) }));
 }
 
-/** `3 selected`, `25 deliveries`; not counted where an action is of some of those that match. */
-const objectOf = (selected: number, matching: Total | undefined): string => {
-  if (selected > 0) return `${countText(selected)} selected`;
-  return matching === undefined ? 'matching deliveries' : plural(matching.total, 'delivery', totalText(matching));
-};
+/** Not counted where an action is of some of those that match. */
+const matchingText = (of: Total | undefined): string =>
+  of === undefined ? 'matching deliveries' : plural(of.total, 'delivery', totalText(of));

@@ -13,8 +13,8 @@ import { Failed, Loading } from '../../components/Failed.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { MoreActions } from '../../components/actions.tsx';
-import { Callout, Card, Headers, Id, Name, PageLink, Status, toneOf } from '../../components/ui.tsx';
-import { countText, durationText, plain, plural } from '../../format.ts';
+import { Callout, Card, Headers, Id, Name, PageLink, Status, statusText, toneOf } from '../../components/ui.tsx';
+import { countText, durationText, plain, plural, shortened } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
 import { isOpen, STATUSES, waitingText } from '../../words/deliveries.ts';
@@ -22,6 +22,8 @@ import { Time } from '../../zone.tsx';
 import { Chain } from './Chain.tsx';
 
 const OPEN_MS = 2000;
+/** Characters of a response beside the error; the rest is below. */
+const MOST_RESPONSE = 200;
 const Changes = lazy(async () => ({ default: (await import('./Changes.tsx')).Changes }));
 
 export function DeliveryPage() {
@@ -69,6 +71,7 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
   const [search] = usePageSearch();
   const attempt =
     delivery.attempts.find(({ attemptNumber }) => String(attemptNumber) === search.attempt) ?? delivery.attempts.at(-1);
+  const response = delivery.attempts.at(-1)?.responseBody;
   return (
     <>
       {delivery.status === 'circuit_open' && <Held delivery={delivery} />}
@@ -80,14 +83,18 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
           </div>
         </Callout>
       )}
-      {!['delivered', 'circuit_open'].includes(delivery.status) && delivery.waitsFor === null && (
-        <Callout
-          tone={isOpen(delivery.status) ? 'warn' : toneOf(delivery.status) === 'bad' ? 'bad' : 'info'}
-          title={plain(delivery.error ?? STATUSES[delivery.status])}
-        >
-          {delivery.error !== null && STATUSES[delivery.status]}
-        </Callout>
-      )}
+      {delivery.replayedBy && <Replayed by={delivery.replayedBy} />}
+      {!['delivered', 'circuit_open'].includes(delivery.status) &&
+        delivery.waitsFor === null &&
+        delivery.replayedBy === null && (
+          <Callout
+            tone={isOpen(delivery.status) ? 'warn' : toneOf(delivery.status) === 'bad' ? 'bad' : 'info'}
+            title={plain(delivery.error ?? STATUSES[delivery.status])}
+          >
+            {response && <div className="mono anywhere">{plain(shortened(response.trim(), MOST_RESPONSE))}</div>}
+            {delivery.error !== null && STATUSES[delivery.status]}
+          </Callout>
+        )}
       <Chain of={delivery} />
       <Card title={delivery.attemptCount === 0 ? 'Attempts' : plural(delivery.attemptCount, 'attempt')}>
         {delivery.attempts.length === 0 ? (
@@ -108,6 +115,20 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
         <Changes delivery={delivery} attempt={attempt?.attemptNumber} />
       </Suspense>
     </>
+  );
+}
+
+function Replayed({ by: { id, status, createdAt } }: { by: NonNullable<DeliveryWithAttempts['replayedBy']> }) {
+  const tone = toneOf(status);
+  return (
+    <Callout
+      tone={tone === 'none' ? 'info' : tone}
+      title={
+        <>
+          Replayed <Time at={createdAt} />: <Link to={`/deliveries/${id}`}>{statusText(status).toLowerCase()}</Link>
+        </>
+      }
+    />
   );
 }
 
@@ -184,7 +205,6 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
                 <RequestLine of={data.request} />
               </p>
             )}
-            <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
             {data.request.body !== undefined && (
               <BodyOf
                 title="Request body"
@@ -193,6 +213,7 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
                 name={`${id}-sent`}
               />
             )}
+            <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
           </>
         )}
       </div>
@@ -220,10 +241,10 @@ function Response({ attempt }: { attempt: Attempt }) {
         </div>
         {attempt.error !== null && <p className="anywhere">{plain(attempt.error)}</p>}
         <Timings attempt={attempt} />
-        <Headers title="Response headers" of={attempt.responseHeaders} />
         {attempt.responseBody !== null && attempt.responseBody !== '' && (
           <BodyOf title="Response body" body={attempt.responseBody} encoding={undefined} name="response" />
         )}
+        <Headers title="Response headers" of={attempt.responseHeaders} />
       </div>
     </Card>
   );
@@ -254,7 +275,7 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
   return <p className="small quiet">{parts.join(' · ')}</p>;
 }
 
-function Actions({ delivery: { id, status, waitsFor, temporalUrl } }: { delivery: DeliveryWithAttempts }) {
+function Actions({ delivery: { id, status, waitsFor, replayedBy, temporalUrl } }: { delivery: DeliveryWithAttempts }) {
   const mayWrite = useMay('deliveries:write');
   const navigate = useNavigate();
   const [running, setRunning] = useState<string | null>(null);
@@ -299,7 +320,7 @@ function Actions({ delivery: { id, status, waitsFor, temporalUrl } }: { delivery
       {menu}
       {isOpen(status)
         ? button('Cancel', cancel, 'default')
-        : button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}
+        : replayedBy === null && button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}
       {status === 'retrying' && waitsFor === null && button('Retry now', retry)}
     </>
   );

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Delivery } from '@hookyard/client';
 import type { Column } from '../../components/DataTable.tsx';
-import { Status } from '../../components/ui.tsx';
+import { Status, statusText } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
 import { waitingText } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
@@ -27,7 +27,14 @@ export const columns: Column<Delivery>[] = [
     value: (one) => one.status,
     cell: (one) =>
       one.waitsFor === null ? (
-        <Status of={one.status} />
+        <span className="nowrap">
+          <Status of={one.status} />{' '}
+          {one.replayedBy && (
+            <Link to={`/deliveries/${one.replayedBy.id}`} className="small quiet">
+              Replayed: {statusText(one.replayedBy.status).toLowerCase()}
+            </Link>
+          )}
+        </span>
       ) : (
         <Link to={`/deliveries/${one.waitsFor}`} title={waitingText(one)}>
           <Status of="waiting" />

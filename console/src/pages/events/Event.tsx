@@ -33,6 +33,7 @@ export function EventPage() {
       get="getEvent"
       input={{ includeDeliveries: true }}
       every={OPEN_MS}
+      hasCall={false}
       crumb={{ to: '/events', label: 'Events' }}
       title="Event"
       status={(event) => <Status of={eventState(event)} />}
