@@ -133,6 +133,17 @@ async function loadVersion<Config>(
   return (await firstRow<{ config: Config }>(db, { ...statement, values }))?.config ?? null;
 }
 
+export type EarlierTarget = Pick<DestinationRow, 'method' | 'url' | 'forwardPath' | 'forwardQuery'>;
+
+/** Where a destination sent to before it was changed; null when that is not kept any more. */
+export async function loadEarlierTarget(
+  db: Queryable,
+  values: [organizationId: string, id: string, version: number],
+): Promise<EarlierTarget | null> {
+  const text = 'select config from earlier_versions where organization_id = $1 and record_id = $2 and version = $3';
+  return (await firstRow<{ config: EarlierTarget }>(db, text, values))?.config ?? null;
+}
+
 export interface RouteVersion {
   routeId: string | null;
   routeVersion: number | null;

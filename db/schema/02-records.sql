@@ -144,7 +144,7 @@ create trigger schemas_config_version after insert or update or delete on schema
 create trigger transforms_config_version after insert or update or delete on transforms
   for each row execute function raise_config_version();
 
--- Replaced and deleted versions of routes and transforms, kept while a payload is left that was received before
+-- Replaced and deleted versions of routes and transforms, and where requests to a destination went, kept while a payload is left that was received before
 -- (db/operations/expired.ts).
 create table earlier_versions (
   organization_id text collate "C" not null, record_id text collate "C" not null, version integer not null,
@@ -166,6 +166,11 @@ create function delivery_config(t transforms) returns jsonb language sql immutab
     'id', t.id, 'version', t.version, 'name', t.name, 'type', t.type, 'code', t.code, 'outputContentType',
     t.output_content_type)
 $$;
+-- Where the requests of earlier attempts went.
+create function delivery_config(d destinations) returns jsonb language sql immutable as $$
+  select jsonb_build_object(
+    'method', d.method, 'url', d.url, 'forwardPath', d.forward_path, 'forwardQuery', d.forward_query)
+$$;
 
 -- A trigger, so that no way to change or delete a record can leave it out.
 create function keep_earlier_version() returns trigger language plpgsql as $$
@@ -179,4 +184,6 @@ create trigger routes_keep_changed after update on routes
 create trigger routes_keep_deleted after delete on routes for each row execute function keep_earlier_version();
 create trigger transforms_keep_changed after update on transforms
   for each row when (new.version <> old.version) execute function keep_earlier_version();
+create trigger destinations_keep_changed after update on destinations
+  for each row when (new.version <> old.version and old.type = 'http') execute function keep_earlier_version();
 create trigger transforms_keep_deleted after delete on transforms for each row execute function keep_earlier_version();

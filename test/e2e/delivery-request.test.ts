@@ -141,7 +141,7 @@ describe('the request of a delivery, made again', () => {
     );
   });
 
-  it('says what was changed since, and keeps the transform of the delivery', async () => {
+  it('keeps the transform of the delivery, and where the attempt went', async () => {
     const endpoint = receiver.endpoint(200);
     const { id: transformId } = await transform('export default () => "before"');
     const { delivery, destination, route } = await records.deliver(endpoint.url, BODY, 'delivered', {
@@ -153,7 +153,11 @@ describe('the request of a delivery, made again', () => {
     const shown = await shownOf(delivery.id);
     expect(shown.doubts).to.deep.equal([]);
     expect(shown.request).to.include({ body: 'before' });
-    const changed = await patch(`/api/destinations/${destination.id}`, { url: `${endpoint.url}?moved` });
+    const changed = await patch(`/api/destinations/${destination.id}`, { url: `${endpoint.url}?moved`, method: 'PUT' });
+    const kept = await shownOf(delivery.id);
+    expect(kept.doubts).to.deep.equal([]);
+    expect(kept.request).to.include({ method: 'POST', url: endpoint.url, body: 'before' });
+    await testInstance.pool.query('delete from earlier_versions where record_id = $1', [destination.id]);
     const moved = await shownOf(delivery.id);
     expect(moved.doubts).to.have.length(1);
     expect(moved.doubts[0]).to.include({ code: 'DESTINATION_CHANGED', changedAt: changed.updatedAt });

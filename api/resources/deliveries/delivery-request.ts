@@ -10,6 +10,7 @@ import {
   destinationVersion,
   type RecordVersion,
 } from '../../../db/history/deliveries.ts';
+import { loadEarlierTarget } from '../../../db/hot-path/attempt-config.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
@@ -130,7 +131,7 @@ export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '
   idOf: ['dlv'],
   summary: 'Get the request of a delivery',
   description:
-    'The request is rendered from the event, the current destination, and the transform version that the delivery was created with.',
+    'The request is rendered from the event, the transform version that the delivery was created with, and the current destination, with the method and URL of the attempt.',
   query: querySchema,
   answer: { description: 'The request, or the reason why there is none.', schema: requestAnswer },
   async run(ctx, deps, { query: { attempt, includeBody = true } }) {
@@ -176,10 +177,16 @@ async function show(
   delivery: DeliveryRecord,
   { attemptNumber, state, recorded, includeBody }: Asked & { includeBody: boolean },
 ) {
-  const made = await recompute(ctx, deps, delivery, state === 'never');
+  const current = await recompute(ctx, deps, delivery, state === 'never');
   // Read after what made the request: what changes in between is rather told once too often than not at all.
   const now = await destinationVersion(deps.pool, organizationId(ctx), delivery.destinationId);
-  const doubts = state === 'made' ? changesSince(recorded, now) : [];
+  const changes = state === 'made' ? changesSince(recorded, now) : [];
+  const version = recorded?.exchange?.destinationVersion ?? null;
+  const earlier =
+    changes.length > 0 && version !== null
+      ? await loadEarlierTarget(deps.pool, [organizationId(ctx), delivery.destinationId, version])
+      : null;
+  const doubts = earlier === null ? changes : [];
   const answer = (outcome: { request: object } | { problem: Problem }) => ({
     deliveryId: delivery.id,
     attemptNumber,
@@ -189,8 +196,9 @@ async function show(
     ...outcome,
     doubts,
   });
-  if ('problem' in made) return answer(made);
+  if ('problem' in current) return answer(current);
 
+  const made = { ...current, destination: { ...current.destination, ...earlier } };
   const { destination, content } = made;
   const kept = recorded && Object.keys(recorded.requestHeaders).length > 0 ? recorded.requestHeaders : null;
   const sent = kept ? { headers: kept } : maskedHeaders(deps, made, attemptNumber, recorded?.startedAt ?? new Date());

@@ -171,7 +171,7 @@ function AttemptLine({ of, isShown }: { of: Attempt; isShown: boolean }) {
   );
 }
 
-/** Earlier versions of a destination are not kept: where the attempt went is not known. */
+/** Where the attempt went is not known. */
 const CHANGED = 'DESTINATION_CHANGED';
 const TITLES = { made: 'Request', next: 'Next request', preview: 'Request preview' };
 
@@ -190,19 +190,21 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
           </Callout>
         )}
         {data?.doubts.map((doubt) => (
-          <Callout key={doubt.code} tone="warn" title={plain(doubt.message)}>
-            {doubt.code === CHANGED && data.request && (
-              <div>
-                Now: <RequestLine of={data.request} />
-              </div>
-            )}
-          </Callout>
+          <Callout
+            key={doubt.code}
+            tone="warn"
+            title={
+              doubt.code === CHANGED
+                ? 'The destination was changed after this attempt. Its URL at that time is not stored.'
+                : plain(doubt.message)
+            }
+          />
         ))}
         {data?.request && (
           <>
             {!data.doubts.some(({ code }) => code === CHANGED) && (
-              <p>
-                <RequestLine of={data.request} />
+              <p className="mono anywhere">
+                <strong>{data.request.method}</strong> <bdi>{plain(data.request.url)}</bdi>
               </p>
             )}
             {data.request.body !== undefined && (
@@ -220,12 +222,6 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
     </Card>
   );
 }
-
-const RequestLine = ({ of: { method, url } }: { of: { method: string; url: string } }) => (
-  <span className="mono anywhere">
-    <strong>{method}</strong> <bdi>{plain(url)}</bdi>
-  </span>
-);
 
 function Response({ attempt }: { attempt: Attempt }) {
   return (
