@@ -8,13 +8,18 @@ type Filters = Omit<Input<'actOnDeliveries'>['body'], 'action' | 'cursor' | 'lim
 export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pageSize' | 'cursor' | 'withTotal'>;
 
 const OPERATIONS = { retry: 'retryDelivery', replay: 'replayDelivery', cancel: 'cancelDelivery' } as const;
+const REFUSED = {
+  retry: 'status has changed',
+  replay: 'in progress, or already replayed',
+  cancel: 'status has changed',
+};
 const FIRST = 'first';
 
 export interface BulkProgress {
   phase: 'running' | 'ended' | 'stopped' | 'failed';
   total: number;
   done: number;
-  /** Deliveries to which it does not apply any more, by what the API said. */
+  /** Deliveries to which it does not apply any more, by why. */
   refused: Map<string, number>;
   /** Why it could not continue. */
   problem: string | null;
@@ -43,11 +48,7 @@ export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...ru
     const body = { ...filtersOf(filter), action, cursor, limit: perSecond };
     const answer = await call('actOnDeliveries', { body }, { signal: run.signal });
     progress.done += answer.deliveriesChanged;
-    note(
-      progress,
-      action === 'replay' ? 'in progress, or already replayed' : 'status has changed',
-      answer.deliveriesFound - answer.deliveriesChanged,
-    );
+    note(progress, REFUSED[action], answer.deliveriesFound - answer.deliveriesChanged);
     cursor = answer.nextCursor;
     return answer.deliveriesFound / perSecond;
   });
@@ -66,7 +67,7 @@ export function actOnChosen(ids: readonly string[], { action, perSecond, ...run 
       // This delivery cannot be acted on (409, 410, ...); what is wrong with the key or the service stops it all.
       const isOwn = error instanceof HookyardError && [400, 404, 409, 410, 422].includes(error.status ?? 0);
       if (!isOwn) throw error;
-      note(progress, error.code ?? 'refused', 1);
+      note(progress, error.status === 409 ? REFUSED[action] : told(error).title, 1);
     }
     return 1 / perSecond;
   });
