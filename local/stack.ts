@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
-import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
+import { columnsOfAllNamespaces, ensureNamespace } from '../temporal-config/namespace.ts';
 import { type Binaries, ensureBinaries } from './temporal/binaries.ts';
 import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';
 import { lockDataDir, stopLeftovers } from './lock.ts';
@@ -159,12 +159,19 @@ async function startParts(options: StackOptions, parts: Parts) {
   const connection = temporalConnectionOptions(ownTemporal ?? { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}` });
   const namespace = ownTemporal ? connection.namespace : options.temporalEnv?.TEMPORAL_NAMESPACE || defaultNamespace;
   const temporalAddress = connection.connectionOptions.address;
+  const startUi = async (port: number | null, programs: Binaries | undefined) => {
+    if (port === null || programs === undefined) return;
+    await phase(log, `Temporal UI listens on 127.0.0.1:${port}`, async () => {
+      const { dataDir } = options;
+      parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
+    });
+  };
   await allSettled([
     options.onDatabase?.(urlAs('hookyard_owner')),
     startEmbeddedTemporal(options, ports, begun[1], postgres, parts).then(() =>
       setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
     ),
-    startUi(options, ports.ui, begun[1], parts, temporalAddress, namespace),
+    startUi(ports.ui, begun[1]),
   ]);
   options.signal?.throwIfAborted();
   const listening = [parts.postgres && ports.postgres, parts.temporal && ports.temporal, parts.ui && ports.ui];
@@ -178,13 +185,9 @@ async function startParts(options: StackOptions, parts: Parts) {
   };
 }
 
-interface Ports {
-  postgres: number;
-  temporal: number;
-  ui: number | null;
-}
+type Ports = Awaited<ReturnType<typeof claimPorts>>;
 
-async function claimPorts(options: StackOptions, embeddedTemporal: boolean): Promise<Ports> {
+async function claimPorts(options: StackOptions, embeddedTemporal: boolean) {
   const needed = !options.databaseUrl || embeddedTemporal;
   return {
     postgres: needed ? await claimPort(options.postgresPort, 'POSTGRES_PORT', 'PostgreSQL') : 0,
@@ -226,21 +229,6 @@ async function startEmbeddedTemporal(
   });
 }
 
-async function startUi(
-  options: StackOptions,
-  port: number | null,
-  programs: Binaries | undefined,
-  parts: Parts,
-  temporalAddress: string,
-  namespace: string,
-): Promise<void> {
-  if (port === null || programs === undefined) return;
-  const { dataDir, log } = options;
-  await phase(log, `Temporal UI listens on 127.0.0.1:${port}`, async () => {
-    parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
-  });
-}
-
 async function setUpNamespace(
   { connectionOptions }: ReturnType<typeof temporalConnectionOptions>,
   namespace: string,
@@ -253,7 +241,7 @@ async function setUpNamespace(
     try {
       await ensureNamespace(connection, namespace, log);
       if (postgres === null) return;
-      const used = await searchAttributeColumns(connection, namespace);
+      const used = await columnsOfAllNamespaces(connection);
       await dropUnusedIndexes(postgres.url('temporal_visibility', 'hookyard_temporal'), { used });
     } finally {
       await connection.close();
@@ -272,8 +260,7 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
 }
 
 /** Like Promise.all, but waits for all before it throws the first error: nothing continues in the background. */
-async function allSettled<A, B, C>(work: [A, B, C?]): Promise<[Awaited<A>, Awaited<B>, Awaited<C> | undefined]> {
+async function allSettled<const Work extends readonly unknown[]>(work: Work) {
   await Promise.allSettled(work);
-  const [a, b, c] = await Promise.all(work);
-  return [a, b, c];
+  return Promise.all(work);
 }

@@ -40,12 +40,10 @@ export interface MetricsOptions extends Pick<SamplerDeps, 'pool'> {
   log: Log;
 }
 
-export interface Metrics {
-  stop(): Promise<void>;
-}
+export type Metrics = Awaited<ReturnType<typeof startMetrics>>;
 
 /** Starts to serve and send the metrics of this process; does nothing when neither is asked for. Never throws. */
-export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
+export async function startMetrics(options: MetricsOptions) {
   const { role, version, settings, env, pools, pool, log } = options;
   const port = metricsPort(settings, role);
   if (port === 0 && !sendsMetrics(env)) return { stop: async () => {} };

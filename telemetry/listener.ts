@@ -1,6 +1,7 @@
 // The listener for metrics and probes: for the operator's own network, on this machine by default. It serves few paths,
 // reads no body, and what it costs is bounded, however often it is asked.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
@@ -25,46 +26,50 @@ export interface Answer {
   body: string;
 }
 
-export interface ListenerOptions {
+type Pages = Record<string, () => Promise<Answer>>;
+
+interface ListenerOptions {
   host: string;
   port: number;
-  pages: Record<string, () => Promise<Answer>>;
+  pages: Pages;
   log: Log;
 }
 
-export interface Listener {
-  close(): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof startListener>>;
 
 /**
  * Starts to listen; resolves when it does, or when it could not. Failure policy: a process without its listener does
  * its work all the same. It says so and tries again every ten seconds.
  */
-export async function startListener({ host, port, pages, log }: ListenerOptions): Promise<Listener> {
+export async function startListener({ host, port, pages, log }: ListenerOptions) {
   const kept = Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, onceInAWhile(page)]));
   const server = createServer(LIMITS, (request, response) => void answer(kept, request, response, log));
   server.maxConnections = MAX_CONNECTIONS;
-  const ending = new AbortController();
+  // An error event without a listener ends the process.
+  server.on('error', () => {});
+  let isEnding = false;
   let retry: NodeJS.Timeout | undefined;
   let hasWarned = false;
 
   async function listen(): Promise<void> {
-    const problem = await tryToListen(server, host, port);
-    if (ending.signal.aborted) return;
-    if (problem === null) {
+    try {
+      server.listen({ host, port, exclusive: true });
+      await once(server, 'listening');
       const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
-      return log.info({ url }, `metrics are served on ${url}/metrics`);
+      log.info({ url }, `metrics are served on ${url}/metrics`);
+    } catch (error) {
+      if (isEnding) return;
+      if (!hasWarned)
+        log.warn({ host, port, cause: causeOf(error) }, `metrics are not served: ${adviceFor(error, host, port)}`);
+      hasWarned = true;
+      retry = setTimeout(() => void listen(), TRY_AGAIN_MS).unref();
     }
-    if (!hasWarned)
-      log.warn({ host, port, cause: causeOf(problem) }, `metrics are not served: ${adviceFor(problem, host, port)}`);
-    hasWarned = true;
-    retry = setTimeout(() => void listen(), TRY_AGAIN_MS).unref();
   }
 
   await listen();
   return {
     async close() {
-      ending.abort();
+      isEnding = true;
       clearTimeout(retry);
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -73,30 +78,14 @@ export async function startListener({ host, port, pages, log }: ListenerOptions)
   };
 }
 
-function adviceFor({ code }: NodeJS.ErrnoException, host: string, port: number): string {
+function adviceFor(error: unknown, host: string, port: number): string {
+  const { code } = error as NodeJS.ErrnoException;
   const goesOn = 'continues without metrics and tries again';
   if (code === 'EADDRINUSE')
     return `port ${port} is taken: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0; ${goesOn}`;
   if (code === 'EACCES')
     return `port ${port} may not be opened: set OTEL_EXPORTER_PROMETHEUS_PORT to a port above 1023; ${goesOn}`;
   return `cannot listen on ${host}: set OTEL_EXPORTER_PROMETHEUS_HOST to an address of this machine; ${goesOn}`;
-}
-
-function tryToListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    const onError = (error: NodeJS.ErrnoException) => {
-      server.off('listening', onListening);
-      resolve(error);
-    };
-    const onListening = () => {
-      server.off('error', onError);
-      // Nobody else listens to it, and an error event without a listener ends the process.
-      server.on('error', () => {});
-      resolve(null);
-    };
-    server.once('error', onError).once('listening', onListening);
-    server.listen({ host, port, exclusive: true });
-  });
 }
 
 /** One call at a time for all callers; its result is kept for a moment. */
@@ -116,12 +105,7 @@ function onceInAWhile(page: () => Promise<Answer>): () => Promise<Answer> {
   };
 }
 
-async function answer(
-  pages: ListenerOptions['pages'],
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: Log,
-): Promise<void> {
+async function answer(pages: Pages, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {
   // A body would be read to its end.
   if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
     response.setHeader('Connection', 'close');

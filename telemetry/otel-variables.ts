@@ -1,24 +1,5 @@
 // The variables that OpenTelemetry defines for exporters. The exporters themselves read those of their connection.
-export interface OtelVariables {
-  OTEL_SDK_DISABLED?: string;
-  OTEL_METRICS_EXPORTER?: string;
-  OTEL_METRIC_EXPORT_INTERVAL?: string;
-  OTEL_TRACES_EXPORTER?: string;
-  OTEL_TRACES_SAMPLER?: string;
-  OTEL_TRACES_SAMPLER_ARG?: string;
-  OTEL_BSP_SCHEDULE_DELAY?: string;
-  OTEL_BSP_EXPORT_TIMEOUT?: string;
-  OTEL_BSP_MAX_QUEUE_SIZE?: string;
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE?: string;
-  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
-  OTEL_EXPORTER_OTLP_PROTOCOL?: string;
-  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL?: string;
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?: string;
-  OTEL_EXPORTER_OTLP_HEADERS?: string;
-  OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
-}
+export type OtelVariables = { [name: `OTEL_${string}`]: string | undefined };
 
 /** The only one that is spoken. */
 export const PROTOCOL = 'http/protobuf';

@@ -34,21 +34,11 @@ const INGEST_ROUTE = '/ingest/:organization/:source';
 
 /**
  * Spans end at what the monotonic clock says since their start: a wall clock that is set back makes none that ends
- * before it began.
+ * before it began. @returns what tells the time, ms since 1970, with fractions
  */
-class Clock {
-  readonly #startedAt: number;
-  readonly #zero: number;
-
-  constructor(startedAt: Date) {
-    this.#startedAt = startedAt.getTime();
-    this.#zero = performance.now() - Math.max(0, Date.now() - this.#startedAt);
-  }
-
-  /** ms since 1970, with fractions */
-  now(): number {
-    return this.#startedAt + performance.now() - this.#zero;
-  }
+function clockSince(startedAt: Date): () => number {
+  const offset = startedAt.getTime() - performance.now() + Math.max(0, Date.now() - startedAt.getTime());
+  return () => offset + performance.now();
 }
 
 export function createTracing(tracer: Tracer): Tracing {
@@ -58,7 +48,7 @@ export function createTracing(tracer: Tracer): Tracing {
       const startTime = received.receivedAt;
       const attributes = webhookAttributes(received);
       const span = tracer.startSpan('ingest', { kind: SpanKind.SERVER, startTime, attributes }, parent);
-      return span.isRecording() ? webhookSpan(tracer, span, new Clock(startTime)) : null;
+      return span.isRecording() ? webhookSpan(tracer, span, clockSince(startTime)) : null;
     },
     attempt(attempt) {
       const { traceparent, headers, startedAt } = attempt;
@@ -99,14 +89,14 @@ function webhookAttributes({ organizationId, sourceId, method, size }: TracedWeb
   };
 }
 
-function webhookSpan(tracer: Tracer, span: Span, clock: Clock): WebhookSpan {
+function webhookSpan(tracer: Tracer, span: Span, now: () => number): WebhookSpan {
   const inside = trace.setSpan(ROOT_CONTEXT, span);
   return {
     traceparent: traceparentOf(span),
     async storing(store) {
       const options = {
         kind: SpanKind.CLIENT,
-        startTime: clock.now(),
+        startTime: now(),
         attributes: { 'db.system.name': 'postgresql', 'db.operation.name': 'store-events' },
       };
       const child = tracer.startSpan('store', options, inside);
@@ -116,18 +106,18 @@ function webhookSpan(tracer: Tracer, span: Span, clock: Clock): WebhookSpan {
         fail(child, error instanceof Error ? error.name : 'error');
         throw error;
       } finally {
-        child.end(clock.now());
+        child.end(now());
       }
     },
     accepted(status, { id, isDuplicate }) {
       span.setAttributes({ 'hookyard.event.id': id, 'http.response.status_code': status });
       if (isDuplicate) span.setAttribute('hookyard.event.duplicate', true);
-      span.end(clock.now());
+      span.end(now());
     },
     failed(status, code) {
       span.setAttribute('http.response.status_code', status);
       fail(span, code);
-      span.end(clock.now());
+      span.end(now());
     },
   };
 }

@@ -89,14 +89,9 @@ export async function lookAtNamespace(connection: ServerConnection, namespace: s
 }
 
 /**
- * The visibility columns that hold the namespace's search attributes: `Keyword01`, ... The server chooses them at
- * random.
+ * The visibility columns that hold search attributes: `Keyword01`, ... The server chooses them at random for each
+ * namespace.
  */
-export async function searchAttributeColumns(connection: ServerConnection, namespace: string): Promise<string[]> {
-  const { config } = await connection.workflowService.describeNamespace({ namespace });
-  return Object.keys(config?.customSearchAttributeAliases ?? {});
-}
-
 export async function columnsOfAllNamespaces({ workflowService }: ServerConnection): Promise<string[]> {
   const columns = new Set<string>();
   let nextPageToken: Uint8Array | undefined;
