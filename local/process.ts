@@ -2,6 +2,7 @@
 // which ends the children in order), its output in a log file, its pid recorded so that the next start finds what a
 // kill -9 left.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,23 +35,13 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-export interface Child {
-  readonly name: string;
-  readonly pid: number;
-  readonly process: ChildProcess;
-  /** Settles when the process has ended; never rejects. */
-  readonly exited: Promise<Exit>;
-  readonly running: boolean;
-  /** What the process wrote to its log file since it was started (the last 64 KiB of it). */
-  output(): string;
-  stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit>;
-}
+export type Child = Awaited<ReturnType<typeof startChild>>;
 
 /**
  * Starts a child.
  * @throws StartupError when the command cannot be started
  */
-export async function startChild(options: ChildOptions): Promise<Child> {
+export async function startChild(options: ChildOptions) {
   const logFile = join(options.dataDir, 'logs', `${options.name}.log`);
   const toFile = options.output !== 'inherit';
   const log = toFile ? openLog(logFile) : undefined;
@@ -77,12 +68,14 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     name: options.name,
     pid,
     process: child,
+    /** Settles when the process has ended; never rejects. */
     exited,
-    get running() {
+    get running(): boolean {
       return running;
     },
+    /** What the process wrote to its log file since it was started (the last 64 KiB of it). */
     output: () => (log ? readTail(logFile, log.offset) : ''),
-    async stop(signal, graceMs) {
+    async stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit> {
       if (running) child.kill(signal);
       if (!(await settlesWithin(exited, graceMs))) child.kill('SIGKILL');
       return await exited;
@@ -126,51 +119,38 @@ function readTail(file: string, offset: number): string {
   }
 }
 
-export interface Service {
-  /** Process id, `undefined` while it is stopped. */
-  readonly pid: number | undefined;
-  /** Settles when the process that runs now ends, for whatever reason. */
-  readonly exited: Promise<unknown>;
-  /** Returns when it serves. @throws StartupError */
-  start(): Promise<void>;
-  /** Ends it in order. */
-  stop(): Promise<void>;
-  /** SIGKILL, as a crash would end it. */
-  kill(): Promise<void>;
-}
-
-export interface ChildService extends Service {
-  readonly child: Child;
-  readonly exited: Promise<Exit>;
-}
+export type ChildService = Awaited<ReturnType<typeof startService>>;
+export type Service = Omit<ChildService, 'child' | 'exited'> & { readonly exited: Promise<unknown> };
 
 /**
  * Starts a service.
  * @param launch starts the process and returns when it serves
  * @param end how it is ended in order
  */
-export async function startService(
-  launch: () => Promise<Child>,
-  end: (child: Child) => Promise<unknown>,
-): Promise<ChildService> {
+export async function startService(launch: () => Promise<Child>, end: (child: Child) => Promise<unknown>) {
   let child = await launch();
   return {
-    get child() {
+    get child(): Child {
       return child;
     },
-    get pid() {
+    /** Process id, `undefined` while it is stopped. */
+    get pid(): number | undefined {
       return child.running ? child.pid : undefined;
     },
-    get exited() {
+    /** Settles when the process that runs now ends, for whatever reason. */
+    get exited(): Promise<Exit> {
       return child.exited;
     },
-    async start() {
+    /** Returns when it serves. @throws StartupError */
+    async start(): Promise<void> {
       if (!child.running) child = await launch();
     },
-    async stop() {
+    /** Ends it in order. */
+    async stop(): Promise<void> {
       if (child.running) await end(child);
     },
-    async kill() {
+    /** SIGKILL, as a crash would end it. */
+    async kill(): Promise<void> {
       await child.stop('SIGKILL', 5_000);
     },
   };
@@ -223,9 +203,6 @@ export async function keepUp(
 
 export const how = ({ code, signal }: Exit): string => (signal ? `signal ${signal}` : `exit code ${code}`);
 
-export function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+export async function aborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -9,18 +9,9 @@ import { type Child, how, keepUp, startChild, startService } from './process.ts'
 const project = join(import.meta.dirname, '..');
 const readyDeadlineMs = 60_000;
 
-export interface Role {
-  /** Its URL, once reported. */
-  readonly url: string | undefined;
-  readonly pid: number;
-  /**
-   * SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again.
-   * @returns false when it had to be killed
-   */
-  stop(graceMs: number): Promise<boolean>;
-}
+export type Role = Awaited<ReturnType<typeof startRole>>;
 
-export interface RoleOptions {
+interface RoleOptions {
   name: 'api' | 'worker';
   dataDir: string;
   env: NodeJS.ProcessEnv;
@@ -32,7 +23,7 @@ export interface RoleOptions {
  * Starts a role and keeps it running until `stop`.
  * @throws StartupError when it does not become ready the first time
  */
-export async function startRole(options: RoleOptions): Promise<Role> {
+export async function startRole(options: RoleOptions) {
   const { name, log } = options;
   const stopping = new AbortController();
   let url: string | undefined;
@@ -45,13 +36,18 @@ export async function startRole(options: RoleOptions): Promise<Role> {
   const service = await phase(log, `${name} is ready`, () => startService(launch, end));
   const kept = keepUp(name, service, stopping.signal, log);
   return {
-    get url() {
+    /** Its URL, once reported. */
+    get url(): string | undefined {
       return url;
     },
-    get pid() {
+    get pid(): number {
       return service.child.pid;
     },
-    async stop(graceMs) {
+    /**
+     * SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again.
+     * @returns false when it had to be killed
+     */
+    async stop(graceMs: number): Promise<boolean> {
       stopping.abort();
       await kept;
       const exit = await service.child.stop('SIGTERM', graceMs);
@@ -61,12 +57,7 @@ export async function startRole(options: RoleOptions): Promise<Role> {
   };
 }
 
-interface Running {
-  child: Child;
-  url: string | undefined;
-}
-
-export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env' | 'args'> {
+interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env' | 'args'> {
   label?: string;
 }
 
@@ -74,7 +65,7 @@ export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'e
  * Starts a role once; resolves when it serves.
  * @throws StartupError when it ends before, or is not ready within a minute
  */
-export async function launchRole({ name, label, dataDir, env, args = [] }: LaunchOptions): Promise<Running> {
+export async function launchRole({ name, label, dataDir, env, args = [] }: LaunchOptions) {
   const child = await startChild({
     name: label ?? name,
     dataDir,

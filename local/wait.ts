@@ -18,18 +18,12 @@ export async function waitFor<T>(ask: () => Promise<T | undefined>, deadlineMs: 
   }
 }
 
-export async function settlesWithin(promise: Promise<unknown>, deadlineMs: number): Promise<boolean> {
-  const timeout = new AbortController();
-  const late = delay(deadlineMs, false, { signal: timeout.signal }).catch(() => false);
+export function settlesWithin(promise: Promise<unknown>, deadlineMs: number): Promise<boolean> {
   const settled = promise.then(
     () => true,
     () => true,
   );
-  try {
-    return await Promise.race([settled, late]);
-  } finally {
-    timeout.abort();
-  }
+  return Promise.race([settled, delay(deadlineMs, false, { ref: false })]);
 }
 
 export function isWell(url: string, deadlineMs: number): Promise<boolean> {

@@ -20,10 +20,10 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { diskFull, type Log, oneLine, PortTakenError, StartupError } from '../errors.ts';
 import { readPid, stopLeftover } from '../lock.ts';
-import { EMBEDDED_VERSION, majorVersionOf, postgresPrograms, usualLocale } from './programs.ts';
+import { EMBEDDED_VERSION, majorVersionOf, type PostgresPrograms, postgresPrograms, usualLocale } from './programs.ts';
 import { type DatabaseRole, makeRolePasswords, setUpRoles } from './roles.ts';
 import { barrier, findServerUser, type ServerUser, spawnAs } from './user.ts';
-import { type Child, type ChildService, startChild, startService } from '../process.ts';
+import { type Child, startChild, startService } from '../process.ts';
 import { settlesWithin, waitFor } from '../wait.ts';
 
 const run = promisify(execFile);
@@ -34,12 +34,7 @@ const workingFolder = '/proc/self/cwd';
 const readyDeadlineMs = 120_000;
 const stopGraceMs = 20_000;
 
-export interface Postgres {
-  service: ChildService;
-  /** `postgres://` URL of a database of this server, password included. @param role by default the superuser */
-  url(database: string, role?: DatabaseRole): string;
-  setUpRoles(): Promise<void>;
-}
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
 
 export interface OtherPostgres {
   bin?: string;
@@ -60,7 +55,7 @@ export async function startPostgres(options: {
   settings?: Record<string, string>;
   other?: OtherPostgres;
   log: Log;
-}): Promise<Postgres> {
+}) {
   const { dataDir, port, settings = {}, other = {}, log } = options;
   const files = join(dataDir, 'postgres');
   const user = await findServerUser(log);
@@ -68,22 +63,20 @@ export async function startPostgres(options: {
   const version = other.bin === undefined ? EMBEDDED_VERSION : await majorVersionOf(programs.postgres, user);
   const password = readOrCreatePassword(join(dataDir, 'postgres-password'));
   const locale = other.locale ?? usualLocale(version);
-  await initialize({ dataDir, files, initdb: programs.initdb, version, locale, user, password });
+  const cluster = { dataDir, files, user, programs };
+  await initialize(cluster, version, locale, password);
   const left = readPid(join(files, 'postmaster.pid'));
   if (left !== undefined) await stopLeftover(files, 'postgres', left, stopGraceMs, log);
 
   const passwords = makeRolePasswords(dataDir);
+  /** `postgres://` URL of a database of this server, password included. @param role by default the superuser */
   const url = (database: string, role?: DatabaseRole) =>
     `postgres://${role ?? superuser}:${role ? passwords[role] : password}@127.0.0.1:${port}/${database}`;
   const service = await startService(
-    () => launch({ dataDir, files, port, settings, postgres: programs.postgres, user, url: url('postgres') }),
+    () => launch(cluster, serverOptions(port, files, settings), url('postgres')),
     shutDown,
   );
-  return {
-    service,
-    url,
-    setUpRoles: () => setUpRoles(url, passwords),
-  };
+  return { service, url, setUpRoles: () => setUpRoles(url, passwords) };
 }
 
 /**
@@ -101,17 +94,20 @@ function readOrCreatePassword(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Runs initdb in a temporary folder and moves its result, so that an interrupted initdb leaves nothing half made. */
-async function initialize(options: {
+interface Cluster {
   dataDir: string;
   files: string;
-  initdb: string;
-  version: number;
-  locale: string[];
   user: ServerUser;
-  password: string;
-}): Promise<void> {
-  const { dataDir, files, initdb, version, locale, user, password } = options;
+  programs: PostgresPrograms;
+}
+
+/** Runs initdb in a temporary folder and moves its result, so that an interrupted initdb leaves nothing half made. */
+async function initialize(
+  { dataDir, files, user, programs }: Cluster,
+  version: number,
+  locale: string[],
+  password: string,
+): Promise<void> {
   if (existsSync(join(files, 'PG_VERSION'))) return checkFiles(files, version, user);
   const unfinished = `${files}.unfinished`;
   const made = join(unfinished, 'files');
@@ -129,7 +125,7 @@ async function initialize(options: {
     '--no-instructions',
   ];
   try {
-    await run(initdb, args, { ...spawnAs(user), cwd: made });
+    await run(programs.initdb, args, { ...spawnAs(user), cwd: made });
     renameSync(made, files);
   } catch (error) {
     throw explain(oneLine(error), `initdb`, dataDir);
@@ -190,23 +186,21 @@ function serverOptions(port: number, files: string, settings: Record<string, str
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-async function launch(options: {
-  dataDir: string;
-  files: string;
-  port: number;
-  settings: Record<string, string>;
-  postgres: string;
-  user: ServerUser;
-  url: string;
-}): Promise<Child> {
-  const { dataDir, files, port, settings, postgres, user, url } = options;
+async function launch({ dataDir, files, user, programs }: Cluster, options: string[], url: string): Promise<Child> {
   chmodSync(files, 0o700);
   // The folder may be a link to another disk.
   const cwd = realpathSync(files);
-  const args = ['-D', pathFor(user, cwd), ...serverOptions(port, files, settings)];
+  const args = ['-D', pathFor(user, cwd), ...options];
   // The backends of a killed server need a moment to notice and end; until then its shared memory is in use.
   for (let tries = 1; ; tries++) {
-    const child = await startChild({ name: 'postgres', dataDir, command: postgres, args, ...spawnAs(user), cwd });
+    const child = await startChild({
+      name: 'postgres',
+      dataDir,
+      command: programs.postgres,
+      args,
+      ...spawnAs(user),
+      cwd,
+    });
     if (await waitFor(() => ready(child, url), readyDeadlineMs)) return child;
     if (child.running) {
       await child.stop('SIGQUIT', 5_000);
