@@ -52,7 +52,7 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
       log.warn({ details }, 'Temporal does not let this client set up its namespace'),
     ).finally(() => connection.close());
   });
-  const worker = await runWorker(settings, tuning, env, database, temporal, log, metrics);
+  const worker = await runWorker({ settings, tuning, env, database, temporal, log, temporalMetrics: metrics });
   log.info('worker ready');
   sayReady();
   endWith(worker.stop, settings, log);

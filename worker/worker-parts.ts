@@ -46,10 +46,12 @@ const RESOLVE_EVERY_MS = 5000;
 export interface WorkerContext {
   settings: Settings;
   tuning: Tuning;
+  /** Of the process, with the secrets that are in files. */
   env: Record<string, string | undefined>;
   database: Database;
   temporal: TemporalConnection;
   log: Log;
+  /** Those of Temporal's SDK. */
   temporalMetrics?: Pick<TemporalMetrics, 'port' | 'text'> | undefined;
 }
 

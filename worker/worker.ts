@@ -4,17 +4,13 @@
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { orEnd } from '../activities/attempt/outcomes.ts';
 import type { ActivityDeps } from '../activities/index.ts';
-import type { Settings } from '../core/config/config.ts';
-import type { Tuning } from '../core/config/tuning.ts';
 import { type Log, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
 import { watchLoop } from '../core/process/event-loop.ts';
 import { PollLoop } from '../core/process/poll-loop.ts';
-import type { Database } from '../db/connections/client.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { rollUp } from '../db/ledger/roll-up.ts';
-import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { sharedRest } from './loops/due.ts';
 import { dueOrdering } from './loops/blocked-keys.ts';
 import { dueCircuits } from './loops/due-workflows.ts';
@@ -31,19 +27,9 @@ import { buildParts, type RelayLink, version, type WorkerContext, type WorkerPar
 /**
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts
  * finish, and closes everything.
- * @param env of the process, with the secrets that are in files
- * @param temporalMetrics those of Temporal's SDK
  */
-export async function runWorker(
-  settings: Settings,
-  tuning: Tuning,
-  env: Record<string, string | undefined>,
-  database: Database,
-  temporal: TemporalConnection,
-  log: Log,
-  temporalMetrics?: WorkerContext['temporalMetrics'],
-): Promise<RunningWorker> {
-  const context: WorkerContext = { settings, tuning, env, database, temporal, log, temporalMetrics };
+export async function runWorker(context: WorkerContext): Promise<RunningWorker> {
+  const { tuning, log } = context;
   const link: RelayLink = {};
   const parts = await buildParts(context, link);
   const activityDeps = activityDepsOf(context, parts, link);
@@ -57,7 +43,7 @@ export async function runWorker(
   const metrics = await startWorkerMetrics({
     ...{ ...parts, ...parts.common, ...context, ...loops, version, worker, release },
     pools: { hot: parts.hotPool, commands: parts.pool, warehouses: parts.warehousePool },
-    temporalMetrics: temporalMetrics?.text,
+    temporalMetrics: context.temporalMetrics?.text,
   });
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),

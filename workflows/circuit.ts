@@ -14,7 +14,7 @@ import { listReference, paragraphs, signalChoices, workflowReference } from '../
 import { prefixOf, queryOf, withPrefix } from '../core/temporal/names.ts';
 import { plural } from '../core/text/plural.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './signals-and-queries.ts';
-import { UNTIL_DONE } from './own-side.ts';
+import { note, UNTIL_DONE } from './own-side.ts';
 
 const { advanceCircuit } = proxyActivities<Activities>({
   // Longer than one release takes (activities/circuit.ts) while every statement of it is slow.
@@ -32,20 +32,13 @@ export async function circuit(input: CircuitInput): Promise<void> {
   setHandler(circuitStatus, () => advice, {
     description: 'The state of the circuit breaker, and what it is waiting for',
   });
-  setHandler(
+  note(
     circuitChanged,
-    () => {
-      news.changed = true;
-    },
-    { description: 'Sent by Hookyard when the circuit breaker has changed; do not send it manually' },
+    news,
+    'changed',
+    'Sent by Hookyard when the circuit breaker has changed; do not send it manually',
   );
-  setHandler(
-    resetCircuit,
-    () => {
-      news.reset = true;
-    },
-    { description: 'Closes the circuit breaker now, and sends the held deliveries' },
-  );
+  note(resetCircuit, news, 'reset', 'Closes the circuit breaker now, and sends the held deliveries');
   for (;;) {
     const { reset } = news;
     news.changed = false;

@@ -8,7 +8,6 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
-  type SignalDefinition,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -16,7 +15,7 @@ import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/t
 import { ATTEMPT_TIMEOUT_MS } from '../core/delivery/delivery.ts';
 import { retryDelay } from '../core/delivery/backoff.ts';
 import * as texts from './delivery-texts.ts';
-import { type Away, awayBy, isLong, ONCE, OWN_SIDE } from './own-side.ts';
+import { type Away, awayBy, isLong, note, ONCE, OWN_SIDE } from './own-side.ts';
 import type { delivery } from './delivery.ts';
 import {
   cancel,
@@ -184,19 +183,10 @@ export function continueFrom({ input, requests }: Run, attempt: number, request?
 export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
   const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };
   setHandler(status, () => view, { description: 'The state of the delivery, and what it is waiting for' });
-  const on = (signal: SignalDefinition<[]>, request: 'retry' | 'cancel' | 'release', description: string) => {
-    const note = () => {
-      requests[request] = true;
-    };
-    setHandler(signal, note, { description });
-  };
-  on(retryNow, 'retry', 'Starts the next attempt now, if the delivery is waiting for a retry');
-  on(cancel, 'cancel', 'Cancels the delivery: no further attempts are made');
-  on(
-    release,
-    'release',
-    'Sent by Hookyard when the circuit breaker lets the delivery continue; do not send it manually',
-  );
+  note(retryNow, requests, 'retry', 'Starts the next attempt now, if the delivery is waiting for a retry');
+  note(cancel, requests, 'cancel', 'Cancels the delivery: no further attempts are made');
+  const released = 'Sent by Hookyard when the circuit breaker lets the delivery continue; do not send it manually';
+  note(release, requests, 'release', released);
   setHandler(
     replay,
     (replayedAs) => {

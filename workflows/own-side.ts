@@ -7,6 +7,8 @@ import {
   isCancellation,
   log,
   type RetryPolicy,
+  setHandler,
+  type SignalDefinition,
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -74,4 +76,17 @@ const MAX_HISTORY_EVENTS = 1000;
 export function isLong(): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   return continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS;
+}
+
+/** Handles a signal that only has to be noted, until whoever waits for it has seen it. */
+export function note<Request extends string>(
+  signal: SignalDefinition<[]>,
+  requests: Record<Request, boolean>,
+  request: Request,
+  description: string,
+): void {
+  const handler = () => {
+    requests[request] = true;
+  };
+  setHandler(signal, handler, { description });
 }

@@ -17,7 +17,7 @@ import { paragraphs, plain, signalChoices } from '../core/temporal/operator-mark
 import { cancel, progress, type ReplayInput } from './signals-and-queries.ts';
 import { replayTaskQueue } from '../core/temporal/names.ts';
 import { plural } from '../core/text/plural.ts';
-import { type Away, awayBy, isLong, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
+import { type Away, awayBy, isLong, note, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
 const PAGE_TIMEOUT_MS = 120_000;
@@ -52,13 +52,8 @@ interface Run {
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, requests: { cancel: false } };
   setHandler(progress, () => run.view, { description: 'The progress of the replay' });
-  setHandler(
-    cancel,
-    () => {
-      run.requests.cancel = true;
-    },
-    { description: 'Cancels the replay after the current page; events that were already replayed are not affected' },
-  );
+  const description = 'Cancels the replay after the current page; events that were already replayed are not affected';
+  note(cancel, run.requests, 'cancel', description);
   CancellationScope.current().cancelRequested.catch(() => {
     run.requests.cancel = true;
   });

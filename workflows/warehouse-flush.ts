@@ -15,7 +15,7 @@ import { paragraphs, plain, signalChoices } from '../core/temporal/operator-mark
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './signals-and-queries.ts';
 import { warehouseTaskQueue } from '../core/temporal/names.ts';
 import { plural } from '../core/text/plural.ts';
-import { isLong, UNTIL_DONE } from './own-side.ts';
+import { isLong, note, UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
@@ -36,13 +36,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   setHandler(warehouseStatus, () => run.view, {
     description: 'What is being written, and what the warehouse is waiting for',
   });
-  setHandler(
-    warehouseChanged,
-    () => {
-      run.news.changed = true;
-    },
-    { description: 'Checks immediately, and retries the waiting batch' },
-  );
+  note(warehouseChanged, run.news, 'changed', 'Checks immediately, and retries the waiting batch');
   const { organizationId, destinationId } = input;
   for (;;) {
     run.news.changed = false;

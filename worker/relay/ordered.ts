@@ -18,6 +18,7 @@ const MOST_OF_ALL = 2000;
 export interface OrderedDeps {
   hotPool: Pool;
   inFlight: InFlight;
+  /** Whether this worker owns a shard. */
   owns: (shard: number) => boolean;
   wakeOthers: () => void;
   policiesOf: (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy>;

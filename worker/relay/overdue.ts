@@ -1,8 +1,7 @@
 // Deliveries that the relay has started or signalled and that have no result yet, and those that continue from recorded
 // attempts because their workflow was lost, or has ended and the database does not know it (restored from a backup).
-import type { Client } from '@temporalio/client';
 import { ATTEMPT_TIMEOUT_MS, type ResumedDelivery } from '../../core/delivery/delivery.ts';
-import { type Log, throttled } from '../../core/process/log.ts';
+import { throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { resumePoints } from '../../db/delivery/reconciliation.ts';
@@ -16,15 +15,12 @@ import {
 import { isRefusal, signalWorkflow } from '../../temporal-config/workflows.ts';
 import type { InFlight } from './in-flight.ts';
 
-export interface OverdueDeps {
+export interface OverdueDeps extends RepairDeps {
   hotPool: Pool;
-  pool: Pool;
-  client: Client;
   inFlight: InFlight;
   isRunning: (deliveryId: string) => boolean;
   /** Called with a delivery that needs its slot no more. It may still be in the outbox. */
   freeSlot: (deliveryId: string) => void;
-  log: Log;
 }
 
 type Overdue = ReturnType<InFlight['takeOverdue']>[number];

@@ -51,21 +51,16 @@ export async function runRound(deps: RoundDeps): Promise<void> {
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { resumed, paced, policyOf } = await choose(deps, rows);
-  resume(deps, resumed, policyOf);
+  // These wait for their next attempt themselves, so they need neither a rate-limit slot now nor the express lane.
+  for (const [row, point] of resumed) deps.background.run(deps.starts.resume(row, policyOf(row), point));
   start(deps, paced, policyOf);
-}
-
-interface Chosen {
-  resumed: Awaited<ReturnType<typeof findResumed>>;
-  paced: OutboxRow[];
-  policyOf: PolicyOf;
 }
 
 /**
  * Which of the claimed rows are to be started now. The others stay in the outbox and hold no slot.
  * @throws when the database does not answer: then none of them holds one, because nobody would work on it
  */
-async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
+async function choose(deps: RoundDeps, rows: OutboxRow[]) {
   try {
     const policyOf = await deps.policiesOf(rows);
     const limited = limit(deps, rows, policyOf);
@@ -126,11 +121,6 @@ function limit({ concurrency, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
     inFlight.delete(row.deliveryId);
   }
   return tooMany.size === 0 ? rows : rows.filter((row) => !tooMany.has(row));
-}
-
-/** These wait for their next attempt themselves, so they need neither a rate-limit slot now nor the express lane. */
-function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], policyOf: PolicyOf): void {
-  for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
 }
 
 /** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no slot. */

@@ -3,25 +3,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../../activities/parking.ts';
-import type { OrderedAttempt } from '../../activities/attempt/index.ts';
-import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
 import type { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
-import { type Log, throttled } from '../../core/process/log.ts';
+import { throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookAfterQueued } from '../../temporal-config/open-deliveries.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
-import { createExpress, type Express } from './attempt.ts';
-import type { InFlight } from './in-flight.ts';
+import { createExpress, type Express, type ExpressDeps } from './attempt.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { BackgroundTasks } from './loop.ts';
-import { startInOrder } from './ordered.ts';
+import { type OrderedDeps, startInOrder } from './ordered.ts';
 import { resumeDelivery, signalTurn } from './overdue.ts';
 import { type Started, startDelivery } from './workflow-start.ts';
 
@@ -29,26 +25,18 @@ import { type Started, startDelivery } from './workflow-start.ts';
 const ERROR_REST_MS = 1000;
 const MOST_REMEMBERED = 10_000;
 
-export interface StartsDeps {
-  inFlight: InFlight;
+export interface StartsDeps
+  extends Pick<ExpressDeps, 'pool' | 'attempt' | 'drainMs' | 'log'>,
+    Pick<OrderedDeps, 'hotPool' | 'inFlight' | 'owns' | 'policiesOf'> {
   /** Called with a delivery that no longer needs its slot. */
   freeSlot: (deliveryId: string) => void;
   background: BackgroundTasks;
-  pool: Pool;
-  hotPool: Pool;
-  /** Whether this worker owns a shard. */
-  owns: (shard: number) => boolean;
-  policiesOf: (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy>;
   client: InstallationClient;
   concurrency: DestinationConcurrency;
   replayWindowMs: number;
   parking: Parking;
   lanes: LaneChoice;
   workflowPermits: WorkflowPermits;
-  attempt: (request: AttemptRequest, inOrder?: OrderedAttempt) => Promise<AttemptOutcome>;
-  /** How long running attempts of the express lane get at the end, ms. */
-  drainMs: number;
-  log: Log;
 }
 
 export class Starts {
@@ -76,10 +64,8 @@ export class Starts {
 
   /** Starts the heads of ordering keys, whatever the lane: the relay makes their first attempts (ordered.ts). */
   startInOrder(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
-    const { hotPool, inFlight, owns, policiesOf } = this.#deps;
-    const attempt = this.#express.run;
-    const wakeOthers = () => void wakeRelays(hotPool).catch(() => undefined);
-    startInOrder({ hotPool, inFlight, owns, policiesOf, attempt, wakeOthers }, rows, policyOf);
+    const wakeOthers = () => void wakeRelays(this.#deps.hotPool).catch(() => undefined);
+    startInOrder({ ...this.#deps, attempt: this.#express.run, wakeOthers }, rows, policyOf);
   }
 
   /** Starts a delivery that has no workflow; it keeps its slot until its first result is recorded. */

@@ -4,14 +4,6 @@ import { type LogLevel, type Logger, Runtime, type TelemetryOptions } from '@tem
 import { type Log, throttled } from '../../core/process/log.ts';
 import type { Cause } from '../../core/process/log-cause.ts';
 
-const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
-  TRACE: 'trace',
-  DEBUG: 'debug',
-  INFO: 'info',
-  WARN: 'warn',
-  ERROR: 'error',
-};
-
 // The mail worker runs only activities, and the SDK warns that this may be a mistake.
 const EXPECTED = /^No workflows registered/;
 
@@ -38,7 +30,7 @@ export function installTemporalRuntime(log: Log, telemetry: Omit<TelemetryOption
 export function temporalLogger(log: Log): Logger {
   const repeats = throttled(log);
   const write = (level: LogLevel, message: string, meta?: object): void => {
-    const quieter = level === 'INFO' || EXPECTED.test(message) ? 'debug' : levels[level];
+    const quieter = level === 'INFO' || EXPECTED.test(message) ? 'debug' : (level.toLowerCase() as Lowercase<LogLevel>);
     // The SDK reports every workflow and activity: lines that are not shown must cost nothing.
     if (!log.isLevelEnabled(quieter)) return;
     const shown = { ...facts(meta), component: 'temporal' };
