@@ -1,7 +1,6 @@
 // A Temporal worker with the real workflows and activities that follow a script: what the delivery workflow does with
 // every outcome of an attempt, on a real server, without receivers.
 import { activityInfo } from '@temporalio/activity';
-import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type {
   Activities,
@@ -29,7 +28,7 @@ import {
   organizationIdAttribute,
 } from '../../../core/temporal/names.ts';
 import type { reconcile } from '../../../workflows/reconcile.ts';
-import { startWorkers } from './scripted-workers.ts';
+import { nextOf, startWorkers } from './scripted-workers.ts';
 
 /** What the next attempt of a delivery does; an Error means that our own side is away. */
 export type Step = AttemptOutcome | Error | Promise<AttemptOutcome>;
@@ -69,56 +68,26 @@ export const retrying = (waitMs: number): RecordedOutcome => ({
   waitMs,
 });
 
-/** One delivery under test: its workflow and what its activities were asked for. */
-export interface ScriptedDelivery {
-  handle: WorkflowHandleWithFirstExecutionRunId<typeof delivery>;
-  input: DeliveryInput;
-  destinationId: string;
+/** What a delivery is to do, and what its activities were asked for. */
+interface Script {
+  steps: Step[];
+  recordings: (RecordedOutcome | Error)[];
+  replayedAs: string | undefined;
   attempts: (AttemptRequest & { local: boolean })[];
   records: RecordRequest[];
   cancels: DeliveryReference[];
   replays: DeliveryReference[];
 }
 
-interface Script extends Pick<ScriptedDelivery, 'attempts' | 'records' | 'cancels' | 'replays'> {
-  steps: Step[];
-  recordings: (RecordedOutcome | Error)[];
-  replayedAs: string | undefined;
-}
-
+export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;
+/** One delivery under test: its workflow and what its activities were asked for. */
+export type ScriptedDelivery = Awaited<ReturnType<ScriptedWorker['start']>>;
 /** One circuit under test: its workflow and what its activity was asked for. */
-export interface ScriptedCircuit {
-  handle: WorkflowHandleWithFirstExecutionRunId<typeof circuit>;
-  looks: CircuitRequest[];
-}
-
-export interface ScriptedWorker {
-  client: Client;
-  /**
-   * Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates, and
-   * `recordings` what `recordAttempt` comes to.
-   */
-  start(
-    steps: Step[],
-    input?: Partial<DeliveryInput>,
-    replayedAs?: string,
-    recordings?: (RecordedOutcome | Error)[],
-  ): Promise<ScriptedDelivery>;
-  /** Starts a circuit whose looks find `steps`, one after the other. */
-  startCircuit(steps: (CircuitAdvice | Error)[]): Promise<ScriptedCircuit>;
-  /** Runs housekeeping of so many rounds; returns the handle of the finished workflow. */
-  maintain(rounds: number): Promise<WorkflowHandleWithFirstExecutionRunId<typeof maintenance>>;
-  /** Runs the reconciliation, whose steps come to `steps`; `positions` is what its activity was asked for. */
-  reconcile(steps: ReconcileStep[]): Promise<{
-    handle: WorkflowHandleWithFirstExecutionRunId<typeof reconcile>;
-    positions: ReconcilePosition[];
-  }>;
-  stop(): Promise<void>;
-}
+export type ScriptedCircuit = Awaited<ReturnType<ScriptedWorker['startCircuit']>>;
 
 const POLICY = { maxRetries: 3, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
 
-export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWorker> {
+export async function startScriptedWorker(taskQueue: string) {
   const scripts = new Map<string, Script>();
   const circuits = new Map<string, { steps: (CircuitAdvice | Error)[]; looks: CircuitRequest[] }>();
   let roundsLeft = 0;
@@ -133,19 +102,28 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       },
       reconcile: async (position: ReconcilePosition) => {
         reconciliation.positions.push(position);
-        const step = reconciliation.steps.shift();
-        if (!step) throw new Error('The script has no further step');
-        return step;
+        return nextOf(reconciliation.steps, 'step');
       },
     },
   });
 
   return {
     client,
-    async start(steps, changes = {}, replayedAs = newId('dlv'), recordings = []) {
+    /**
+     * Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates, and
+     * `recordings` what `recordAttempt` comes to.
+     */
+    async start(
+      steps: Step[],
+      changes: Partial<DeliveryInput> = {},
+      replayedAs?: string,
+      recordings: (RecordedOutcome | Error)[] = [],
+    ) {
       const input = deliveryInput(changes);
       const made = { attempts: [], records: [], cancels: [], replays: [] };
-      const script: Script = { steps: [...steps], recordings: [...recordings], replayedAs, ...made };
+      const script: Script = {
+        ...{ steps: [...steps], recordings: [...recordings], replayedAs: replayedAs ?? newId('dlv'), ...made },
+      };
       scripts.set(input.deliveryId, script);
       const destinationId = newId('dst');
       const handle = await client.workflow.start<typeof delivery>('delivery', {
@@ -162,7 +140,8 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       const { attempts, records, cancels, replays } = script;
       return { handle, input, destinationId, attempts, records, cancels, replays };
     },
-    async startCircuit(steps) {
+    /** Starts a circuit whose looks find `steps`, one after the other. */
+    async startCircuit(steps: (CircuitAdvice | Error)[]) {
       const [organizationId, routeId] = [newId('org'), newId('rte')];
       const looks: CircuitRequest[] = [];
       circuits.set(routeId, { steps: [...steps], looks });
@@ -174,14 +153,16 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       });
       return { handle, looks };
     },
-    async maintain(rounds) {
+    /** Runs housekeeping of so many rounds; returns the handle of the finished workflow. */
+    async maintain(rounds: number) {
       roundsLeft = rounds;
       const workflowId = newId('org');
       const handle = await client.workflow.start<typeof maintenance>('maintenance', { taskQueue, workflowId });
       await handle.result();
       return handle;
     },
-    async reconcile(steps) {
+    /** Runs the reconciliation, whose steps come to `steps`; `positions` is what its activity was asked for. */
+    async reconcile(steps: ReconcileStep[]) {
       reconciliation = { steps: [...steps], positions: [] };
       const { positions } = reconciliation;
       const workflowId = newId('org');
@@ -211,10 +192,7 @@ function scriptedCircuits(
     async advanceCircuit(request) {
       const script = circuits.get(request.routeId);
       script?.looks.push(request);
-      const step = script?.steps.shift();
-      if (step === undefined) throw new Error('The script has no further look');
-      if (step instanceof Error) throw step;
-      return step;
+      return nextOf(script?.steps ?? [], 'look');
     },
   };
 }
@@ -232,18 +210,12 @@ function scriptedActivities(
       const { attempts, steps } = scriptOf(request.deliveryId);
       attempts.push({ ...request, local: activityInfo().isLocal });
       // With heartbeats as the real one: a step that waits would count as lost.
-      const step = await withHeartbeat(async () => steps.shift());
-      if (step === undefined) throw new Error('The script has no further attempt');
-      if (step instanceof Error) throw step;
-      return step;
+      return withHeartbeat(() => nextOf(steps, 'attempt'));
     },
     async recordAttempt(request) {
       const { records, recordings } = scriptOf(request.deliveryId);
       records.push(request);
-      const recording = recordings.shift();
-      if (recording === undefined) throw new Error('The script has no further recording');
-      if (recording instanceof Error) throw recording;
-      return recording;
+      return nextOf(recordings, 'recording');
     },
     async cancelDelivery(reference) {
       scriptOf(reference.deliveryId).cancels.push(reference);

@@ -1,6 +1,5 @@
 // A Temporal worker with the real replay workflow and pages that follow a script, on a real server.
-import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import type { ReplayActivities, ReplayReference } from '../../../activities/types.ts';
+import type { ReplayActivities } from '../../../activities/types.ts';
 import type { ReplayProgress } from '../../../core/delivery/event-replay.ts';
 import { newId } from '../../../core/text/ids.ts';
 import type { ReplayInput } from '../../../workflows/signals-and-queries.ts';
@@ -11,36 +10,26 @@ import { startWorkers } from './scripted-workers.ts';
 /** What the next page makes of the replay; an Error means that our own side is away. */
 export type PageStep = Partial<ReplayProgress> | Error | Promise<Partial<ReplayProgress>>;
 
-export interface ScriptedReplay {
-  handle: WorkflowHandleWithFirstExecutionRunId<typeof replay>;
-  reference: ReplayReference;
-  /** Numbers of the pages that were asked for. */
-  pages: number[];
-  /** How often the replay was to be cancelled. */
-  cancels(): number;
-}
-
-export interface ScriptedReplays {
-  client: Client;
-  /** Starts a replay whose pages follow `steps`, and whose cancels fail with `cancelErrors` first. */
-  start(steps: Iterable<PageStep>, input?: Partial<ReplayInput>, cancelErrors?: Error[]): Promise<ScriptedReplay>;
-  stop(): Promise<void>;
-}
+export type ScriptedReplays = Awaited<ReturnType<typeof startScriptedReplays>>;
+export type ScriptedReplay = Awaited<ReturnType<ScriptedReplays['start']>>;
 
 interface Script {
   steps: Iterator<PageStep>;
+  /** Numbers of the pages that were asked for. */
   pages: number[];
+  /** How often the replay was to be cancelled. */
   cancels: number;
   cancelErrors: Error[];
   progress: ReplayProgress;
 }
 
-export async function startScriptedReplays(taskQueue: string): Promise<ScriptedReplays> {
+export async function startScriptedReplays(taskQueue: string) {
   const scripts = new Map<string, Script>();
   const { client, stop } = await startWorkers(taskQueue, { [replayTaskQueue(taskQueue)]: scriptedActivities(scripts) });
   return {
     client,
-    async start(steps, changes = {}, cancelErrors = []) {
+    /** Starts a replay whose pages follow `steps`, and whose cancels fail with `cancelErrors` first. */
+    async start(steps: Iterable<PageStep>, changes: Partial<ReplayInput> = {}, cancelErrors: Error[] = []) {
       const input = { organizationId: newId('org'), replayId: newId('rpl'), ratePerSecond: 1000, ...changes };
       const { organizationId, replayId } = input;
       const script: Script = {

@@ -1,5 +1,4 @@
 // A Temporal worker with the real workflow of warehouses and activities that follow a script, on a real server.
-import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { ownWords } from '../../../core/text/error-summary.ts';
 import type { WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../../../activities/types.ts';
 import { newId } from '../../../core/text/ids.ts';
@@ -17,17 +16,8 @@ export interface WarehouseScript {
   finishes?: Iterable<boolean | Error>;
 }
 
-export interface ScriptedFlush {
-  handle: WorkflowHandleWithFirstExecutionRunId<typeof warehouseFlush>;
-  /** The activities that were called, in order; with what is to be recorded. */
-  calls: string[];
-}
-
-export interface ScriptedWarehouses {
-  client: Client;
-  start(script: WarehouseScript, input?: Partial<WarehouseInput>): Promise<ScriptedFlush>;
-  stop(): Promise<void>;
-}
+export type ScriptedWarehouses = Awaited<ReturnType<typeof startScriptedWarehouses>>;
+export type ScriptedFlush = Awaited<ReturnType<ScriptedWarehouses['start']>>;
 
 export const BATCH_ID = 'bat_00000000000000000000000000';
 
@@ -52,28 +42,21 @@ export function refused(retry: 'soon' | 'slowly' | 'never', batch = frozen()): W
 interface Running {
   turns: Iterator<WritingOutcome | Error | Promise<WritingOutcome>>;
   finishes: Iterator<boolean | Error>;
+  /** The activities that were called, in order; with what is to be recorded. */
   calls: string[];
 }
 
-export async function startScriptedWarehouses(taskQueue: string): Promise<ScriptedWarehouses> {
+export async function startScriptedWarehouses(taskQueue: string) {
   const scripts = new Map<string, Running>();
   const { client, stop } = await startWorkers(taskQueue, {
     [warehouseTaskQueue(taskQueue)]: scriptedActivities(scripts),
   });
   return {
     client,
-    async start({ turns, finishes = [] }, changes = {}) {
-      const input = {
-        organizationId: newId('org'),
-        destinationId: newId('dst_wh'),
-        retryMs: 86_400_000,
-        ...changes,
-      };
-      const running: Running = {
-        turns: thenIdle(turns),
-        finishes: finishes[Symbol.iterator](),
-        calls: [],
-      };
+    async start({ turns, finishes = [] }: WarehouseScript, changes: Partial<WarehouseInput> = {}) {
+      const ids = { organizationId: newId('org'), destinationId: newId('dst_wh') };
+      const input = { ...ids, retryMs: 86_400_000, ...changes };
+      const running: Running = { turns: thenIdle(turns), finishes: finishes[Symbol.iterator](), calls: [] };
       scripts.set(input.destinationId, running);
       const handle = await client.workflow.start<typeof warehouseFlush>('warehouseFlush', {
         taskQueue,

@@ -13,10 +13,7 @@ const identity = 'hookyard-test';
  * @param taskQueue of the workflows; its own for each test file, so that files cannot take each other's tasks
  * @param activities by their task queues
  */
-export async function startWorkers(
-  taskQueue: string,
-  activities: Record<string, object>,
-): Promise<{ client: Client; stop: () => Promise<void> }> {
+export async function startWorkers(taskQueue: string, activities: Record<string, object>) {
   const { temporalAddress: address, namespace } = stackAddresses();
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
@@ -41,4 +38,12 @@ export async function startWorkers(
       await Promise.all([connection.close(), clientConnection.close()]);
     },
   };
+}
+
+/** The next step of a script. @throws the error that it says, or that it has ended */
+export async function nextOf<Step>(steps: (Step | Error | Promise<Step>)[], what: string): Promise<Step> {
+  const step = await steps.shift();
+  if (step === undefined) throw new Error(`The script has no further ${what}`);
+  if (step instanceof Error) throw step;
+  return step;
 }
