@@ -1,40 +1,34 @@
 // Numbers that follow from a seed, so that a run can be repeated: the same seed plans the same faults and fails the
 // same requests.
 
-export interface Random {
-  /** At least 0, below 1. */
-  next(): number;
-  /** At least `low`, below `high`. */
-  between(low: number, high: number): number;
-  /** @throws Error when there is nothing to pick from */
-  pick<T>(from: readonly T[]): T;
-  shuffled<T>(from: readonly T[]): T[];
-}
+export type Random = ReturnType<typeof createRandom>;
 
 /**
  * mulberry32 (Tommy Ettinger): 32 bits of state, good enough to choose what to break.
  * @param seed an integer below 2^32
  */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number) {
   let state = seed >>> 0;
+  /** At least 0, below 1. */
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     return mixed(state);
   };
-  const random: Random = {
+  return {
     next,
-    between: (low, high) => low + next() * (high - low),
-    pick(from) {
+    /** At least `low`, below `high`. */
+    between: (low: number, high: number) => low + next() * (high - low),
+    /** @throws Error when there is nothing to pick from */
+    pick<T>(from: readonly T[]): T {
       const found = from[Math.floor(next() * from.length)];
       if (found === undefined) throw new Error('there is nothing to pick from');
       return found;
     },
-    shuffled(from) {
+    shuffled<T>(from: readonly T[]): T[] {
       const keyed = from.map((item) => ({ item, key: next() }));
       return keyed.toSorted((a, b) => a.key - b.key).map(({ item }) => item);
     },
   };
-  return random;
 }
 
 /** A number from 0 to below 1 for these integers, always the same for the same ones. */

@@ -19,26 +19,13 @@ export interface ReceiverOptions {
   /** How long an answer takes, ms; 0 by default. */
   latency?: (body: string, attempt: number) => number;
   /** Hears of every request that was taken. */
-  onArrival: (arrival: Arrival, receiver: Receiver) => void;
+  onArrival: (arrival: Arrival, receiver: { name: string }) => void;
 }
 
-export interface Receiver {
-  readonly name: string;
-  readonly url: string;
-  readonly arrivals: Arrival[];
-  /** From now on connections are refused, and those that are open end. */
-  refuse(): Promise<void>;
-  /** From now on every connection is reset, those that are open too. */
-  reset(): void;
-  /** From now on answers take so many ms. */
-  delay(ms: number): void;
-  /** As it was in the beginning, at the same address. */
-  mend(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Starts a receiver on a free port of 127.0.0.1. */
-export async function startReceiver({ name, status, latency, onArrival }: ReceiverOptions): Promise<Receiver> {
+export async function startReceiver({ name, status, latency, onArrival }: ReceiverOptions) {
   const arrivals: Arrival[] = [];
   const sockets = new Set<Socket>();
   let resetting = false;
@@ -73,25 +60,29 @@ export async function startReceiver({ name, status, latency, onArrival }: Receiv
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
   const { port } = server.address() as AddressInfo;
+  /** From now on connections are refused, and those that are open end. */
   const refuse = async () => {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
   };
-  const receiver: Receiver = {
+  const receiver = {
     name,
     url: `http://127.0.0.1:${port}/${name}`,
     arrivals,
     refuse,
-    reset() {
+    /** From now on every connection is reset, those that are open too. */
+    reset(): void {
       resetting = true;
       for (const socket of sockets) socket.resetAndDestroy();
     },
-    delay(ms) {
+    /** From now on answers take so many ms. */
+    delay(ms: number): void {
       delayMs = ms;
     },
-    async mend() {
+    /** As it was in the beginning, at the same address. */
+    async mend(): Promise<void> {
       resetting = false;
       delayMs = 0;
       if (!server.listening) await listen(port);

@@ -27,16 +27,9 @@ export interface LoadOptions {
   keys: number;
 }
 
-export interface Load {
-  /** Sends one more webhook to a route. */
-  knock(pipe: Pipe): void;
-  /** Sends nothing new by itself. @returns when everything is acknowledged, or after `deadlineMs` */
-  finish(deadlineMs: number): Promise<void>;
-  /** Gives up everything. */
-  close(): Promise<void>;
-}
+export type Load = ReturnType<typeof startLoad>;
 
-export function startLoad({ urls, pipes, ledger, rate, seed, keys }: LoadOptions): Load {
+export function startLoad({ urls, pipes, ledger, rate, seed, keys }: LoadOptions) {
   const agent = new Agent({
     connections: 32,
     connectTimeout: CONNECT_DEADLINE_MS,
@@ -93,14 +86,17 @@ export function startLoad({ urls, pipes, ledger, rate, seed, keys }: LoadOptions
 
   const timer = setInterval(next, 1000 / rate);
   return {
+    /** Sends one more webhook to a route. */
     knock: post,
-    async finish(deadlineMs) {
+    /** Sends nothing new by itself. @returns when everything is acknowledged, or after `deadlineMs` */
+    async finish(deadlineMs: number) {
       clearInterval(timer);
       const late = new AbortController();
       const deadline = pause(deadlineMs, undefined, { signal: late.signal }).catch(() => {});
       await Promise.race([Promise.all(open), deadline]);
       late.abort();
     },
+    /** Gives up everything. */
     async close() {
       clearInterval(timer);
       closing.abort();

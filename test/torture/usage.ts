@@ -24,19 +24,15 @@ export interface Usage {
   databases: { first: number | null; latest: number | null };
 }
 
-export interface UsageWatch {
-  readonly usage: Usage;
-  /** Looks now. */
-  look(): Promise<void>;
-  close(): void;
-}
+export type UsageWatch = ReturnType<typeof watchUsage>;
 
 /**
  * Looks every ten seconds until `close`.
  * @param parts by name; of PostgreSQL one process would say nothing
  */
-export function watchUsage(parts: Map<string, { pid: number | undefined }>, pool: Pool): UsageWatch {
+export function watchUsage(parts: Map<string, { pid: number | undefined }>, pool: Pool) {
   const usage: Usage = { lives: new Map(), databases: { first: null, latest: null } };
+  /** Looks now. */
   const look = async () => {
     for (const [name, { pid }] of parts) if (pid !== undefined && name !== 'postgres') note(usage.lives, name, pid);
     const size = await sizeOfDatabases(pool);

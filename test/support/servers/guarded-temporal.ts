@@ -21,16 +21,9 @@ const READY_MS = 120_000;
 const STOP_MS = 10_000;
 const HOUR_SECONDS = 3600;
 
-export interface GuardedTemporal {
-  address: string;
-  /** A token with these permissions: `<namespace>:<role>`, in `temporal-system` for the cluster. */
-  token(...permissions: string[]): string;
-  /** A connection with such a token; the caller closes it. */
-  connect(...permissions: string[]): Connection;
-  close(): Promise<void>;
-}
+export type GuardedTemporal = Awaited<ReturnType<typeof startGuardedTemporal>>;
 
-export async function startGuardedTemporal(): Promise<GuardedTemporal> {
+export async function startGuardedTemporal() {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-guarded-'));
   mkdirSync(join(folder, 'logs'));
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -72,12 +65,14 @@ export async function startGuardedTemporal(): Promise<GuardedTemporal> {
     args: ['--config-file', file, 'start', ...started],
   });
   const address = `127.0.0.1:${port}`;
+  /** A token with these permissions: `<namespace>:<role>`, in `temporal-system` for the cluster. */
   const token = (...permissions: string[]): string => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const exp = Math.floor(Date.now() / 1000) + HOUR_SECONDS;
     const signed = `${part({ alg: 'RS256', typ: 'JWT', kid: KEY_ID })}.${part({ sub: 'tests', permissions, exp })}`;
     return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
   };
+  /** A connection with such a token; the caller closes it. */
   const connect = (...permissions: string[]): Connection =>
     Connection.lazy({ address, tls: false, apiKey: token(...permissions) });
   const close = async () => {

@@ -16,20 +16,7 @@ const HOW_TO_INSTALL = 'haproxy is not installed: "apt-get install haproxy" or "
 const SERVER_NAME = 1;
 const STATUS = 17;
 
-export interface Balancer {
-  url: string;
-  /** Of haproxy; undefined while it does not run. */
-  readonly pid: number | undefined;
-  /** Settles when the haproxy that runs now has ended. */
-  readonly exited: Promise<unknown>;
-  /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
-  states(): Promise<string[]>;
-  /** SIGKILL; clients find nobody until `start`. */
-  kill(): Promise<void>;
-  /** On the same port; resolves when at least one server is up. */
-  start(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
 /** @returns how to install it; null: it is there */
 export const whyNoHaproxy = (): string | null => (machineProgram('haproxy') === undefined ? HOW_TO_INSTALL : null);
@@ -45,7 +32,7 @@ export const BALANCER_ADDRESS = '127.0.0.3';
  * Starts haproxy on a free port, with one server for each port on this machine; resolves when all of them are up.
  * @param options.namesClients whether it adds X-Forwarded-For
  */
-export async function startBalancer(ports: number[], options: { namesClients?: true } = {}): Promise<Balancer> {
+export async function startBalancer(ports: number[], options: { namesClients?: true } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-haproxy-'));
   const socket = join(folder, 'admin.sock');
   const file = join(folder, 'haproxy.cfg');
@@ -70,23 +57,28 @@ export async function startBalancer(ports: number[], options: { namesClients?: t
       return areUp(await statesOf(socket));
     });
   };
-  const balancer: Balancer = {
+  const balancer = {
     url: `http://127.0.0.1:${port}`,
-    get pid() {
+    /** Of haproxy; undefined while it does not run. */
+    get pid(): number | undefined {
       return isRunning() ? child?.pid : undefined;
     },
-    get exited() {
+    /** Settles when the haproxy that runs now has ended. */
+    get exited(): Promise<unknown> {
       return isRunning() && child ? once(child, 'exit') : Promise.resolve();
     },
+    /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
     states: () => statesOf(socket),
-    async kill() {
+    /** SIGKILL; clients find nobody until `start`. */
+    async kill(): Promise<void> {
       if (!isRunning() || !child) return;
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
     },
+    /** On the same port; resolves when at least one server is up. */
     start: () => launch((states) => states.some(isUp)),
-    async close() {
+    async close(): Promise<void> {
       await balancer.kill();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -12,21 +12,7 @@ import { until } from '../until.ts';
 
 const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" lets this run';
 
-export interface PgBouncer {
-  /** Through it to the database it was started for. */
-  databaseUrl: string;
-  /** Through it to another database of the same server. */
-  urlOf(databaseUrl: string): string;
-  /** Undefined while it does not run. */
-  readonly pid: number | undefined;
-  /** Settles when the one that runs now has ended. */
-  readonly exited: Promise<unknown>;
-  /** SIGKILL; clients find nobody until `start`. */
-  kill(): Promise<void>;
-  /** On the same port. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
 /** @returns how to install it; null: it is there */
 export const whyNoPgBouncer = (): string | null => (machineProgram('pgbouncer') === undefined ? HOW_TO_INSTALL : null);
@@ -40,7 +26,7 @@ export const requirePgBouncer = (context: Mocha.Context): void =>
  * @param databaseUrl the database, with the user and password for all connections
  * @param settings of its section `pgbouncer`; the others have its defaults
  */
-export async function startPgBouncer(databaseUrl: string, settings: Record<string, string>): Promise<PgBouncer> {
+export async function startPgBouncer(databaseUrl: string, settings: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-pgbouncer-'));
   const [port = 0] = await freePorts(1);
   const file = join(folder, 'pgbouncer.ini');
@@ -49,20 +35,26 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
   chmodSync(folder, 0o755);
   const urlOf = (url: string) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href;
   let child: ChildProcess | undefined;
-  const pooler: PgBouncer = {
+  const pooler = {
+    /** Through it to the database it was started for. */
     databaseUrl: urlOf(databaseUrl),
+    /** Through it to another database of the same server. */
     urlOf,
-    get pid() {
+    /** Undefined while it does not run. */
+    get pid(): number | undefined {
       return child && isRunning(child) ? child.pid : undefined;
     },
-    get exited() {
+    /** Settles when the one that runs now has ended. */
+    get exited(): Promise<unknown> {
       return child && isRunning(child) ? once(child, 'exit') : Promise.resolve();
     },
-    kill: async () => void (child && (await end(child))),
-    async start() {
+    /** SIGKILL; clients find nobody until `start`. */
+    kill: async (): Promise<void> => void (child && (await end(child))),
+    /** On the same port. */
+    async start(): Promise<void> {
       child = await launch(file, pooler.databaseUrl);
     },
-    async stop() {
+    async stop(): Promise<void> {
       await pooler.kill();
       rmSync(folder, { recursive: true, force: true });
     },

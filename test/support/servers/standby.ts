@@ -4,7 +4,6 @@ import { appendFile, chown, lstat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { errorCode } from '../../../local/errors.ts';
-import type { Postgres } from '../../../local/postgres/server.ts';
 import { takeBaseBackup } from './base-backup.ts';
 import { startIn } from './own-postgres.ts';
 import { until } from '../until.ts';
@@ -16,19 +15,7 @@ const PROMOTION_S = 60;
 const SAME_SETTINGS = `'max_connections', 'max_worker_processes', 'max_wal_senders', 'max_prepared_transactions',
   'max_locks_per_transaction', 'fsync', 'full_page_writes'`;
 
-export interface Standby {
-  /** Its server: read-only until it is promoted. */
-  postgres: Postgres;
-  /** `host:port`, for what leads clients to the server that takes writes. */
-  address: string;
-  /**
-   * Makes it the primary; returns when it takes writes. End the primary first: two that take writes go apart.
-   * Commits of the new primary wait for no standby.
-   */
-  promote(): Promise<void>;
-  /** Ends it and removes its files. A primary that still runs waits for it no more. */
-  remove(): Promise<void>;
-}
+export type Standby = Awaited<ReturnType<typeof startStandby>>;
 
 /**
  * Makes a standby of a running server, and returns when it follows. One at a time.
@@ -41,7 +28,7 @@ export async function startStandby(
   primaryUrl: string,
   dataDir: string,
   { isSynchronous = false }: { isSynchronous?: boolean } = {},
-): Promise<Standby> {
+) {
   // Reserves the log from here on.
   await ask(primaryUrl, `select pg_create_physical_replication_slot('${NAME}', true)`);
   await takeBaseBackup(primaryUrl, dataDir);
@@ -55,12 +42,19 @@ export async function startStandby(
     return found?.state === 'streaming' && found.sync_state === (isSynchronous ? 'sync' : 'async');
   });
   return {
+    /** Its server: read-only until it is promoted. */
     postgres,
+    /** `host:port`, for what leads clients to the server that takes writes. */
     address,
+    /**
+     * Makes it the primary; returns when it takes writes. End the primary first: two that take writes go apart.
+     * Commits of the new primary wait for no standby.
+     */
     async promote() {
       const [promoted] = await ask(postgres.url('postgres'), `select pg_promote(true, ${PROMOTION_S})::text as done`);
       if (promoted?.done !== 'true') throw new Error(`the standby was not promoted within ${PROMOTION_S} s`);
     },
+    /** Ends it and removes its files. A primary that still runs waits for it no more. */
     async remove() {
       await ask(primaryUrl, 'alter system reset synchronous_standby_names', RELOAD).catch(() => undefined);
       await remove();

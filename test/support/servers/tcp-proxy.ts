@@ -1,28 +1,10 @@
 // A network between two processes that can stop carrying bytes, in either direction, without closing connections.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface TcpProxy {
-  /** `host:port` to connect to instead of the target. */
-  address: string;
-  /** From now on nothing reaches the server; what clients send is kept from it. */
-  holdRequests(): void;
-  /** From now on no client hears from the server; with a text, no connection over which that is sent from now on. */
-  holdAnswers(to?: string): void;
-  /** Breaks every connection; new ones carry everything again. */
-  breakConnections(): void;
-  /** Breaks every connection; new ones lead to another `host:port`. */
-  leadTo(target: string): void;
-  /** Breaks every connection, and new ones at once, until `breakConnections`. */
-  refuseConnections(): void;
-  /** Connections that it has refused so far. */
-  readonly refused: number;
-  /** Whether something that clients sent since `holdRequests` contains the text. */
-  isHolding(text: string): boolean;
-  close(): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 /** @param target `host:port` @param ownPort where it listens; by default a free one */
-export async function startTcpProxy(target: string, ownPort = 0): Promise<TcpProxy> {
+export async function startTcpProxy(target: string, ownPort = 0) {
   let [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const held: Buffer[] = [];
@@ -60,32 +42,40 @@ export async function startTcpProxy(target: string, ownPort = 0): Promise<TcpPro
   });
   await new Promise<void>((resolve) => server.listen(ownPort, '127.0.0.1', resolve));
   return {
+    /** `host:port` to connect to instead of the target. */
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** From now on nothing reaches the server; what clients send is kept from it. */
     holdRequests() {
       requestsHeld = true;
     },
+    /** From now on no client hears from the server; with a text, no connection over which that is sent from now on. */
     holdAnswers(to = '') {
       answersHeldTo = to;
     },
+    /** Breaks every connection, and new ones at once, until `breakConnections`. */
     refuseConnections() {
       refusing = true;
       for (const socket of sockets) socket.destroy();
     },
-    leadTo(other) {
+    /** Breaks every connection; new ones lead to another `host:port`. */
+    leadTo(other: string) {
       [host = '', port = ''] = other.split(':');
       for (const socket of sockets) socket.destroy();
     },
+    /** Breaks every connection; new ones carry everything again. */
     breakConnections() {
       refusing = false;
       requestsHeld = false;
       answersHeldTo = undefined;
       for (const socket of sockets) socket.destroy();
     },
+    /** Connections that it has refused so far. */
     get refused() {
       return refused;
     },
-    isHolding: (text) => Buffer.concat(held).includes(text),
-    close() {
+    /** Whether something that clients sent since `holdRequests` contains the text. */
+    isHolding: (text: string) => Buffer.concat(held).includes(text),
+    close(): Promise<void> {
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },

@@ -7,18 +7,10 @@ const { HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS, HTTP2_HEADER_CONTENT_TYPE } = co
 // The gRPC status UNAUTHENTICATED.
 const UNAUTHENTICATED = '16';
 
-export interface TemporalGateway {
-  /** For TEMPORAL_ADDRESS, with TEMPORAL_TLS=false. */
-  address: string;
-  /** The only key that is taken from now on. */
-  takeOnly(key: string): void;
-  /** Calls that had another key, by their paths. */
-  refused: string[];
-  close(): Promise<void>;
-}
+export type TemporalGateway = Awaited<ReturnType<typeof startTemporalGateway>>;
 
 /** @param temporalAddress a Temporal without keys of its own */
-export async function startTemporalGateway(temporalAddress: string, firstKey: string): Promise<TemporalGateway> {
+export async function startTemporalGateway(temporalAddress: string, firstKey: string) {
   let taken = firstKey;
   const refused: string[] = [];
   const sessions = new Set<ServerHttp2Session | ClientHttp2Session>();
@@ -60,10 +52,13 @@ export async function startTemporalGateway(temporalAddress: string, firstKey: st
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
+    /** For TEMPORAL_ADDRESS, with TEMPORAL_TLS=false. */
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    takeOnly(key) {
+    /** The only key that is taken from now on. */
+    takeOnly(key: string) {
       taken = key;
     },
+    /** Calls that had another key, by their paths. */
     refused,
     async close() {
       for (const session of sessions) session.destroy();

@@ -9,15 +9,9 @@ import { certificateOf } from './certificates.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface TlsReceiver {
-  /** Answers 200. */
-  url: string;
-  /** For NODE_EXTRA_CA_CERTS of those who shall trust it. */
-  certificateFile: string;
-  close(): Promise<void>;
-}
+export type TlsReceiver = Awaited<ReturnType<typeof startTlsReceiver>>;
 
-export async function startTlsReceiver(): Promise<TlsReceiver> {
+export async function startTlsReceiver() {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));
   const certificateFile = join(folder, 'certificate.pem');
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -32,7 +26,9 @@ export async function startTlsReceiver(): Promise<TlsReceiver> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
+    /** Answers 200. */
     url: `https://localhost:${port}/`,
+    /** For NODE_EXTRA_CA_CERTS of those who shall trust it. */
     certificateFile,
     async close() {
       server.closeAllConnections();
