@@ -11,16 +11,9 @@ export interface ReceivedAlert {
   body: Buffer;
 }
 
-export interface AlertReceiver {
-  url: string;
-  /** What came to paths that begin like this, in the order in which it arrived. */
-  at(path: string): ReceivedAlert[];
-  /** From now on requests to a path are answered with these statuses in turn, the last one for ever. */
-  answer(path: string, ...statuses: (number | { status: number; headers: Record<string, string> })[]): void;
-  close(): Promise<void>;
-}
+export type AlertReceiver = Awaited<ReturnType<typeof startAlertReceiver>>;
 
-export async function startAlertReceiver(): Promise<AlertReceiver> {
+export async function startAlertReceiver() {
   const received: ReceivedAlert[] = [];
   const answers = new Map<string, { status: number; headers: Record<string, string> }[]>();
   const server = createServer((request, response) => {
@@ -39,14 +32,16 @@ export async function startAlertReceiver(): Promise<AlertReceiver> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    at: (path) => received.filter((each) => each.path.startsWith(path)),
-    answer(path, ...statuses) {
+    /** What came to paths that begin like this, in the order in which it arrived. */
+    at: (path: string) => received.filter((each) => each.path.startsWith(path)),
+    /** From now on requests to a path are answered with these statuses in turn, the last one for ever. */
+    answer(path: string, ...statuses: (number | { status: number; headers: Record<string, string> })[]): void {
       answers.set(
         path,
         statuses.map((each) => (typeof each === 'number' ? { status: each, headers: {} } : each)),
       );
     },
-    close() {
+    close(): Promise<void> {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },

@@ -12,24 +12,13 @@ export interface ReceivedMail {
   raw: string;
 }
 
-export interface MailServer {
-  /** With the credentials it asks for. */
-  url: string;
-  port: number;
-  /** In the order in which they arrived. */
-  mails: ReceivedMail[];
-  /** From now on only this password is taken. @returns the URL with it */
-  changePassword(password: string): string;
-  /** From now on mails are taken and their senders left without an answer, until `answer` is called. */
-  fallSilent(): { answer: () => void };
-  close(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /** Recipients of this domain are refused for good. */
 export const REFUSED_DOMAIN = 'refused.example';
 
 /** @param options.port a port to take again; by default a free one. `mails`: where to put what arrives */
-export async function startMailServer(options: { port?: number; mails?: ReceivedMail[] } = {}): Promise<MailServer> {
+export async function startMailServer(options: { port?: number; mails?: ReceivedMail[] } = {}) {
   const mails = options.mails ?? [];
   let silence: Promise<void> | undefined;
   let asked = 'mail-secret';
@@ -61,13 +50,17 @@ export async function startMailServer(options: { port?: number; mails?: Received
   const { port } = server.server.address() as AddressInfo;
   const urlWith = (password: string) => `smtp://hookyard:${password}@127.0.0.1:${port}`;
   return {
+    /** With the credentials it asks for. */
     url: urlWith(asked),
     port,
+    /** In the order in which they arrived. */
     mails,
-    changePassword(password) {
+    /** From now on only this password is taken. @returns the URL with it */
+    changePassword(password: string): string {
       asked = password;
       return urlWith(password);
     },
+    /** From now on mails are taken and their senders left without an answer, until `answer` is called. */
     fallSilent() {
       const { promise, resolve } = Promise.withResolvers<void>();
       silence = promise;
@@ -78,7 +71,7 @@ export async function startMailServer(options: { port?: number; mails?: Received
         },
       };
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 

@@ -72,17 +72,11 @@ export interface ReceivedSpan {
   message: string;
 }
 
-export interface TraceReceiver {
-  /** For OTEL_EXPORTER_OTLP_TRACES_ENDPOINT. */
-  url: string;
-  spans: ReceivedSpan[];
-  requests: { path: string; type: string | undefined }[];
-  close(): Promise<void>;
-}
+export type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
 
-export async function startTraceReceiver(): Promise<TraceReceiver> {
+export async function startTraceReceiver() {
   const spans: ReceivedSpan[] = [];
-  const requests: TraceReceiver['requests'] = [];
+  const requests: { path: string; type: string | undefined }[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -94,10 +88,11 @@ export async function startTraceReceiver(): Promise<TraceReceiver> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    /** For OTEL_EXPORTER_OTLP_TRACES_ENDPOINT. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
     spans,
     requests,
-    close() {
+    close(): Promise<void> {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },

@@ -40,24 +40,14 @@ interface Rule {
   lastError?: string;
 }
 
-export interface Prometheus {
-  /** Of its pages. */
-  url: string;
-  /**
-   * The series that an expression gives, over the last minute or so many seconds, in steps of one.
-   * @throws Error when it is none
-   */
-  query(expression: string, seconds?: number): Promise<Series[]>;
-  rules(): Promise<Rule[]>;
-  close(): Promise<void>;
-}
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /**
  * Starts a Prometheus that scrapes every second; resolves when it answers.
  * @param ports of this machine, where metrics are served
  * @param ruleFiles absolute paths
  */
-export async function startPrometheus(ports: number[], ruleFiles: string[]): Promise<Prometheus> {
+export async function startPrometheus(ports: number[], ruleFiles: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-prometheus-'));
   const [port = 0] = await freePorts(1);
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(configuration(ports, ruleFiles)));
@@ -80,6 +70,10 @@ export async function startPrometheus(ports: number[], ruleFiles: string[]): Pro
     await close();
     throw error;
   }
+  /**
+   * The series that an expression gives, over the last minute or so many seconds, in steps of one.
+   * @throws Error when it is none
+   */
   async function query(expression: string, seconds = 60): Promise<Series[]> {
     const now = Date.now() / 1000;
     const range = { query: expression, start: String(now - seconds), end: String(now), step: '1' };
@@ -96,6 +90,7 @@ export async function startPrometheus(ports: number[], ruleFiles: string[]): Pro
     },
   );
   return {
+    /** Of its pages. */
     url,
     query,
     async rules() {

@@ -4,18 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** `down`: connections are refused service at once; `mute`: what is sent arrives, and no answer comes back. */
 export type GateMode = 'open' | 'down' | 'mute';
 
-export interface StoreGate {
-  /** `http://host:port`, instead of the store's own. */
-  url: string;
-  mode: GateMode;
-  /** Lets so many bytes more through to the store, then nothing either way, until the mode is set. */
-  stopAfter(bytes: number): void;
-  readonly isStopped: boolean;
-  close(): Promise<void>;
-}
+export type StoreGate = Awaited<ReturnType<typeof startStoreGate>>;
 
 /** @param target `host:port` of the store */
-export async function startStoreGate(target: string): Promise<StoreGate> {
+export async function startStoreGate(target: string) {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const endAll = () => {
@@ -50,8 +42,9 @@ export async function startStoreGate(target: string): Promise<StoreGate> {
   let left = Number.POSITIVE_INFINITY;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
+    /** `http://host:port`, instead of the store's own. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    get mode() {
+    get mode(): GateMode {
       return mode;
     },
     set mode(next: GateMode) {
@@ -59,13 +52,14 @@ export async function startStoreGate(target: string): Promise<StoreGate> {
       left = Number.POSITIVE_INFINITY;
       if (next === 'down') endAll();
     },
-    stopAfter(bytes) {
+    /** Lets so many bytes more through to the store, then nothing either way, until the mode is set. */
+    stopAfter(bytes: number) {
       left = bytes;
     },
     get isStopped() {
       return left <= 0;
     },
-    close() {
+    close(): Promise<void> {
       endAll();
       return new Promise((resolve) => server.close(() => resolve()));
     },

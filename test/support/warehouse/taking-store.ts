@@ -3,16 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface TakingStore {
-  url: string;
-  /** What was written, as text, in order. */
-  objects: string[];
-  /** What it answers; 200 at first. Other than 200: nothing is written. */
-  answer(status: number): void;
-  close(): Promise<void>;
-}
+export type TakingStore = Awaited<ReturnType<typeof startTakingStore>>;
 
-export async function startTakingStore(): Promise<TakingStore> {
+export async function startTakingStore() {
   const objects: string[] = [];
   let status = 200;
   const server = createServer(async (request, response) => {
@@ -24,8 +17,10 @@ export async function startTakingStore(): Promise<TakingStore> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** What was written, as text, in order. */
     objects,
-    answer(next) {
+    /** What it answers; 200 at first. Other than 200: nothing is written. */
+    answer(next: number) {
       status = next;
     },
     async close() {
