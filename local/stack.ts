@@ -12,8 +12,7 @@ import { claimPort } from './ports.ts';
 import { type OtherPostgres, type Postgres, startPostgres } from './postgres/server.ts';
 import type { DatabaseRole } from './postgres/roles.ts';
 import type { ChildService } from './process.ts';
-import { internalPorts, startTemporal } from './temporal/server.ts';
-import { startTemporalUi } from './temporal/ui.ts';
+import { internalPorts, startTemporal, startTemporalUi } from './temporal/server.ts';
 import { dropUnusedIndexes } from './temporal/schema.ts';
 
 export interface StackOptions {

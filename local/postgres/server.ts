@@ -20,9 +20,18 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { diskFull, type Log, oneLine, PortTakenError, StartupError } from '../errors.ts';
 import { readPid, stopLeftover } from '../lock.ts';
-import { EMBEDDED_VERSION, majorVersionOf, type PostgresPrograms, postgresPrograms, usualLocale } from './programs.ts';
+import {
+  barrier,
+  EMBEDDED_VERSION,
+  findServerUser,
+  majorVersionOf,
+  type PostgresPrograms,
+  postgresPrograms,
+  type ServerUser,
+  spawnAs,
+  usualLocale,
+} from './programs.ts';
 import { type DatabaseRole, makeRolePasswords, setUpRoles } from './roles.ts';
-import { barrier, findServerUser, type ServerUser, spawnAs } from './user.ts';
 import { type Child, startChild, startService } from '../process.ts';
 import { settlesWithin, waitFor } from '../wait.ts';
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { cacheFolder } from '../../core/config/cache-folder.ts';
 import { StartupError } from '../../local/errors.ts';
-import { findServerUser } from '../../local/postgres/user.ts';
+import { findServerUser } from '../../local/postgres/programs.ts';
 import { waitFor } from '../../local/wait.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 

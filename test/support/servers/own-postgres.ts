@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lockDataDir } from '../../../local/lock.ts';
 import { freePorts } from '../../../local/ports.ts';
 import { type OtherPostgres, type Postgres, startPostgres } from '../../../local/postgres/server.ts';
-import { barrier, findServerUser } from '../../../local/postgres/user.ts';
+import { barrier, findServerUser } from '../../../local/postgres/programs.ts';
 import { chosenPostgres } from './postgres-versions.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '..', '.test-data');
