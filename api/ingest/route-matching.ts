@@ -8,8 +8,8 @@ import {
   notDone,
   type Passage,
   type SchemaCheck,
-  type SchemaText,
 } from '../../core/filters/schema-and-filter.ts';
+import type { SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import { noteLoopWork } from '../../core/process/event-loop.ts';
 import { SchemaCache, validationSteps } from '../../core/schemas/schema.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';

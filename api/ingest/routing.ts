@@ -3,7 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { type Limiter, limitConcurrency } from '../../core/fairness/concurrency.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import type { FilterText, Gate, SchemaText } from '../../core/filters/schema-and-filter.ts';
+import type { Gate } from '../../core/filters/schema-and-filter.ts';
+import type { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import { confirmsSubscriptions, openCredentials } from '../../core/verification/config.ts';

@@ -1,10 +1,9 @@
 // What an event must pass to be delivered by a route: its schema, then its filter. And the idempotency key in its
 // payload, which is parsed once for all three.
-import { type Budget, BudgetError, PARSE_STEPS } from '../fairness/budget.ts';
+import { type Budget, BudgetError } from '../fairness/budget.ts';
 import { type OrderKey, orderKeyOf } from '../delivery/ordering.ts';
-import { describeErrors, type JsonSchema, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
+import { describeErrors, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
 import { lookupPath } from '../text/dotted-path.ts';
-import { parseExact } from '../text/exact-json.ts';
 import {
   type CompiledFilter,
   compileFilter,
@@ -150,31 +149,3 @@ function keyText(value: unknown): string | undefined {
   if (typeof value !== 'string') return JSON.stringify(value);
   return LIKE_JSON.test(value) || !value.isWellFormed() ? JSON.stringify(value) : value;
 }
-
-// Schemas and filters as their JSON. A source may have hundreds of them, of which a webhook needs few: each is read
-// when it is compiled, in the budget of that.
-
-export type SchemaText = ReturnType<typeof schemaText>;
-
-export const schemaText = ({ id, name, version, json }: Omit<StoredSchema, 'schema'> & { json: string }) => ({
-  ...{ id, name, version, json },
-  get schema(): JsonSchema {
-    return parseExact(json) as JsonSchema;
-  },
-  get whole(): string {
-    return `${JSON.stringify({ id, name, version }).slice(0, -1)},"schema":${json}}`;
-  },
-});
-
-export type FilterText = ReturnType<typeof filterText>;
-
-/** @param stored.id of the filter, or of the route that has the conditions itself */
-export const filterText = ({ id, logic, json }: { id: string; logic: FilterLogic; json: string }) => ({
-  ...{ id, logic, json, readSteps: json.length * PARSE_STEPS },
-  get conditions(): FilterCondition[] {
-    return parseExact(json) as FilterCondition[];
-  },
-  get whole(): string {
-    return `{"conditions":${json},"logic":${JSON.stringify(logic)}}`;
-  },
-});

@@ -1,6 +1,11 @@
 // Reads a source with its routes for ingest, and what organizations may do. Secrets are returned encrypted, as stored.
 import type { FilterLogic } from '../../core/filters/filter.ts';
-import { type FilterText, filterText, type SchemaText, schemaText } from '../../core/filters/schema-and-filter.ts';
+import {
+  type FilterText,
+  filterText,
+  type SchemaText,
+  schemaText,
+} from '../../core/filters/stored-schemas-and-filters.ts';
 import type { Ordering } from '../../core/delivery/ordering.ts';
 import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/verification/config.ts';

@@ -2,16 +2,13 @@
 import { expect } from 'chai';
 import { Budget, BudgetError, NO_LIMIT } from '../../core/fairness/budget.ts';
 import type { FilterCondition } from '../../core/filters/filter.ts';
+import { Gate, type GateDefinition, keyInPayload, type SchemaCheck } from '../../core/filters/schema-and-filter.ts';
 import {
   type FilterText,
   filterText,
-  Gate,
-  type GateDefinition,
-  keyInPayload,
-  type SchemaCheck,
   type SchemaText,
   schemaText,
-} from '../../core/filters/schema-and-filter.ts';
+} from '../../core/filters/stored-schemas-and-filters.ts';
 import { compileSchema } from '../../core/schemas/schema.ts';
 
 const schema = schemaText({ id: 'sch_1', name: 'Orders', version: 2, json: '{"type":"object"}' });
