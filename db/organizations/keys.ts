@@ -1,7 +1,6 @@
 // API keys, and the one-time codes of the console's sign-in links that are exchanged for keys.
-import type { Scope } from '../../core/config/plans-and-scopes.ts';
+import type { Plan, Scope } from '../../core/config/plans-and-scopes.ts';
 import type { LimitOverrides } from '../../core/fairness/organization-limits.ts';
-import type { Organization } from '../records/entities.ts';
 import { firstRow, type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../core/text/ids.ts';
@@ -19,7 +18,7 @@ export interface ValidKey {
   organizationId: string;
   organizationName: string;
   slug: string;
-  plan: Organization['plan'];
+  plan: Plan;
   limits: LimitOverrides;
   /** Its organization may read only. */
   suspended: boolean;

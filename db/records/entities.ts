@@ -1,7 +1,7 @@
 // The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets
 // (hot-path/, history/).
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Plan, Scope } from '../../core/config/plans-and-scopes.ts';
+import type { Scope } from '../../core/config/plans-and-scopes.ts';
 import type { ChannelType, QuietHours } from '../../core/messages/channel.ts';
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import type { RetryPolicy } from '../../core/delivery/backoff.ts';
@@ -11,7 +11,6 @@ import type { FilterCondition, FilterLogic } from '../../core/filters/filter.ts'
 import type { IssueKind } from '../../core/messages/issues.ts';
 import type { Ordering } from '../../core/delivery/ordering.ts';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';
-import type { LimitOverrides } from '../../core/fairness/organization-limits.ts';
 import type { DeliveryMethod } from '../../core/http/methods.ts';
 import type { ExpectedResponse } from '../../core/delivery/verdict.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
@@ -51,24 +50,6 @@ const tenant = {
     default: true,
   },
 };
-
-export const Organization = defineEntity({
-  name: 'Organization',
-  tableName: 'organizations',
-  properties: {
-    id: p.string().primary(),
-    slug: p.string(),
-    name: p.string(),
-    plan: p.string().$type<Plan>(),
-    limits: p
-      .json()
-      .$type<LimitOverrides>()
-      .onCreate(() => ({})),
-    suspendedAt: p.datetime(3).nullable(),
-    ...stamps,
-  },
-});
-export type Organization = InferEntity<typeof Organization>;
 
 export const ApiKey = defineEntity({
   name: 'ApiKey',
@@ -319,15 +300,4 @@ export const AlertChannel = defineEntity({
 });
 export type AlertChannel = InferEntity<typeof AlertChannel>;
 
-export const entities = [
-  Organization,
-  ApiKey,
-  Source,
-  Destination,
-  Route,
-  Filter,
-  Schema,
-  Transform,
-  EventReplay,
-  AlertChannel,
-];
+export const entities = [ApiKey, Source, Destination, Route, Filter, Schema, Transform, EventReplay, AlertChannel];
