@@ -2,7 +2,7 @@
 // afterwards, so that any API process recognizes a repeat, and only one of several concurrent requests runs.
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '../connections/pool.ts';
-import { Stride } from '../sql/ranges.ts';
+import { limitedStep, Stride } from '../sql/ranges.ts';
 
 const KEPT_HOURS = 24;
 /** How long a claim is valid without a renewal, in seconds: a repeat waits this long after a crash. */
@@ -93,14 +93,11 @@ export async function releaseClaim(db: Queryable, claim: Claim): Promise<void> {
   await db.query(`delete from idempotent_requests where ${OWNED}`, ownedBy(claim));
 }
 
+const FORGET = `
+delete from idempotent_requests where (organization_id, id) in
+  (select organization_id, id from idempotent_requests where expires_at <= now() order by expires_at limit $1)`;
+
 /** Deletes expired rows, in bounded steps. @returns true when there may be more */
-export async function forgetIdempotentRequests(db: Queryable): Promise<boolean> {
-  return FORGETTING.step(async (size) => {
-    const { rowCount } = await db.query(
-      `delete from idempotent_requests where (organization_id, id) in
-         (select organization_id, id from idempotent_requests where expires_at <= now() order by expires_at limit $1)`,
-      [size],
-    );
-    return rowCount === size;
-  });
+export function forgetIdempotentRequests(db: Queryable): Promise<boolean> {
+  return limitedStep(db, FORGETTING, FORGET);
 }
