@@ -2,8 +2,7 @@
 // session: one of as many keys as the destination has slots. Two workers never have the same one, and PostgreSQL frees
 // it when the session ends, so also when the worker dies. A worker that is cut off or suspended loses its session after
 // half a minute, and uses a slot for two seconds without asking PostgreSQL (core/delivery/destination-concurrency.ts).
-import type { DatabaseUrl } from '../connections/client.ts';
-import { KeptConnection } from '../connections/kept-connection.ts';
+import { type DatabaseUrl, KeptConnection } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 const TIMEOUT_MS = 3000;

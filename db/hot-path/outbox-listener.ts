@@ -3,9 +3,8 @@
 import type pg from 'pg';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import type { DatabaseUrl } from '../connections/client.ts';
+import { type DatabaseUrl, KeptConnection } from '../connections/client.ts';
 import { isReadOnlyServer } from '../connections/database-errors.ts';
-import { KeptConnection } from '../connections/kept-connection.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { CHANNEL, WAKE_RELAYS } from '../sql/rules.ts';
 

@@ -1,6 +1,7 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (notification_recipients).
 import type { RecipientRule, StopLink } from '../../core/messages/recipients.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { hops } from '../sql/rules.ts';
 import { sealStop, type SecretBox } from '../encryption/secret-box.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
@@ -113,6 +114,144 @@ export async function findRecipient(
     [organizationId, address],
   );
   return rows[0];
+}
+
+// Claims of owners to be asked, and addresses that nobody names any more.
+
+export interface Claim extends Asked {
+  askedAt: Date;
+  /** It was never asked before. */
+  first: boolean;
+}
+
+// A stranger's address is asked for by anyone who writes it into a route. So an organization sends about this many such
+// mails an hour, and one address gets a few a day from all organizations together.
+const PER_ORGANIZATION_AND_HOUR = 30;
+// Addresses that one round compares with the limit of each, at most.
+const MAX_JUDGED = 200;
+
+const IS_DUE = 'n.confirmed_at is null and n.ask_at <= now()';
+
+// Organizations take turns: the first address of each comes before the second of any, and one that has sent its share
+// has none. What an address' own limit stops comes back after an hour, so that it is not in the way of others. Rows are
+// locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when sending
+// fails. A claim counts as a mail: a mail server may take the mail and not say so. Workers that claim at the same time
+// may each count before the other: the limits are approximate.
+const CLAIM = `
+with recursive ${hops('asking', 'notification_recipients', 'organization_id', { within: IS_DUE })},
+candidates as materialized (
+  select a.id as organization_id, d.* from asking a
+  cross join lateral (
+    select count(*) as sent from notification_recipients n where n.organization_id = a.id
+      and n.asked_at > now() - interval '1 hour'
+  ) s
+  cross join lateral (
+    select n.address, n.ask_at, row_number() over (order by n.ask_at, n.address) as turn
+    from notification_recipients n where n.organization_id = a.id and ${IS_DUE}
+    order by n.ask_at, n.address limit greatest(${PER_ORGANIZATION_AND_HOUR} - s.sent, 0)
+  ) d
+  order by d.turn, d.ask_at limit ${MAX_JUDGED}
+), locked as materialized (
+  select n.organization_id, n.address, n.asked_at, c.turn, c.ask_at
+  from candidates c join notification_recipients n on n.organization_id = c.organization_id and n.address = c.address
+  where ${IS_DUE} for update of n skip locked
+), judged as (
+  select l.*, (select count(*) from notification_recipients o
+                 cross join lateral (select unnest(o.asked_times) as time
+                   union all select o.asked_at where o.asked_at <> all(o.asked_times)) asked
+               where o.address = l.address and o.asked_at > now() - interval '1 day'
+                 and asked.time > now() - interval '1 day') < ${PER_ADDRESS_AND_DAY} as allowed
+  from locked l
+), chosen as (
+  select j.*, row_number() over (partition by allowed order by turn, ask_at) as place from judged j
+), claimed as (
+  update notification_recipients n
+  set ask_at = now() + case when c.allowed then interval '300 seconds' else interval '1 hour' end,
+      asked_at = case when c.allowed then now() else n.asked_at end,
+      asked_times = case when c.allowed then (now()::timestamptz(3) || n.asked_times)[1:${PER_ADDRESS_AND_DAY}]
+                         else n.asked_times end
+  from chosen c join organizations o on o.id = c.organization_id
+  where n.organization_id = c.organization_id and n.address = c.address and (not c.allowed or c.place <= $1)
+  returning n.organization_id, o.slug, n.address, n.asked_at, c.asked_at is null as first, c.allowed
+)
+select organization_id as "organizationId", slug as organization, address, asked_at as "askedAt", first
+from claimed where allowed`;
+
+/** Claims owners to be asked; one whose mail cannot be sent comes back after five minutes. */
+export async function claimRecipients(db: Queryable, limit: number): Promise<Claim[]> {
+  return (await db.query<Claim>(CLAIM, [limit])).rows;
+}
+
+/** Organizations with addresses that were never asked, in the order of their ids, after one. */
+export function withNeverAsked(db: Queryable, after: string, limit: number): Promise<string[]> {
+  return idsOf(
+    db,
+    `select distinct organization_id as id from notification_recipients
+     where confirmed_at is null and asked_at is null and ask_at < 'infinity' and organization_id > $1
+     order by id limit $2`,
+    [after, limit],
+  );
+}
+
+/**
+ * Removes addresses of an organization that no route and no channel names any more. Those that were asked before stay,
+ * so that writing them again is no way to ask again.
+ * @param claim addresses that the caller has just claimed for the first time; null: those that were never asked
+ * @returns the removed ones
+ */
+export function forgetUnnamed(
+  pool: Pool,
+  organizationId: string,
+  claim: Pick<Claim, 'address' | 'askedAt'>[] | null,
+): Promise<string[]> {
+  // Locked first: a route that names one of them at this time either waits, or is seen by the next statement.
+  return inTransaction(pool, async (db) => {
+    const locked = await db.query<{ address: string }>(
+      `select address from notification_recipients
+       where organization_id = $1 and confirmed_at is null and ask_at < 'infinity'
+         and ($2::text[] is null or address = any($2)) and asked_at is not distinct from $3::timestamptz
+       order by address for update skip locked`,
+      [organizationId, claim?.map(({ address }) => address) ?? null, claim?.[0]?.askedAt ?? null],
+    );
+    if (locked.rows.length === 0) return [];
+    const { rows } = await db.query<{ address: string }>(
+      `with named as materialized (
+         select distinct n.address from routes r cross join unnest(notified_addresses(r.notify_emails)) as n (address)
+         where r.organization_id = $1 and r.notify_emails is not null
+         union
+         select n.address from alert_channels c cross join unnest(notified_addresses(c.notify_emails)) as n (address)
+         where c.organization_id = $1 and c.notify_emails is not null
+       )
+       delete from notification_recipients n
+       where n.organization_id = $1 and n.address = any($2::text[]) and n.address not in (select address from named)
+       returning n.address`,
+      [organizationId, locked.rows.map(({ address }) => address)],
+    );
+    return rows.map(({ address }) => address);
+  });
+}
+
+/**
+ * How many never-asked addresses wait for an organization, counted up to `most`, and how many of the given would be
+ * new.
+ */
+export async function waitingRecipients(
+  db: Queryable,
+  organizationId: string,
+  addresses: readonly string[],
+  most: number,
+): Promise<{ waiting: number; added: number }> {
+  const { rows } = await db.query<{ waiting: number; added: number }>(
+    `select
+       (select count(*)::int from (
+          select from notification_recipients
+          where organization_id = $1 and confirmed_at is null and asked_at is null limit $3) counted) as waiting,
+       (select count(*)::int from unnest($2::text[]) as given (address)
+        where not exists (
+          select from notification_recipients n where n.organization_id = $1 and n.address = given.address)) as added`,
+    [organizationId, addresses, most],
+  );
+  return rows[0] ?? { waiting: 0, added: 0 };
 }
 
 interface StopLinkDeps {

@@ -1,7 +1,7 @@
 // Whom to ask next, and forgetting, when one organization has very many addresses.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipient-claims.ts';
+import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipients.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 

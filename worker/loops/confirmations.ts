@@ -5,8 +5,14 @@ import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { RecipientRule } from '../../core/messages/recipients.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
-import { type Asked, noteAsked } from '../../db/messages/recipients.ts';
-import { type Claim, claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipient-claims.ts';
+import {
+  type Asked,
+  type Claim,
+  claimRecipients,
+  forgetUnnamed,
+  noteAsked,
+  withNeverAsked,
+} from '../../db/messages/recipients.ts';
 import { sealConfirmation, type SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { MailError, type Mailer } from '../../outbound/mail.ts';

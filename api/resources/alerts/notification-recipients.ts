@@ -8,8 +8,8 @@ import {
   findRecipient,
   listRecipients,
   type Recipient,
+  waitingRecipients,
 } from '../../../db/messages/recipients.ts';
-import { waitingRecipients } from '../../../db/messages/recipient-claims.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { type ApiDeps, organizationId } from '../../request/context.ts';
 import { ApiError, conflict, invalid } from '../../request/errors.ts';
