@@ -10,7 +10,7 @@ import {
   MAX_UNDER_WAY,
 } from '../../core/messages/announcements.ts';
 import { newId } from '../../core/text/ids.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, rowsParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { lockRound } from './route-mails.ts';
 
@@ -117,24 +117,20 @@ async function store(db: Queryable, announcements: Announcement[]): Promise<void
   if (announcements.length === 0) return;
   const messages = announcements.map(({ channel, changes, digest }) => ({
     id: newId('alm'),
-    organization_id: channel.organizationId,
-    channel_id: channel.id,
+    organizationId: channel.organizationId,
+    channelId: channel.id,
     kind: digest === null ? 'change' : 'digest',
     content: changes,
   }));
-  const known = messages.flatMap(({ id, content, ...owner }) =>
+  const known = messages.flatMap(({ id: messageId, organizationId, channelId, content }) =>
     content.map((announcement) => ({
-      ...{
-        ...owner,
-        issue_id: announcement.issueId,
-        announced: announcedAfter(announcement),
-        exhausted: announcement.exhausted,
-        message_id: id,
-      },
+      ...{ channelId, organizationId, messageId, issueId: announcement.issueId },
+      announced: announcedAfter(announcement),
+      exhausted: announcement.exhausted,
     })),
   );
-  await db.query(INSERT, [jsonParameter(messages)]);
-  await db.query(ANNOUNCE, [jsonParameter(known)]);
+  await db.query(INSERT, [rowsParameter(messages)]);
+  await db.query(ANNOUNCE, [rowsParameter(known)]);
   const whole = announcements.flatMap(({ channel, digest }) => (digest === 'whole' ? [channel.id] : []));
   if (whole.length > 0) await db.query(DIGEST_MADE, [whole]);
 }
