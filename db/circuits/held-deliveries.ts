@@ -2,12 +2,11 @@
 // or destination are held until that is resumed.
 import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
-import { afterCommit } from '../connections/transactions.ts';
 import { electProbe } from './circuits.ts';
 import { nextProbe } from './wake-ups.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { afterCommit, type Queryable } from '../connections/pool.ts';
 import {
   circuitBlocks,
   endElections,

@@ -1,6 +1,6 @@
 // The connection pool of the hand-written statements (hot-path/, history/).
+import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
-import { transactionOf, commitHook } from './transactions.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { keepSettings, type ConnectionSettings } from './settings.ts';
@@ -160,9 +160,51 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
   }
 }
 
+// What belongs to a transaction besides its statements. A request has a hook, which runs at the end of each of its
+// transactions on the same connection, so the change is committed with it or not at all: both in those of this
+// file and in those of the object mapper. And what must not happen unless a change is committed, metrics for example, waits for
+// the commit; statements that may run inside of a transaction or alone need not know which.
+
+/**
+ * Runs a statement that has one parameter; its text is made with what stands for the parameter.
+ * @returns how many rows it wrote
+ */
+export type Execute = (statement: (parameter: string) => string, value: string) => Promise<number>;
+
+export interface CommitHook {
+  /** Called before each commit. What it throws rolls the transaction back. */
+  run(execute: Execute): Promise<void>;
+  /** Called after it. */
+  committed(): void;
+}
+
+const hooks = new AsyncLocalStorage<CommitHook>();
+
+export function withCommitHook<T>(hook: CommitHook, work: () => Promise<T>): Promise<T> {
+  return hooks.run(hook, work);
+}
+
+export function commitHook(): CommitHook | undefined {
+  return hooks.getStore();
+}
+
+// Of each connection that is inside of a transaction: what is to be done after its commit.
+const waiting = new WeakMap<Queryable, (() => void)[]>();
+
+/**
+ * Does something when what was written on `db` is committed: at once outside of a transaction, and never when it is
+ * rolled back.
+ * @param then must not throw: the change is committed by then
+ */
+export function afterCommit(db: Queryable, then: () => void): void {
+  const others = waiting.get(db);
+  if (others) others.push(then);
+  else then();
+}
+
 /**
  * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that
- * records what it does, the record is its last statement (transactions.ts).
+ * records what it does, the record is its last statement (CommitHook).
  */
 export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const hook = commitHook();
@@ -184,16 +226,13 @@ export function inSnapshot<T>(pool: Pool, work: (db: Queryable) => Promise<T>): 
 async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', onError);
-  const transaction = transactionOf(client);
+  const afterwards: (() => void)[] = [];
+  waiting.set(client, afterwards);
   try {
     await client.query(begin);
     const result = await work(client);
     await client.query('commit');
-    transaction.committed();
+    for (const then of afterwards) then();
     return result;
   } catch (error) {
     await client.query('rollback').catch((rollbackError: Error) => {
@@ -201,8 +240,7 @@ async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) 
     });
     throw error;
   } finally {
-    transaction.ended();
-    client.off('error', onError);
+    waiting.delete(client);
     client.release(broken);
   }
 }

@@ -5,7 +5,7 @@ import { hops } from '../sql/rules.ts';
 import { sealStop, type SecretBox } from '../encryption/secret-box.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
-export const PER_ADDRESS_AND_DAY = 5;
+const PER_ADDRESS_AND_DAY = 5;
 
 export interface Recipient {
   address: string;

@@ -1,9 +1,8 @@
-// The audit log: who did what. A record is written with the change that it is about (connections/transactions.ts), and
+// The audit log: who did what. A record is written with the change that it is about (connections/pool.ts), and
 // never changed.
 import { newId } from '../../core/text/ids.ts';
-import { type Execute, withCommitHook } from '../connections/transactions.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { firstRow, type Queryable, type Pool } from '../connections/pool.ts';
+import { type Execute, firstRow, type Queryable, type Pool, withCommitHook } from '../connections/pool.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride } from '../sql/ranges.ts';
 import { hostname, userInfo } from 'node:os';

@@ -1,5 +1,5 @@
 import { jsonParameter } from '../connections/parameters.ts';
-import { type AuditEntry, recordChange } from './audit.ts';
+import { type AuditEntry, recordEntry } from './audit.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 
 export interface Handshaken {
@@ -55,7 +55,7 @@ export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {
       [organizationId, sourceId, sealed],
     );
     if (rowCount !== 1) return false;
-    await recordChange(async (statement, value) => (await db.query(statement('$1'), [value])).rowCount ?? 0, entry);
+    await recordEntry(db, entry);
     return true;
   });
 }

@@ -4,8 +4,7 @@ import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { shareConnections } from '../connections/by-organization.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
-import { preparePool } from '../connections/pool.ts';
-import { commitHook } from '../connections/transactions.ts';
+import { commitHook, preparePool } from '../connections/pool.ts';
 import { entities } from './entities.ts';
 
 export type { EntityManager, MikroORM };
