@@ -4,21 +4,11 @@ import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/secret-files.ts';
-import { DecryptionError, type EncryptionKey, SecretBox } from './secret-box.ts';
+import { DecryptionError, type EncryptionKey, type SecretBox } from './secret-box.ts';
 import { type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
 
 const KEY_BYTES = 32;
 const KEY_PAIR = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;
-
-/** The file that keeps the generated keys when HOOKYARD_ENCRYPTION_KEYS is not set. */
-function encryptionKeyFile(settings: Settings): string {
-  return join(settings.HOOKYARD_DATA_DIR, 'keys', 'encryption-keys');
-}
-
-/** The keys that seal stored secrets. @throws ConfigError as `loadEncryptionKeys` does */
-export function loadSecretBox(settings: Settings): SecretBox {
-  return new SecretBox(loadEncryptionKeys(settings));
-}
 
 /**
  * Loads the keys, the one that encrypts first; generates the file (mode 0600) on the first start of one machine.
@@ -28,7 +18,7 @@ export function loadEncryptionKeys(settings: Settings): EncryptionKey[] {
   if (settings.HOOKYARD_ENCRYPTION_KEYS) {
     return parseKeys(settings.HOOKYARD_ENCRYPTION_KEYS, 'HOOKYARD_ENCRYPTION_KEYS');
   }
-  const file = encryptionKeyFile(settings);
+  const file = join(settings.HOOKYARD_DATA_DIR, 'keys', 'encryption-keys');
   return parseKeys(readOrGenerate(file), file);
 }
 

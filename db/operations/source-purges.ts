@@ -2,7 +2,7 @@
 // crash loses one step at most.
 import { removeEventsChildren } from '../delivery/deletions.ts';
 import { countRemoved } from '../ledger/entries.ts';
-import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstRow, idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
 // Events in a step, at most.
@@ -91,11 +91,7 @@ with gone as (
 select from gone`;
 
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
-  const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
-    sourceId,
-    most,
-  ]);
-  const ids = rows.map(({ id }) => id);
+  const ids = await idsOf(db, 'select id from events where source_id = $1 order by id limit $2', [sourceId, most]);
   if (ids.length === 0) return 0;
   await removeEventsChildren(db, ids);
   await db.query(DELETE_EVENTS, [ids, ids[0], ids.at(-1)]);

@@ -9,7 +9,8 @@ import { ConfigError } from '../../core/config/secret-files.ts';
 import { newId } from '../../core/text/ids.ts';
 import { recordEntry, operatorEntry } from '../organizations/audit.ts';
 import { createKey, FIRST_KEY } from '../organizations/keys.ts';
-import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
+import { checkKeysOpenData, loadEncryptionKeys } from '../encryption/keys.ts';
+import { SecretBox } from '../encryption/secret-box.ts';
 import { missingMigrations, migrate } from './migrate.ts';
 import { type DatabaseUrl, requireServer } from '../connections/client.ts';
 import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
@@ -42,7 +43,7 @@ export function apiKeyFile(settings: Settings): string {
  * database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
-  const box = loadSecretBox(settings);
+  const box = new SecretBox(loadEncryptionKeys(settings));
   const options = { name: 'hookyard-migrate', max: 1, statementTimeoutMs: 30_000, onError: () => {} };
   const pool = createPool(databaseUrl, options);
   try {
