@@ -6,7 +6,6 @@ import { alertChannelOperations } from '../resources/alerts/alert-channels.ts';
 import { apiKeyOperations, callerOperation } from '../resources/organization/api-keys.ts';
 import { auditOperation } from '../resources/organization/audit.ts';
 import { batchOperation } from '../resources/deliveries/batches.ts';
-import { deliveryActionOperation } from '../resources/deliveries/delivery-actions.ts';
 import { deliveryOperations } from '../resources/deliveries/deliveries.ts';
 import { deliveryRequestOperation } from '../resources/deliveries/delivery-request.ts';
 import {
@@ -65,7 +64,6 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
-  deliveryActionOperation,
   ...issueOperations,
   metricOperation,
   deliveryRequestOperation,

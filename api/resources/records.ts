@@ -279,7 +279,3 @@ const isPlainObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 export const idsOfBulk = z.array(z.string()).min(1).max(100);
-
-export function wellFormed(texts: string[], prefixes: readonly IdPrefix[]): string[] {
-  return texts.filter((text) => prefixes.some((prefix) => isId(prefix, text)));
-}

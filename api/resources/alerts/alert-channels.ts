@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { mayReceive, recipients } from '../../../core/messages/recipients.ts';
+import { recipients } from '../../../core/messages/recipients.ts';
 import { existingIds, openChannel, openConfig } from '../../../db/messages/channels.ts';
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
-import { confirmedAddresses } from '../../../db/messages/recipients.ts';
 import { AlertChannel } from '../../../db/records/entities.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
@@ -225,12 +224,9 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
   };
 }
 
-async function mayGet(deps: ApiDeps, organization: string, { notifyEmails }: AlertChannel): Promise<string[]> {
-  if (!notifyEmails) return [];
-  const addresses = recipients(notifyEmails);
-  const inLowerCase = addresses.map((each) => each.toLowerCase());
-  const confirmed = await confirmedAddresses(deps.pool, organization, inLowerCase);
-  return addresses.filter((each) => mayReceive(deps.recipientRule(), each, confirmed));
+async function mayGet(deps: ApiDeps, organization: string, channel: AlertChannel): Promise<string[]> {
+  const [withheld = []] = await withheldEmails(deps, organization, [channel]);
+  return recipients(channel.notifyEmails ?? '').filter((each) => !withheld.includes(each));
 }
 
 type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationIds' | 'digestMinutes'>> &
@@ -251,11 +247,7 @@ async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Prom
 }
 
 async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): Promise<object[]> {
-  const withheld = await withheldEmails(
-    deps,
-    organizationId(ctx),
-    channels.map(({ notifyEmails }) => ({ notifyEmails: notifyEmails ?? null })),
-  );
+  const withheld = await withheldEmails(deps, organizationId(ctx), channels);
   return channels.map((channel, index) => {
     const withheldEmails = withheld[index] ?? [];
     return toAnswer(alertChannelMembers, channel, {

@@ -144,7 +144,7 @@ async function requireRoom(
 export async function withheldEmails(
   { pool, recipientRule }: Pick<ApiDeps, 'pool' | 'recipientRule'>,
   organization: string,
-  routes: readonly { notifyEmails?: string | null }[],
+  routes: readonly { notifyEmails?: string | null | undefined }[],
 ): Promise<string[][]> {
   const rule = recipientRule();
   const named = routes.map(({ notifyEmails }) => (notifyEmails ? recipients(notifyEmails) : []));

@@ -38,7 +38,6 @@ import {
   requireWanted,
   searchParams,
   slugOf,
-  wellFormed,
 } from '../records.ts';
 import { refuseOwnUrl } from '../routes/route-record.ts';
 import { component, count, exampleId, latency, percent, timestamp, withExample } from '../values.ts';
@@ -242,9 +241,8 @@ export const deleteDestinationsOperation = operation('deleteDestinations', 'dele
     schema: z.object({ success: z.literal(true), deleted: withExample(count, 1) }),
   },
   async run(ctx, deps, { body }) {
-    const ids = wellFormed(body.ids, all.prefixes);
     const { deleted, cancelled } = await despiteConflicts(() =>
-      deleteDestinations(deps.pool, organizationId(ctx), ids, (removed, routeIds) =>
+      deleteDestinations(deps.pool, organizationId(ctx), body.ids, (removed, routeIds) =>
         noteRecords(ctx, [...removed.map(({ id }) => id), ...routeIds]),
       ),
     );

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { orderKeyOf, orderKeyOfRoute } from '../../../core/delivery/ordering.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
-import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
 import {
   findOrderKey,
   type KeysOf,
@@ -19,6 +18,7 @@ import { type ApiDeps, type Context, entityManager, organizationId, param } from
 import { conflict, notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams } from '../../request/query.ts';
+import { cancelOpen } from '../deliveries/deliveries.ts';
 import { findDestination } from '../records.ts';
 import { component, count, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
 
@@ -77,7 +77,8 @@ export const orderKeyOperations: Operation[] = [
       const isSkipped =
         state === 'blocked'
           ? await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId))
-          : await cancel(deps, keys.organizationId, headDeliveryId);
+          : (await cancelOpen(ctx, deps, [headDeliveryId], { reason: openError(ownWords`Skipped by a user`) })).length >
+            0;
       if (!isSkipped) throw conflict(`The first delivery of the ordering key ${key} has just changed; look again`);
       return requireKey(ctx, deps, keys);
     },
@@ -112,13 +113,4 @@ async function requireKey(ctx: Context, { pool }: ApiDeps, keys: KeysOf): Promis
     return found;
   }
   throw notFound('ordering key', named);
-}
-
-/** @returns false when the delivery has ended */
-async function cancel(deps: ApiDeps, organization: string, deliveryId: string): Promise<boolean> {
-  const reason = openError(ownWords`Skipped by a user`);
-  const selection = { organizationId: organization, deliveryIds: [deliveryId], reason };
-  const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
-  deps.signals.cancelAll(cancelled);
-  return cancelled.length > 0;
 }

@@ -15,7 +15,7 @@ import { type Operation, operation } from '../../request/operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../../request/query.ts';
 import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
-import { requireId, transactional } from '../records.ts';
+import { transactional } from '../records.ts';
 import { answerShape, createShape, membersOf, readOnly, required, toAnswer } from '../table.ts';
 import { component, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 
@@ -152,7 +152,6 @@ export const apiKeyOperations: Operation[] = [
     errors: { 409: ['LAST_KEY'] },
     async run(ctx, deps) {
       const id = param(ctx, 'id');
-      requireId('API key', ['key'], id);
       const { key: own } = callerOf(ctx);
       await transactional(ctx, deps, async (em) => {
         // All of them are locked, so that of two requests that revoke the last two keys one is refused.

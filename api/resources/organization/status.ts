@@ -192,19 +192,14 @@ const NOTHING = {
 };
 
 function shown(found: Found, withOrganizations: boolean) {
-  const { at, waiting, organizations, workers, shardsWithoutOwner, circuits, housekeeping } = found;
+  const { at, waiting, organizations, ...others } = found;
   const { oldestDueAt } = waiting;
   return {
-    databaseBytes: found.databaseBytes,
+    ...others,
     backlog: {
       ...waiting,
       oldestDueSeconds: oldestDueAt && Math.max(0, Math.round((at.getTime() - oldestDueAt.getTime()) / 1000)),
     },
-    workers,
-    shardsWithoutOwner,
-    circuits,
-    retention: found.retention,
-    housekeeping,
     ...(withOrganizations && { organizations }),
   };
 }

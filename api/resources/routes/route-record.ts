@@ -8,7 +8,7 @@ import { Destination, Filter, Route, Schema, Source, Transform } from '../../../
 import { type EntityManager, lockRouteName } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRouteRoom } from '../../auth/request-and-record-limits.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError, conflict, invalid } from '../../request/errors.ts';
 import { requireRecipients } from '../alerts/notification-recipients.ts';
 import * as field from '../fields.ts';
@@ -19,11 +19,11 @@ import { oneFilter, routeDefaults, type RouteInput, type updateRouteSchema } fro
 const DAY_SECONDS = 86_400;
 
 /** @throws ApiError 400, 409 DUPLICATE_ROUTE, 429 */
-export async function makeRoute(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
+export async function makeRoute(ctx: Context, deps: ApiDeps, body: RouteInput): Promise<Route> {
   await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
-  return em.transactional(async (transaction) => {
-    await lockSource(transaction, body.sourceId);
-    return add(ctx, deps, transaction, body);
+  return entityManager(ctx, deps).transactional(async (em) => {
+    await lockSource(em, body.sourceId);
+    return add(ctx, deps, em, body);
   });
 }
 
@@ -40,29 +40,29 @@ async function add(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteIn
     id,
     organizationId: organizationId(ctx),
   });
-  requireHold(deps, created);
-  await requireReferences(em, created);
-  await checkDestinations(em, deps, created);
-  await checkDuplicate(em, created);
+  await checkRoute(em, deps, created);
   return created;
 }
 
+async function checkRoute(em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
+  requireHold(deps, route);
+  await requireReferences(em, route);
+  await checkDestinations(em, deps, route);
+  await checkDuplicate(em, route);
+}
+
 /** Makes the route of the name in the path, or replaces it. @throws ApiError 400, 409, 412, 429 */
-export async function putRoute(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
+export async function putRoute(ctx: Context, deps: ApiDeps, body: RouteInput): Promise<Route> {
   const name = param(ctx, 'name');
   if (body.name !== name) throw invalid('name', `must be ${name}, as in the path`);
   await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
   let isNew = false;
-  const route = await em.transactional(async (transaction) => {
+  const route = await entityManager(ctx, deps).transactional(async (em) => {
     // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits
     // for no name.
-    await lockRouteName(transaction, organizationId(ctx), name);
-    await lockSource(transaction, body.sourceId);
-    const [found, other] = await transaction.find(
-      Route,
-      { name },
-      { fields: ['id'], limit: 2, disableIdentityMap: true },
-    );
+    await lockRouteName(em, organizationId(ctx), name);
+    await lockSource(em, body.sourceId);
+    const [found, other] = await em.find(Route, { name }, { fields: ['id'], limit: 2, disableIdentityMap: true });
     if (other !== undefined) {
       const message = `Several routes have the name ${name}; update the route by its ID, or rename the others`;
       throw conflict(message);
@@ -70,10 +70,10 @@ export async function putRoute(ctx: Context, deps: ApiDeps, em: EntityManager, b
     if (found === undefined) {
       requireNoVersion(ctx, 'route', name);
       isNew = true;
-      return add(ctx, deps, transaction, body);
+      return add(ctx, deps, em, body);
     }
     noteRecords(ctx, [found.id]);
-    return replace(ctx, deps, transaction, found.id, body);
+    return replace(ctx, deps, em, found.id, body);
   });
   ctx.status = isNew ? 201 : 200;
   return route;
@@ -85,42 +85,32 @@ async function replace(ctx: Context, deps: ApiDeps, em: EntityManager, id: strin
   requireWanted(ctx, 'route', stored);
   if (stored.sourceId !== sourceId) throw unchangeableSource();
   em.assign(stored, changedMembers(stored, { ...routeDefaults, ...oneFilter(field.sent(members)) }));
-  requireHold(deps, stored);
-  await requireReferences(em, stored);
-  await checkDestinations(em, deps, stored);
-  await checkDuplicate(em, stored);
+  await checkRoute(em, deps, stored);
   return stored;
 }
 
-interface Change {
-  id: string;
-  /** What was sent: it may only repeat the stored one. */
-  sourceId: string | undefined;
-  patch: Omit<z.output<typeof updateRouteSchema>, 'sourceId'>;
-}
-
-/** @throws ApiError 400, 404, 409 DUPLICATE_ROUTE, 412 */
+/** @param sourceId may only repeat the stored one @throws ApiError 400, 404, 409 DUPLICATE_ROUTE, 412 */
 export async function changeRoute(
   ctx: Context,
   deps: ApiDeps,
-  em: EntityManager,
-  { id, sourceId, patch }: Change,
+  { sourceId, ...patch }: z.output<typeof updateRouteSchema>,
 ): Promise<Route> {
+  const id = param(ctx, 'id');
   await requireRecipients(deps, organizationId(ctx), patch.notifyEmails);
-  return em.transactional(async (transaction) => {
-    const { sourceId: storedSourceId } = await findRoute(transaction, id);
+  return entityManager(ctx, deps).transactional(async (em) => {
+    const { sourceId: storedSourceId } = await findRoute(em, id);
     if (sourceId !== undefined && sourceId !== storedSourceId) throw unchangeableSource();
-    await lockSource(transaction, storedSourceId);
-    const stored = await findRoute(transaction, id, 'lock');
+    await lockSource(em, storedSourceId);
+    const stored = await findRoute(em, id, 'lock');
     requireWanted(ctx, 'route', stored);
-    transaction.assign(stored, oneFilter(field.sent(patch)));
+    em.assign(stored, oneFilter(field.sent(patch)));
     requireHold(deps, patch);
-    await requireReferences(transaction, patch);
+    await requireReferences(em, patch);
     const { destinationIds, failoverDestinationIds, allowOwnAddress } = patch;
     if (destinationIds || failoverDestinationIds || allowOwnAddress === false) {
-      await checkDestinations(transaction, deps, stored);
+      await checkDestinations(em, deps, stored);
     }
-    if (patch.destinationIds) await checkDuplicate(transaction, stored);
+    if (patch.destinationIds) await checkDuplicate(em, stored);
     return stored;
   });
 }

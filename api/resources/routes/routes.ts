@@ -8,12 +8,12 @@ import { Destination, Route, Source } from '../../../db/records/entities.ts';
 import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/records/routes.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId } from '../../request/context.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { booleanParam, choiceParam, pageParams, textParam } from '../../request/query.ts';
 import { parseBody } from '../../request/validation.ts';
 import { withheldEmails } from '../alerts/notification-recipients.ts';
-import { changeRecord, findRoute, idsOfBulk, wellFormed } from '../records.ts';
+import { changeRecord, findRoute, idsOfBulk } from '../records.ts';
 import { crudOperations } from '../crud.ts';
 import { toAnswer } from '../table.ts';
 import { count, exampleId, flag, named, withExample } from '../values.ts';
@@ -48,7 +48,7 @@ export const routeOperations: Operation[] = crudOperations({
     }),
   },
   create: {
-    run: async (ctx, deps) => makeRoute(ctx, deps, entityManager(ctx, deps), await parseBody(ctx, createRouteSchema)),
+    run: async (ctx, deps) => makeRoute(ctx, deps, await parseBody(ctx, createRouteSchema)),
     body: {
       schema: createRouteSchema,
       examples: {
@@ -76,10 +76,7 @@ export const routeOperations: Operation[] = crudOperations({
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
   update: {
-    async run(ctx, deps) {
-      const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
-      return changeRoute(ctx, deps, entityManager(ctx, deps), { id: param(ctx, 'id'), sourceId, patch });
-    },
+    run: async (ctx, deps) => changeRoute(ctx, deps, await parseBody(ctx, updateRouteSchema)),
     description: 'The source cannot be changed.',
     body: {
       schema: updateRouteSchema,
@@ -90,7 +87,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   put: {
     by: 'name',
-    run: async (ctx, deps) => putRoute(ctx, deps, entityManager(ctx, deps), await parseBody(ctx, createRouteSchema)),
+    run: async (ctx, deps) => putRoute(ctx, deps, await parseBody(ctx, createRouteSchema)),
     description: 'The source of a route cannot be changed. If several routes have the name, the response is 409.',
     body: {
       schema: createRouteSchema,
@@ -156,7 +153,7 @@ function changeMany(
   change: (db: Queryable, ids: string[]) => Promise<NamedRoute[]>,
 ): Promise<NamedRoute[]> {
   return inTransaction(pool, async (db) => {
-    const changed = await change(db, wellFormed(ids, ['rte']));
+    const changed = await change(db, ids);
     noteRecords(
       ctx,
       changed.map(({ id }) => id),

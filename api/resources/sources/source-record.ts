@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { newId } from '../../../core/text/ids.ts';
 import { isSigned, needsPublishedKeys } from '../../../core/verification/index.ts';
 import { providerOf } from '../../../core/verification/config.ts';
-import { type IdempotencyKeyRule, Source } from '../../../db/records/entities.ts';
+import { Source } from '../../../db/records/entities.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { providerNamed, senderOf } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
@@ -17,12 +17,20 @@ import { handshakeColumns, requireHmacSecret, tokenColumns } from './source-addr
 import { type createSourceSchema, sourceDefaults } from './source-members.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
 
+type Checked = Pick<Source, 'provider' | 'verification' | 'verificationSecret' | 'ingestToken' | 'concealed'> &
+  Partial<Pick<Source, 'idempotencyKey' | 'handshake'>>;
+
+/** @throws ApiError 400 when members do not go together */
+function requireConsistent(source: Checked): void {
+  requireSignature(source);
+  requireGuarded(source);
+  requireUntold(source);
+  requireHmacSecret(source);
+}
+
 /** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
-function requireSignature(
-  rule: IdempotencyKeyRule | null | undefined,
-  source: Pick<Source, 'provider' | 'verification'>,
-): void {
-  if (!rule?.signature) return;
+function requireSignature(source: Checked): void {
+  if (!source.idempotencyKey?.signature) return;
   if (source.verification.type === 'none')
     throw invalid('idempotencyKey.signature', 'requires a verificationConfig other than none');
   const sender = senderOf(source);
@@ -40,9 +48,7 @@ function requireSignature(
  * @throws ApiError 400 when anyone who knows the names of a source could give it the secret that only its provider
  * knows: the first that comes is remembered
  */
-function requireGuarded(
-  source: Pick<Source, 'provider' | 'verification' | 'verificationSecret'> & { ingestToken?: string | undefined },
-): void {
+function requireGuarded(source: Checked): void {
   const provider = providerOf(source);
   const { verificationSecret, ingestToken } = source;
   if (!provider || verificationSecret || ingestToken === 'required' || providerNamed(provider)?.secret.is !== null)
@@ -57,12 +63,7 @@ function requireGuarded(
  * @throws ApiError 400 when the time that it takes to fetch a key would tell strangers of a source that must look like
  * none
  */
-function requireUntold(
-  source: Pick<Source, 'provider' | 'verification'> & {
-    ingestToken?: string | undefined;
-    concealed?: boolean | undefined;
-  },
-): void {
+function requireUntold(source: Checked): void {
   const sender = senderOf(source);
   if (!source.concealed || source.ingestToken === 'required' || !sender) return;
   if (!needsPublishedKeys(sender.verification)) return;
@@ -83,17 +84,13 @@ export async function makeSource(
 ): Promise<Source> {
   const id = newId('src');
   noteRecords(ctx, [id]);
-  const verified = newVerification(deps, id, provider, config);
-  requireSignature(body.idempotencyKey, verified);
-  requireGuarded({ ...verified, ingestToken: body.ingestToken });
-  requireUntold({ ...verified, ...body });
-  const sealed = {
-    ...verified,
+  const record = {
+    ...{ ...sourceDefaults, ...body, id, organizationId: organizationId(ctx) },
+    ...newVerification(deps, id, provider, config),
     ...tokenColumns(deps, id, body.ingestToken, null),
     ...handshakeColumns(deps, id, handshake, null),
   };
-  requireHmacSecret(sealed);
-  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
+  requireConsistent(record);
   return orDuplicateSlug('source', body.slug, () =>
     transactional(ctx, deps, async (em) => {
       await requireRecordRoom(em, ctx, 'sources');
@@ -137,10 +134,7 @@ export function changeSource(
 ): Promise<Source> {
   const change = (stored: Source, em: EntityManager) => {
     em.assign(stored, columns(stored));
-    requireSignature(stored.idempotencyKey, stored);
-    requireGuarded(stored);
-    requireUntold(stored);
-    requireHmacSecret(stored);
+    requireConsistent(stored);
   };
   return changeRecord(ctx, deps, findSource, change, id);
 }
