@@ -17,7 +17,7 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { refuse } from '../../request/validation.ts';
-import { answerShape, membersOf, optional, required } from '../table.ts';
+import { membersOf, optional, required } from '../table.ts';
 import { component, exampleSample, flag, text, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
@@ -68,8 +68,6 @@ const filterMembers = membersOf<Filter>()({
   ...usedRows,
 });
 
-const filterAnswer = component('Filter', answerShape(filterMembers));
-
 const testSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
@@ -82,17 +80,11 @@ const testConditionsSchema = testSchema.extend({ conditions, logic: logic.option
 const exampleConditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
 
 const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
-  tag: 'Filters',
-  base: '/api/filters',
   name: 'Filter',
   kind: 'filter',
   entity: Filter,
   prefix: 'flt',
-  limit: 'filters',
-  usedAs: 'filterId',
   members: filterMembers,
-  answer: filterAnswer,
-  refusal: 'INVALID_FILTER',
   examples: {
     create: { plain: { name: 'Paid orders', conditions: exampleConditions, logic: 'AND' } },
     update: { logic: { logic: 'OR' } },

@@ -4,15 +4,14 @@ import type { EntityName, RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
 import { type Filter, Route, type Schema, type Transform } from '../../../db/records/entities.ts';
-import { countRoutesOf, type ReferringColumn } from '../../../db/records/routes.ts';
+import { countRoutesOf } from '../../../db/records/routes.ts';
 import type { SluggedKind } from '../../../db/records/slugs.ts';
-import type { LimitedRecords } from '../../../db/records/record-counts.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import type { Operation, RequestBody, Tag } from '../../request/operation.ts';
+import type { Operation, RequestBody } from '../../request/operation.ts';
 import { parseBody } from '../../request/validation.ts';
 import { crudOperations } from '../crud.ts';
 import * as field from '../fields.ts';
@@ -29,6 +28,7 @@ import {
   storeWithSlug,
 } from '../records.ts';
 import {
+  answerShape,
   computed,
   converted,
   createShape,
@@ -40,7 +40,7 @@ import {
   toAnswer,
   updateShape,
 } from '../table.ts';
-import { count, idOf, timestamp, withExample } from '../values.ts';
+import { component, count, idOf, timestamp, withExample } from '../values.ts';
 
 export const namedRows = (prefix: string, example: string) => ({
   id: readOnly(idOf(prefix)),
@@ -56,29 +56,25 @@ export const usedRows = {
   updatedAt: readOnly(timestamp),
 };
 
-export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
+/** Its names elsewhere follow: `/api/filters`, the limit `filters`, the member `filterId` of routes. */
+type Kind = Exclude<SluggedKind, 'destination'>;
+export type RouteReference = `${Kind}Id`;
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
 interface NamedKind<Own> {
-  tag: Tag;
-  base: string;
-  name: string;
-  kind: SluggedKind;
+  name: 'Filter' | 'Schema' | 'Transform';
+  kind: Kind;
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
-  limit: LimitedRecords;
-  usedAs: RouteReference;
   members: Table & typeof usedRows;
-  answer: z.ZodType;
   /**
    * What is checked before it is stored, which may take a second, and of which members.
-   * @throws ApiError 400 with `refusal`
+   * @throws ApiError 400 INVALID_FILTER, ...
    */
   check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, deps: ApiDeps, own: Own) => Promise<void> };
-  refusal: string;
   examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
   leadsTo: string;
 }
@@ -100,16 +96,16 @@ export class NamedRecords<Own extends object> {
   }
 
   operations(): Operation[] {
-    const { answer, prefix, tag, base, name, kind, usedAs, refusal, examples, leadsTo } = this.#kind;
-    const errors = { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
+    const { members, prefix, name, kind, examples, leadsTo } = this.#kind;
+    const errors = { 400: [`INVALID_${kind.toUpperCase()}`, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
     const body = { schema: this.#createSchema, examples: examples.create };
     return crudOperations({
-      tag,
+      tag: `${name}s`,
       idOf: [prefix],
-      base,
+      base: `/api/${kind}s`,
       name,
       noun: kind,
-      answer,
+      answer: component(name, answerShape(members)),
       entity: this.#entity,
       find: this.#find,
       show: (ctx, deps, records) => this.#show(ctx, deps, records),
@@ -129,7 +125,7 @@ export class NamedRecords<Own extends object> {
       remove: {
         run: (ctx, deps) =>
           changeRecord(ctx, deps, this.#find, async (stored, em) => {
-            await requireUnused(em, usedAs, stored);
+            await requireUnused(em, `${kind}Id`, stored);
             em.remove(stored);
           }),
         errors: { 409: ['IN_USE'] },
@@ -165,11 +161,11 @@ export class NamedRecords<Own extends object> {
     deps: ApiDeps,
     { slug: given, members }: { slug: string | undefined; members: { name: string } },
   ): Promise<Named & Own> {
-    const { kind, prefix, limit } = this.#kind;
+    const { kind, prefix } = this.#kind;
     const id = newId(prefix);
     noteRecords(ctx, [id]);
     return storeWithSlug(ctx, deps, kind, { name: members.name, slug: given }, async (em, slug) => {
-      await requireRecordRoom(em, ctx, limit);
+      await requireRecordRoom(em, ctx, `${kind}s`);
       const record = { ...members, id, organizationId: organizationId(ctx), slug };
       return em.create(this.#entity, record as unknown as RequiredEntityData<Named & Own>);
     });
@@ -205,20 +201,14 @@ export class NamedRecords<Own extends object> {
   }
 
   async #show(ctx: Context, deps: ApiDeps, records: Named[]): Promise<object[]> {
-    const { members, usedAs } = this.#kind;
+    const { members, kind } = this.#kind;
     const ids = records.map(({ id }) => id);
-    const counts = await countRoutesOf(entityManager(ctx, deps), organizationId(ctx), COLUMNS[usedAs], ids);
+    const counts = await countRoutesOf(entityManager(ctx, deps), organizationId(ctx), `${kind}_id`, ids);
     return records.map((record) => toAnswer(members, record, { routeCount: counts.get(record.id) ?? 0 }));
   }
 }
 
 const SHOWN_ROUTES = 10;
-
-const COLUMNS: Record<RouteReference, ReferringColumn> = {
-  filterId: 'filter_id',
-  schemaId: 'schema_id',
-  transformId: 'transform_id',
-};
 
 /**
  * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that

@@ -7,7 +7,7 @@ import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
-import { answerShape, membersOf, readOnly, required } from '../table.ts';
+import { membersOf, readOnly, required } from '../table.ts';
 import { component, flag, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
@@ -35,8 +35,6 @@ const schemaMembers = membersOf<Schema>()({
   ...usedRows,
 });
 
-const schemaAnswer = component('Schema', answerShape(schemaMembers));
-
 const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
   headers: z.record(z.string(), z.string()).optional(),
@@ -46,18 +44,12 @@ const testSchema = validateSchema.extend({ schema: jsonSchema });
 const exampleSchema = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
 
 const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
-  tag: 'Schemas',
-  base: '/api/schemas',
   name: 'Schema',
   kind: 'schema',
   entity: Schema,
   prefix: 'sch',
-  limit: 'schemas',
-  usedAs: 'schemaId',
   members: schemaMembers,
-  answer: schemaAnswer,
   check: { of: ['schema'], run: requireGoodSchema },
-  refusal: 'INVALID_SCHEMA',
   examples: {
     create: { plain: { name: 'Order', schema: exampleSchema } },
     update: { schema: { schema: { ...exampleSchema, required: [] } } },

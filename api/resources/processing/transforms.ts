@@ -12,8 +12,8 @@ import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { ApiError, invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
-import { answerShape, createShape, membersOf, optional, readOnly, required } from '../table.ts';
-import { component, exampleSample, text, version, withExample } from '../values.ts';
+import { createShape, membersOf, optional, readOnly, required } from '../table.ts';
+import { exampleSample, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
 const MAX_CODE_LENGTH = 100_000;
@@ -40,8 +40,6 @@ const transformMembers = membersOf<Transform>()({
   ...usedRows,
 });
 
-const transformAnswer = component('Transform', answerShape(transformMembers));
-
 const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
 const codeShape = createShape({ type, code: codeRow, outputContentType: outputRow });
 
@@ -57,18 +55,12 @@ const testCodeSchema = sampleSchema.extend(codeShape);
 const exampleCode = { type: 'jsonata', code: '{ "id": payload.order.id }' };
 
 const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
-  tag: 'Transforms',
-  base: '/api/transforms',
   name: 'Transform',
   kind: 'transform',
   entity: Transform,
   prefix: 'tfm',
-  limit: 'transforms',
-  usedAs: 'transformId',
   members: transformMembers,
-  answer: transformAnswer,
   check: { of: ['type', 'code'], run: requireGoodCode },
-  refusal: 'INVALID_TRANSFORM',
   examples: {
     create: {
       jsonata: { name: 'To the CRM', ...exampleCode },
