@@ -1,16 +1,33 @@
 import { z } from 'zod';
-import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
+import {
+  CHANNEL_SECRET,
+  channelConfigSchemas,
+  type ChannelType,
+  INCIDENT_TYPES,
+} from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { recipients } from '../../../core/messages/recipients.ts';
-import { existingIds, openChannel, openConfig } from '../../../db/messages/channels.ts';
+import { existingIds, openChannel, openConfig, type StoredConfig } from '../../../db/messages/channels.ts';
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { AlertChannel } from '../../../db/records/entities.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
+import { extendsRedacted, isRedacted, redactMembers } from '../../../core/text/redaction.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
+import { type Operation, operation } from '../../request/operation.ts';
+import { booleanParam } from '../../request/query.ts';
+import { check, parseBody } from '../../request/validation.ts';
+import { UNCHANGEABLE } from '../destinations/destination-members.ts';
+import { crudOperations, showOne } from '../crud.ts';
+import * as field from '../fields.ts';
+import { toAnswer } from '../table.ts';
+import { latency, text, withExample } from '../values.ts';
+import { changeRecord, finder, matching, searchParams, stillValid, transactional } from '../records.ts';
+import { refuseOwnChannel } from '../routes/route-record.ts';
+import { rotation, signingSecretBody } from '../sources/secret-rotation.ts';
 import {
   alertChannelAnswer,
   alertChannelDefaults,
@@ -19,19 +36,7 @@ import {
   createAlertChannelSchema,
   updateAlertChannelSchema,
 } from './alert-channel-members.ts';
-import { UNCHANGEABLE } from '../destinations/destination-members.ts';
-import { crudOperations, showOne } from '../crud.ts';
-import * as field from '../fields.ts';
-import { toAnswer } from '../table.ts';
-import { latency, text, withExample } from '../values.ts';
-import { type Operation, operation } from '../../request/operation.ts';
-import { booleanParam } from '../../request/query.ts';
-import { changeRecord, finder, matching, searchParams, stillValid, transactional } from '../records.ts';
-import { parseBody } from '../../request/validation.ts';
-import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
-import { refuseOwnChannel } from '../routes/route-record.ts';
-import { rotation, signingSecretBody } from '../sources/secret-rotation.ts';
 
 const testResult = z
   .union([
@@ -261,3 +266,43 @@ async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): P
 
 const reachesNobody = ({ notifyEmails }: AlertChannel, withheld: string[]): boolean =>
   Boolean(notifyEmails) && recipients(notifyEmails ?? '').length === withheld.length;
+
+type Deps = Pick<ApiDeps, 'secretBox'>;
+
+/**
+ * The columns of a config.
+ * @param sent a secret that is left out or sent back masked keeps the stored one
+ * @throws ApiError 400
+ */
+function sealConfig(
+  deps: Deps,
+  id: string,
+  type: ChannelType,
+  sent: Record<string, unknown>,
+  stored: StoredConfig | null,
+): { config: string | null; notifyEmails: string | null } {
+  const schema: z.ZodType<object> = channelConfigSchemas[type];
+  const { config } = check(z.object({ config: schema }), { config: withSecret(deps, type, sent, stored) }, 'The body');
+  if (type === 'mail') return { config: null, notifyEmails: (config as { emails: string }).emails };
+  return { config: deps.secretBox.encrypt(JSON.stringify(config), id), notifyEmails: null };
+}
+
+// The masked secret is replaced first: the mask itself is not valid.
+function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>, stored: StoredConfig | null) {
+  const member = CHANNEL_SECRET[type];
+  if (member === null) return sent;
+  const value = sent[member];
+  const isMasked = typeof value === 'string' && isRedacted(value);
+  if (typeof value === 'string' && extendsRedacted(value))
+    throw invalid(`config.${member}`, 'must be the full secret: a masked value only keeps a stored secret');
+  if (value !== undefined && !isMasked) return sent;
+  const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
+  if (!kept && isMasked)
+    throw invalid(`config.${member}`, 'must be the full secret: a masked value only keeps a stored secret');
+  return kept ? { ...sent, [member]: kept } : sent;
+}
+
+function shownConfig(deps: Deps, stored: StoredConfig): Record<string, string> {
+  const { type, ...config } = openConfig(deps.secretBox, stored);
+  return redactMembers<string>(config, [CHANNEL_SECRET[type] ?? []].flat());
+}

@@ -17,11 +17,18 @@ import { noteRecords } from '../../auth/audit-trail.ts';
 import { invalid, notFound } from '../../request/errors.ts';
 import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
 import { operation } from '../../request/operation.ts';
-import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
 import { findRoute, requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { inThreads } from '../../request/threads.ts';
-import { problemAnswer, rendering, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
+import {
+  contentOf,
+  problem,
+  problemAnswer,
+  rendering,
+  requestMembers,
+  shownBody,
+  shownRequest,
+} from '../deliveries/delivery-request.ts';
 import { payloadExpired } from '../events/events.ts';
 
 // What is shown of a body: answers to POSTs are kept for repeats.
@@ -218,10 +225,7 @@ async function requestTo(
   const { id: eventId, path: eventPath, query: eventQuery, traceparent } = event;
   const received = { eventId, eventPath, eventQuery, traceparent };
   const context = { ...received, deliveryId: newId('dlv'), originalDestinationId: null, failoverReason: null };
-  const made = maskedHeaders(deps, { destination, content, context, sourceSlug }, 1, new Date());
-  if ('problem' in made) return made;
-  const url = shownUrl(ctx, requestUrl({ destination, context }));
-  return { request: { method: destination.method, url, headers: made.headers, bodySize: content.body.length } };
+  return shownRequest(ctx, deps, { destination, content, context, sourceSlug }, { attempt: 1, at: new Date() });
 }
 
 function shownContent(body: Buffer) {
