@@ -133,8 +133,8 @@ export async function checkItems<T>(
   read: (item: unknown) => T,
 ): Promise<CheckedItem<T>[]> {
   const checked: CheckedItem<T>[] = [];
-  let index = 0;
-  await inSlices(items, (item) => {
+  const rest = restsBetween();
+  for (const [index, item] of items.entries()) {
     const place = `${member}[${index}]`;
     const name = isObject(item) && typeof item.name === 'string' ? item.name : place;
     const label = name === place ? place : `${place} ${JSON.stringify(name.slice(0, 255))}`;
@@ -143,27 +143,16 @@ export async function checkItems<T>(
     } catch (error) {
       checked.push({ label, name, problems: problemsOf(error, label) });
     }
-    index += 1;
-  });
-  return checked;
-}
-
-/**
- * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process
- * receives, so a quarter of the time is theirs.
- */
-export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<void> {
-  const rest = restsBetween();
-  for (const item of items) {
-    each(item);
     await rest();
   }
+  return checked;
 }
 
 /** When all imports of this process have rested for what they did, ms of the clock. */
 let restedAt = 0;
 
 /**
+ * 1,000 items take long enough to delay webhooks, which the same process receives, so a quarter of the time is theirs.
  * @returns what to call after each piece of work: once that was long enough to matter, it waits three times as long as
  * the work took, and as long as the other imports of this process have to rest. So together they take a quarter of the
  * time

@@ -21,8 +21,7 @@ import { nameIgnored } from '../request/ignored.ts';
 import { answerUnmatched, keepFixedWords, mountOperations } from '../request/operation.ts';
 import { managementOperations } from '../request/operations.ts';
 import { mountRecipientPages } from '../resources/alerts/recipient-pages.ts';
-import { type HealthDeps, mountHealth } from '../resources/organization/health.ts';
-import { mountStatus, type StatusDeps } from '../resources/organization/status.ts';
+import { type HealthDeps, mountHealth, mountStatus, type StatusDeps } from '../resources/organization/status.ts';
 
 export interface AppDeps extends ApiDeps {
   slowPool: StatusDeps['slowPool'];

@@ -29,7 +29,7 @@ import {
   lookAtLanes,
   lookAtSearchAttributes,
   lookAtTemporal,
-} from '../resources/organization/health.ts';
+} from '../resources/organization/status.ts';
 import { createApp } from './app.ts';
 import { endOnRequest } from './ending.ts';
 import { openDatabase, requireDatabaseUrl, type ServiceDatabase } from './service-database.ts';
