@@ -16,6 +16,7 @@ import { dueOrdering } from './loops/blocked-keys.ts';
 import { dueCircuits } from './loops/due-workflows.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { keepDestinationSlots } from './relay/destination-slots.ts';
+import { repairs } from './relay/overdue.ts';
 import { type Relay, startRelay } from './relay/relay.ts';
 import { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal/connect.ts';
@@ -125,6 +126,7 @@ function relayOf(
   return startRelay({
     ...parts,
     shards,
+    repairs,
     mostInFlight:
       settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,
     // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of

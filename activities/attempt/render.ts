@@ -11,7 +11,8 @@ import {
   MissingCredentialsError,
   type OutboundRequest,
 } from '../../outbound/http/outbound-request.ts';
-import { NoTurnError, type Threads } from '../../outbound/threads/index.ts';
+import { NoTurnError } from '../../outbound/threads/errors.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
 import { type EventContent, transformContent } from '../../outbound/transforms/content.ts';
 import type { TransformFailure } from '../../outbound/transforms/language.ts';
 import type { ConfigCache, RouteConfig } from '../config-cache.ts';

@@ -15,7 +15,8 @@ import {
   type TransformResult,
 } from '../transforms/language.ts';
 import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
-import { NoThreadError, ThreadPool, type Work, WorkEndedError } from './pool.ts';
+import { NoThreadError } from './errors.ts';
+import { ThreadPool, type Work, WorkEndedError } from './pool.ts';
 import type {
   FilterResult,
   FilterTrial,
@@ -29,7 +30,8 @@ import type {
 } from './tasks.ts';
 
 export type { FilterResult, FilterTrial, GateSet, StoredEvent } from './tasks.ts';
-export { NoThreadError, NoTurnError, WorkEndedError } from './pool.ts';
+export { NoThreadError, NoTurnError } from './errors.ts';
+export { WorkEndedError } from './pool.ts';
 
 /** Turns in which the schemas of one webhook are compiled. */
 const MAX_TURNS = 20;

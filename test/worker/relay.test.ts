@@ -11,6 +11,7 @@ import { pause } from '../../db/circuits/pauses.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
 import { createLaneChoice } from '../../worker/relay/lane-choice.ts';
 import { startRelay } from '../../worker/relay/relay.ts';
+import { repairs } from '../../worker/relay/overdue.ts';
 import { Shards } from '../../worker/relay/shards.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { queuedDeliveries } from '../support/database/outbox.ts';
@@ -121,6 +122,7 @@ describe('a relay', () => {
     const relay = startRelay({
       pool: database.pool,
       client,
+      repairs,
       concurrency: new DestinationConcurrency(50),
       mostInFlight: 200,
       mostWorkflows: MOST_WORKFLOWS,

@@ -164,3 +164,7 @@ export async function resumeDelivery(
   const started = point === undefined || (await start(point));
   if (started || (await lookAfterQueued(deps, row))) await removeQueued(deps.pool, row);
 }
+
+/** What the relay is handed: it knows when something is to be repaired, not how. */
+export const repairs = { findResumed, lookAfterOverdue, lookAfterQueued, resumeDelivery, signalTurn };
+export type Repairs = typeof repairs;

@@ -8,7 +8,6 @@ import type { Pool } from '../../db/connections/pool.ts';
 import { Claims } from './claim.ts';
 import { InFlight } from './in-flight.ts';
 import { BackgroundTasks, oneAtATime, RelayLoop } from './loop.ts';
-import { lookAfterOverdue } from './overdue.ts';
 import { createPacing } from './pacing.ts';
 import { createVacuum, runRound } from './round.ts';
 import type { Shards } from './shards.ts';
@@ -53,7 +52,7 @@ export function startRelay(deps: RelayDeps) {
   const owns = (shard: number) => loop.state !== 'draining' && held()?.shards.includes(shard) === true;
   const starts = new Starts({ ...deps, inFlight, freeSlot, background, owns, policiesOf });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
-  const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning, freeSlot }));
+  const checkOverdue = oneAtATime(() => deps.repairs.lookAfterOverdue({ ...deps, inFlight, isRunning, freeSlot }));
   const vacuum = createVacuum(pool, background);
   const round = { ...deps, inFlight, claims, vacuum, policiesOf, pacing, starts, background, wake };
   shards.reportInFlight(() => inFlight.byShard());

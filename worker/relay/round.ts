@@ -15,13 +15,14 @@ import { type OutboxRow, type StartPolicy, vacuumOutbox } from '../../db/hot-pat
 import type { Claims } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
 import { type BackgroundTasks, oneAtATime } from './loop.ts';
-import { findResumed } from './overdue.ts';
+import type { Repairs } from './overdue.ts';
 import type { Pacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import type { Starts } from './start.ts';
 
 interface RoundDeps {
   pool: Pool;
+  repairs: Repairs;
   shards: Shards;
   inFlight: InFlight;
   claims: Claims;
@@ -64,7 +65,7 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]) {
   try {
     const policyOf = await deps.policiesOf(rows);
     const limited = limit(deps, rows, policyOf);
-    const resumed = await findResumed(deps.pool, limited);
+    const resumed = await deps.repairs.findResumed(deps.pool, limited);
     const fresh = limited.filter((row) => !resumed.has(row));
     return { resumed, paced: await pace(deps, fresh, policyOf), policyOf };
   } catch (error) {

@@ -11,14 +11,13 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
-import { lookAfterQueued } from '../../temporal-config/open-deliveries.ts';
 import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/signals-and-queries.ts';
 import { createExpress, type Express, type ExpressDeps } from './attempt.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { BackgroundTasks } from './loop.ts';
 import { type OrderedDeps, startInOrder } from './ordered.ts';
-import { resumeDelivery, signalTurn } from './overdue.ts';
+import type { Repairs } from './overdue.ts';
 import { type Started, startDelivery } from './workflow-start.ts';
 
 // A delivery whose start or signal failed keeps its slot for this time: claimed again at once, it would fail again.
@@ -32,6 +31,7 @@ export interface StartsDeps
   freeSlot: (deliveryId: string) => void;
   background: BackgroundTasks;
   client: InstallationClient;
+  repairs: Repairs;
   concurrency: DestinationConcurrency;
   replayWindowMs: number;
   parking: Parking;
@@ -53,7 +53,7 @@ export class Starts {
       ...deps,
       inTurn: (row) => this.#inTurn(row),
       startWorkflow: async (row, policy, first) => (await this.#startWorkflow(row, policy, { first })) !== 'before',
-      lookAfter: (row) => lookAfterQueued(deps, row),
+      lookAfter: (row) => deps.repairs.lookAfterQueued(deps, row),
       done: deps.freeSlot,
     });
   }
@@ -85,7 +85,8 @@ export class Starts {
     const start = async (resumed: ResumedDelivery) =>
       (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
     try {
-      if (point === undefined || (await this.#inTurn(row))) await resumeDelivery(this.#deps, row, point, start);
+      if (point === undefined || (await this.#inTurn(row)))
+        await this.#deps.repairs.resumeDelivery(this.#deps, row, point, start);
       this.#deps.freeSlot(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
@@ -98,7 +99,7 @@ export class Starts {
    */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
-      const isSignalled = (await this.#inTurn(row)) && (await signalTurn(this.#deps, row));
+      const isSignalled = (await this.#inTurn(row)) && (await this.#deps.repairs.signalTurn(this.#deps, row));
       if (!isSignalled) this.#deps.freeSlot(row.deliveryId);
     } catch (error) {
       await this.#restAfter(error, row);
