@@ -1,14 +1,13 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
 import { idTime, isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
-import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER } from '../sql/rules.ts';
+import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER, replaysIn } from '../sql/rules.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
 import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { NEXT_ROWS_MS } from './events.ts';
 import { findPart } from './search.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
-import { replaysIn } from '../replay/targets.ts';
 import { Parameters, type Range, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
 
 export interface DeliveryRecord {

@@ -1,7 +1,7 @@
 // Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything
 // that replays asks here.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql/rules.ts';
+import { chainOf, firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';
 import type { TypedBody } from '../../core/forms/forms.ts';
 import { describeErrors, type SchemaError, type StoredSchema } from '../../core/schemas/schema.ts';
@@ -69,24 +69,6 @@ const versionColumns = (delivery: string, route: string): string =>
   `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
   case when ${route}.id is null then ${delivery}.transform_version
     else ${transformVersion(route)} end as "transformVersion"`;
-
-/**
- * The destination by which a chain of deliveries is known: the one that the event was to go to first. With a route's
- * destinations, a failover destination among them has a chain of its own.
- */
-const chainOf = (delivery: string, route: string): string =>
-  `coalesce(case when ${delivery}.destination_id = any(${route}.destination_ids) then null
-    else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
-
-/**
- * `from` and `where` of the replays `x` of a delivery: the later ones of its chain that were not skipped.
- * @param from an expression: no id of such a delivery is below
- */
-export const replaysIn = (delivery: string, from: string): string =>
-  `from deliveries x left join routes xr on xr.id = x.route_id and xr.organization_id = x.organization_id
-   where x.event_id = ${delivery}.event_id and x.id > ${delivery}.id and x.id >= ${from} and x.replay_of is not null
-     and x.status <> 'skipped' and x.route_id is not distinct from ${delivery}.route_id
-     and ${chainOf('x', 'xr')} = ${chainOf(delivery, 'xr')}`;
 
 /**
  * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery,

@@ -285,3 +285,21 @@ export const deliveriesFrom = (ms: number): string => idFloor('dlv', Math.max(0,
 
 /** No delivery is older than its event, apart from clock differences of processes; there is no upper bound. */
 export const firstDeliveryOf = (eventId: string): string => deliveriesFrom(idTime(eventId));
+
+/**
+ * The destination by which a chain of deliveries is known: the one that the event was to go to first. With a route's
+ * destinations, a failover destination among them has a chain of its own.
+ */
+export const chainOf = (delivery: string, route: string): string =>
+  `coalesce(case when ${delivery}.destination_id = any(${route}.destination_ids) then null
+    else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
+
+/**
+ * `from` and `where` of the replays `x` of a delivery: the later ones of its chain that were not skipped.
+ * @param from an expression: no id of such a delivery is below
+ */
+export const replaysIn = (delivery: string, from: string): string =>
+  `from deliveries x left join routes xr on xr.id = x.route_id and xr.organization_id = x.organization_id
+   where x.event_id = ${delivery}.event_id and x.id > ${delivery}.id and x.id >= ${from} and x.replay_of is not null
+     and x.status <> 'skipped' and x.route_id is not distinct from ${delivery}.route_id
+     and ${chainOf('x', 'xr')} = ${chainOf(delivery, 'xr')}`;
