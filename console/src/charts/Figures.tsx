@@ -93,7 +93,7 @@ export function Figures({ title, metric, members, range, of }: Props) {
     { enabled: metric === 'deliveries', every: AGAIN_MS },
   ).data?.pagination;
   const total: Partial<Record<Member, number | null>> = data?.series[0]?.total ?? {};
-  const shown = members.filter((member) => member !== 'notSent' || total[member]);
+  const shown = members.filter((member) => !['notSent', 'failedOver'].includes(member) || total[member]);
   const names = shown.join();
   const drawn = useMemo(() => data && drawnOf(data, names.split(',') as Member[]), [data, names]);
   const lists = JSON.stringify(shown.map((member) => listOfMember(member, of)));
@@ -113,7 +113,11 @@ export function Figures({ title, metric, members, range, of }: Props) {
     <Chart
       title={title}
       {...drawn}
-      summary={held && held.total > 0 ? `${drawn.summary}, ${totalText(held)} held now` : drawn.summary}
+      summary={
+        metric === 'deliveries' && held && held.total > 0
+          ? `${drawn.summary}, ${totalText(held)} held now`
+          : drawn.summary
+      }
       call={{ name: 'getMetrics', input }}
       listOf={listOf}
       stepMs={step * 1000}

@@ -27,7 +27,7 @@ export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; de
       {issues.map((issue) => (
         <div key={issue.id}>
           <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>
-          {', last '}
+          {', last failure '}
           <Time at={issue.lastSeenAt} />
         </div>
       ))}

@@ -245,13 +245,14 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
       variant={variant}
       run={() => call('resetCircuit', { id })}
     >
-      <p>
-        The circuit breaker closes now instead of waiting. <StoredNextTry id={id} />
-      </p>
+      <p>Closes the circuit breaker now instead of waiting for the next try.</p>
       <p>
         Held deliveries are sent in the order they were received, at a steady rate. Each failure uses up one of the
         delivery's attempts.{' '}
         {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
+      </p>
+      <p className="quiet">
+        <StoredNextTry id={id} />
       </p>
     </ConfirmedAction>
   );

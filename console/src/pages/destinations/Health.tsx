@@ -54,7 +54,10 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
   const { totalDeliveries } = answer.data?.health ?? {};
   // The charts beside it count the same deliveries.
   useEffect(() => {
-    if (totalDeliveries !== undefined) void queryClient.invalidateQueries({ queryKey: ['getMetrics'] });
+    if (totalDeliveries === undefined) return;
+    void queryClient.invalidateQueries({
+      predicate: ({ queryKey: [name] }) => name === 'getMetrics' || name === 'listDeliveries',
+    });
   }, [totalDeliveries]);
   return (
     <Card title="Health" actions={answer.data && <Status of={answer.data.health.status} />}>
@@ -95,15 +98,9 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
 
 /** `2, both replayed` */
 function failedText(failed: number, left: number): string {
-  const rest =
-    left > 0
-      ? `${countText(left)} not replayed`
-      : failed === 1
-        ? 'replayed'
-        : failed === 2
-          ? 'both replayed'
-          : 'all replayed';
-  return `${countText(failed)}, ${rest}`;
+  if (left >= failed) return `${countText(failed)}, not replayed`;
+  if (left > 0) return `${countText(failed)}, ${countText(left)} not replayed`;
+  return failed === 1 ? '1, replayed' : `${countText(failed)}, ${failed === 2 ? 'both' : 'all'} replayed`;
 }
 
 /** `200: 25, no response: 2` */

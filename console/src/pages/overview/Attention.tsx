@@ -72,6 +72,7 @@ export function useAttention() {
     lost: lost.length,
   };
   return {
+    openIssues: issues.data?.pagination.total ?? 0,
     ...{ shownIssues, circuits, pausedRoutes, paused, lost, totals, held, failed },
     total: totals.issues + totals.circuits + totals.paused + totals.lost,
     /** No more than the first page of failures is read. */
@@ -83,14 +84,14 @@ export function useAttention() {
 type Needs = ReturnType<typeof useAttention>;
 
 /** Is everything fine? Beside the title of the page. */
-export function State({ of: { total, totals, lost, hasMore, held, isLoading, failed } }: { of: Needs }) {
+export function State({ of: { total, openIssues, totals, lost, hasMore, held, isLoading, failed } }: { of: Needs }) {
   if (isLoading || failed.length > 0) return null;
   const isClear = total === 0 && held === 0;
   const toReplay = lost.reduce((sum, { count }) => sum + count, 0);
   const rest = totals.circuits + totals.paused;
   return (
     <>
-      {totals.issues > 0 && <Status of="open" label={plural(totals.issues, 'open issue')} />}
+      {openIssues > 0 && <Status of="open" label={plural(openIssues, 'open issue')} />}
       {held > 0 && <Status of="circuit_open" label={`${plural(held, 'delivery')} held`} />}
       {held === 0 && rest > 0 && <Status of="paused" label={`${countText(rest)} paused`} />}
       {toReplay > 0 && (

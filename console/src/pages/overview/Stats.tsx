@@ -144,7 +144,8 @@ function Waiting() {
     { enabled: totalIsExact && total > 0, keep: true },
   );
   const held = useWaiting('circuit_open');
-  const now = useNow(10_000);
+  // Drawn again every ten seconds.
+  useNow(10_000);
   const oldest = total > 0 ? last.data?.data[0] : undefined;
   return (
     <Stat
@@ -156,7 +157,7 @@ function Waiting() {
         <>
           {held && held.total > 0 && <span className="warn">{totalText(held)} held</span>}
           {held && held.total > 0 && oldest && ' · '}
-          {oldest ? `oldest ${fromNowText(oldest.createdAt, now)}` : all.data && total === 0 && 'none waiting'}
+          {oldest ? `oldest ${fromNowText(oldest.createdAt, Date.now())}` : all.data && total === 0 && 'none waiting'}
         </>
       }
     />
