@@ -136,7 +136,7 @@ async function unlessRefused(
  * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows
  * without an attempt are missing: they start like new ones.
  */
-export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
+async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
   const points = await resumePoints(
     pool,
@@ -155,7 +155,7 @@ export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<Ou
  * longer open.
  * @param start starts the workflow; false when it was started before
  */
-export async function resumeDelivery(
+async function resumeDelivery(
   deps: RepairDeps,
   row: OutboxRow,
   point: ResumedDelivery | undefined,
