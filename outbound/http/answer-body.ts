@@ -83,7 +83,7 @@ class TextSearch {
 // The beginning of what somebody else sends, in one buffer. Pieces are copied: each one that was kept would be an
 // object of its own, and hold the memory that it was read into.
 
-class GrowingBytes {
+export class GrowingBytes {
   readonly #limit: number;
   #buffer = Buffer.alloc(0);
   #length = 0;

@@ -36,7 +36,6 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
       if (over !== null) return;
       over = cut ?? OVER;
       clearTimeout(deadline);
-      request.signal?.removeEventListener('abort', stop);
       resolve(result);
       if (cut !== null) controller?.abort(cut);
     };
@@ -53,9 +52,6 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
       const error = new OwnSendError('TIMEOUT', openError(late));
       fail(error, error);
     }, request.timeoutMs);
-
-    const stop = () => fail(OVER, OVER);
-    request.signal?.addEventListener('abort', stop);
 
     const handler: WatchedHandler = {
       watch,

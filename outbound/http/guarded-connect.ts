@@ -7,8 +7,8 @@ import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
-import { type AllowList, type IsOfThisMachine, normalHost, refusalOf } from './address-guard.ts';
-import type { OwnServices } from './protected-services.ts';
+import { type AllowList, currentAllowList, type IsOfThisMachine, normalHost, refusalOf } from './address-guard.ts';
+import { createOwnServices, type OwnServices } from './protected-services.ts';
 import { type Connection, watchSocket } from './pools.ts';
 import { OwnSendError } from './send-errors.ts';
 
@@ -56,6 +56,21 @@ export interface Reach {
    */
   lookUp?: LookUp;
   isOfThisMachine?: IsOfThisMachine;
+}
+
+/**
+ * The options of a connector.
+ * @throws Error naming an entry of `allow` that cannot be read
+ */
+export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> & { resolve: Resolve } {
+  const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
+  return {
+    isOfThisMachine,
+    lookUp: reach.lookUp ?? createLookUps({ resolve }),
+    allow: currentAllowList(allow, severalOrganizations),
+    own: reach.own ?? createOwnServices([], resolve),
+    resolve,
+  };
 }
 
 export interface GuardOptions {

@@ -34,7 +34,7 @@ export function createPools(options: {
   const entries = new LRUCache<string, Entry>({
     max: options.maxPools,
     dispose: ({ pool }, _key, reason) => {
-      if (reason !== 'set') retire(pool);
+      if (reason === 'evict') retire(pool);
     },
   });
   // Retired pools that still finish their requests.
@@ -75,7 +75,7 @@ export function createPools(options: {
     /** The pool of a destination and the path to request there. @throws OwnSendError */
     get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url' | 'target'>): { pool: Pool; path: string } {
       const { organizationId, poolKey, url } = request;
-      const key = keyOf(organizationId, poolKey);
+      const key = `${organizationId} ${poolKey}`;
       const previous = entries.get(key);
       // The usual case costs no parsing: a destination's address seldom changes.
       const allow = options.allow();
@@ -83,19 +83,14 @@ export function createPools(options: {
       if (entry !== previous) entries.set(key, entry);
       return { pool: entry.pool, path: request.target ?? entry.path };
     },
-    /** Closes the connections of a destination, those of requests under way after them. */
-    release(organizationId: string, poolKey: string): void {
-      entries.delete(keyOf(organizationId, poolKey));
-    },
     /** Closes every connection at once. */
     async destroy() {
       const all = [...retired, ...Array.from(entries.values(), ({ pool }) => pool)];
+      entries.clear();
       await Promise.all(all.map((pool) => pool.destroy()));
     },
   };
 }
-
-const keyOf = (organizationId: string, poolKey: string): string => `${organizationId} ${poolKey}`;
 
 // What is known of the connection of a request: where it goes, whether others used it before, and how long its steps
 // took. A client of undici has one connection at a time (HTTP/1.1, no pipelining), so what a request is to know of its
@@ -105,15 +100,15 @@ const keyOf = (organizationId: string, poolKey: string): string => `${organizati
  * A connection, from the moment at which it is begun. Times by `performance.now()`; null: not reached, or there is no
  * such step.
  */
-export class Connection {
-  beganAt = performance.now();
-  resolvedAt: number | null = null;
-  connectedAt: number | null = null;
-  securedAt: number | null = null;
+export interface Connection {
+  beganAt: number;
+  resolvedAt: number | null;
+  connectedAt: number | null;
+  securedAt: number | null;
   /** Where it goes; of one that is not there yet, the address that is tried. */
-  address: string | null = null;
-  port: number | null = null;
-  isUsed = false;
+  address: string | null;
+  port: number | null;
+  isUsed: boolean;
 }
 
 export interface ExchangeFacts extends AttemptSteps {
@@ -152,7 +147,7 @@ class WatchedClient extends Client {
     super(origin, {
       ...options,
       connect: (target, callback) => {
-        line.current = new Connection();
+        line.current = newConnection();
         connect(target, callback, { organizationId, connection: line.current });
       },
     });
@@ -163,6 +158,18 @@ class WatchedClient extends Client {
     handler.watch?.follow(this.#line);
     return super.dispatch(options, handler);
   }
+}
+
+function newConnection(): Connection {
+  return {
+    beganAt: performance.now(),
+    resolvedAt: null,
+    connectedAt: null,
+    securedAt: null,
+    address: null,
+    port: null,
+    isUsed: false,
+  };
 }
 
 export class RequestWatch {

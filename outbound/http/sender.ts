@@ -3,10 +3,9 @@
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { addressesUnder } from '../../core/http/installation-addresses.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { currentAllowList } from './address-guard.ts';
 import type { AnswerBody } from './answer-body.ts';
 import { exchange } from './exchange.ts';
-import { createLookUps, guardedConnector, type Reach, systemResolve } from './guarded-connect.ts';
+import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
 import { createOwnServices } from './protected-services.ts';
 import { createPools, type ExchangeFacts } from './pools.ts';
 import { describeError, type SendError } from './send-errors.ts';
@@ -27,8 +26,6 @@ export type SendRequest = {
   /** How many bytes of the answer's body are kept as text; by default 16 KiB. */
   keptBytes?: number;
   lookFor?: string | undefined;
-  /** Ends it earlier. */
-  signal?: AbortSignal | undefined;
 };
 
 export type SendResponse = {
@@ -64,25 +61,18 @@ const CONNECT_TIMEOUT_MS = 60_000;
  * @param options.maxPools destinations whose connections are kept
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createSender(
-  options: Reach & { publicUrl?: () => string; maxPools?: number },
-): Sender & Pick<ReturnType<typeof createPools>, 'release'> {
-  const { severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = options;
-  const guard = {
-    allow: currentAllowList(options.allow, severalOrganizations),
-    own: options.own ?? createOwnServices([], resolve),
-    lookUp: options.lookUp ?? createLookUps({ resolve }),
-    isOfThisMachine,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-  };
-  const connect = guardedConnector(guard);
+export function createSender(options: Reach & { publicUrl?: () => string; maxPools?: number }): Sender {
+  const guard = guardOptions(options);
+  const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   // Webhooks that come in again are a matter of their route (`allowOwnAddress`); nothing but ingest is reached this
   // way.
+  const none = createOwnServices([], guard.resolve);
   const connectToIngest = guardedConnector({
     ...guard,
-    own: createOwnServices([], resolve),
+    own: none,
     // Where Hookyard itself, or the proxy before it, has a public address.
     isOfThisMachine: () => false,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
   const isIngest = (url: URL) => addressesUnder(`${options.publicUrl?.() ?? ''}/ingest`)(url.href);
   const pools = createPools({
@@ -109,7 +99,6 @@ export function createSender(
   }
 
   return {
-    release: pools.release,
     async send(request) {
       if (closed) {
         const shutDown = openError(ownWords`The sender is shutting down`);

@@ -6,10 +6,11 @@ import type {
   HttpOperationResponse,
   IHttpClient,
   newPipeline as NewPipeline,
+  RestError,
   WebResource,
 } from '@azure/storage-blob';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
-import { codeOf, describeStoreError } from './errors.ts';
+import { describeStoreError } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay } from './store.ts';
 
@@ -80,14 +81,19 @@ async function proofOf({ credentials, accountName, accountKey = '', sasToken = '
   return { credential, query: '', wording: 'accountName and accountKey' };
 }
 
+/** HEAD answers have no body; their code is in a header. */
+function codeOf(error: RestError): string | undefined {
+  return error.code ?? error.response?.headers.get('x-ms-error-code');
+}
+
 function httpClient(http: GuardedHttp): IHttpClient {
   return {
     async sendRequest(request: WebResource): Promise<HttpOperationResponse> {
-      const answer = await http({
+      const answer = await http.send({
         method: request.method,
         url: new URL(request.url),
         headers: request.headers.toJson({ preserveCase: true }),
-        body: request.body,
+        body: bytesOf(request.body),
         signal: request.abortSignal as AbortSignal | undefined,
       });
       // The SDK would follow it, with the signature of the first request.
@@ -96,10 +102,16 @@ function httpClient(http: GuardedHttp): IHttpClient {
         request,
         status: answer.status,
         headers: headersOf(answer.headers, request),
-        bodyAsText: answer.text,
+        bodyAsText: answer.body.toString(),
       };
     },
   } as IHttpClient;
+}
+
+function bytesOf(body: unknown): Uint8Array | string | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string' || body instanceof Uint8Array) return body;
+  throw new TypeError('Only bytes that are in memory can be uploaded');
 }
 
 /** Headers of the SDK's own class, which it exports only as a type. */

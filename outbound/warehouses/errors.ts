@@ -187,8 +187,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** The provider's name for what went wrong. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   const { $metadata, name, code, response } = fieldsOf(error);
   if ($metadata !== undefined) return isUseful(name) ? name : undefined;
   return text(code) ?? headerOf(response);

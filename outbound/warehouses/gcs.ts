@@ -25,7 +25,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
   async function ask(path: string, request: Omit<GuardedRequest, 'url'>): Promise<GuardedResponse> {
     const url = new URL(api + path);
     const headers = { 'user-agent': 'hookyard', ...request.headers, ...(await authorize(url)) };
-    return http({ ...request, url, headers });
+    return http.send({ ...request, url, headers });
   }
 
   const insert = (uploadType: string, name: string, request: Omit<GuardedRequest, 'url' | 'method'>) =>
@@ -58,7 +58,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
     },
     async head(key, signal) {
       const answer = await ask(`${objects}/${encodeURIComponent(key)}`, { method: 'GET', headers: {}, signal });
-      if (answer.status === 404 && !/bucket does not exist/i.test(answer.text)) return null;
+      if (answer.status === 404 && !/bucket does not exist/i.test(answer.body.toString())) return null;
       const { size, contentType, metadata } = readAnswer(answer);
       return { size: Number(size ?? 0), contentType: contentType ?? '', metadata: metadata ?? {} };
     },
@@ -82,7 +82,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
   const put = (part: Buffer, total: number | '*', signal: AbortSignal): Promise<GuardedResponse> => {
     const range = `bytes ${sent}-${sent + part.length - 1}/${total}`;
     const headers = { 'content-range': range, 'content-type': contentType };
-    return http({ method: 'PUT', url: session, headers, body: part, signal });
+    return http.send({ method: 'PUT', url: session, headers, body: part, signal });
   };
 
   return {
@@ -110,7 +110,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
         throw new Error('The bytes in the store differ from the bytes that were sent');
     },
     async abort(signal) {
-      await http({ method: 'DELETE', url: session, headers: { 'content-length': '0' }, signal });
+      await http.send({ method: 'DELETE', url: session, headers: { 'content-length': '0' }, signal });
     },
   };
 }
@@ -143,7 +143,8 @@ interface GcsAnswer {
 }
 
 /** @throws GcsError for every status but 2xx */
-function readAnswer({ status, text }: GuardedResponse): GcsAnswer {
+function readAnswer({ status, body }: GuardedResponse): GcsAnswer {
+  const text = body.toString();
   let answer: GcsAnswer | null = null;
   try {
     answer = JSON.parse(text);

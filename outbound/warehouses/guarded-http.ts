@@ -1,8 +1,9 @@
-// The one way out to object stores. The SDKs build, sign and read requests; the sender of deliveries sends all of them,
+// The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them,
 // through the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
+import { Agent, type buildConnector } from 'undici';
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
-import { OwnSendError, type SendError } from '../http/send-errors.ts';
-import type { Sender } from '../http/sender.ts';
+import { GrowingBytes } from '../http/answer-body.ts';
+import { describeError, OwnSendError, type SendError } from '../http/send-errors.ts';
 
 export type GuardedRequest = {
   method: string;
@@ -18,7 +19,7 @@ export type GuardedResponse = {
   status: number;
   /** Lowercase names; a repeated header's values are joined with a comma. */
   headers: Record<string, string>;
-  text: string;
+  body: Buffer;
 };
 
 /**
@@ -34,42 +35,88 @@ export class TransportError extends OwnSendError {
   }
 }
 
-/**
- * Sends one request, once, and reads its answer; redirects are answers like any other.
- * @throws TransportError
- */
-export type GuardedHttp = (request: GuardedRequest) => Promise<GuardedResponse>;
+export interface GuardedHttp {
+  /**
+   * Sends one request, once, and reads its answer; redirects are answers like any other.
+   * @throws TransportError
+   */
+  send(request: GuardedRequest): Promise<GuardedResponse>;
+  /** Closes every connection, after the request that is under way there. A later request makes a new one. */
+  close(): void;
+}
 
 // Answers to PUT and HEAD are metadata or an error.
 const MAX_ANSWER_BYTES = 1024 * 1024;
-// The caller's signal is the limit of time.
-const LONGEST_MS = 3_600_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+// A batch is one upload; a few at a time are enough for one destination.
+const CONNECTIONS = 8;
 // Unused here, and an SDK that asks for compression leaves the unpacking to its own transport.
 const NOT_SENT = new Set(['accept-encoding', 'connection', 'expect', 'keep-alive', 'transfer-encoding']);
 
-/** @param poolKey names what shares connections */
-export function guardedHttp(sender: Sender, organizationId: string, poolKey: string): GuardedHttp {
-  return async ({ method, url, path, headers, body, signal }) => {
-    signal?.throwIfAborted();
-    const result = await sender.send({
-      ...{ organizationId, poolKey, method, signal },
-      url: url.href,
-      target: path ?? null,
-      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_SENT.has(name.toLowerCase()))),
-      body: bytesOf(body),
-      timeoutMs: LONGEST_MS,
-      keptBytes: MAX_ANSWER_BYTES,
+/** @param connect the guarded connector (outbound/http/guarded-connect.ts) for an organization */
+export function createGuardedHttp(connect: buildConnector.connector): GuardedHttp {
+  const open = () =>
+    new Agent({
+      connect,
+      allowH2: false,
+      connections: CONNECTIONS,
+      pipelining: 1,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The caller's signal is the only limit of time: these would restart with every chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
-    if (result.kind === 'error') throw new TransportError(result);
-    const { statusCode: status, bodyText: text, truncated } = result;
-    if (truncated) throw new TransportError(oversized(url.host));
-    return { status, headers: result.headers, text };
+  let agent = open();
+  return {
+    async send(request) {
+      try {
+        return await exchange(agent, request);
+      } catch (error) {
+        throw error instanceof TransportError ? error : new TransportError(describeError(error, request.url.href));
+      }
+    },
+    close() {
+      void agent.close();
+      agent = open();
+    },
   };
 }
 
-function bytesOf(body: GuardedRequest['body']): Buffer | null {
-  if (body === undefined || body === null) return null;
-  return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+async function exchange(
+  agent: Agent,
+  { method, url, path, headers, body, signal }: GuardedRequest,
+): Promise<GuardedResponse> {
+  const answer = await agent.request({
+    origin: url.origin,
+    path: path ?? url.pathname + url.search,
+    method: method as 'GET',
+    headers: sendable(headers),
+    body: body ?? null,
+    signal,
+  });
+  return { status: answer.statusCode, headers: flatten(answer.headers), body: await read(answer.body, url.host) };
+}
+
+function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_SENT.has(name.toLowerCase())));
+}
+
+function flatten(received: Record<string, string | string[] | undefined>): Record<string, string> {
+  const entries = Object.entries(received).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)]),
+  );
+}
+
+async function read(body: AsyncIterable<Buffer>, host: string): Promise<Buffer> {
+  const kept = new GrowingBytes(MAX_ANSWER_BYTES);
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new TransportError(oversized(host));
+    kept.add(chunk);
+  }
+  return kept.bytes;
 }
 
 function oversized(host: string): SendError {

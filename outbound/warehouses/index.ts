@@ -9,8 +9,8 @@ import {
   type OperatorAccess,
   operatorsBucket,
 } from '../../core/warehouse/operator-access.ts';
-import type { Reach } from '../http/guarded-connect.ts';
-import { createSender } from '../http/sender.ts';
+import type { AllowList } from '../http/address-guard.ts';
+import { guardedConnector, guardOptions, type Reach } from '../http/guarded-connect.ts';
 import { openAzureBlob } from './azure-blob.ts';
 import { describeStoreError, describeTimeout } from './errors.ts';
 import { openGcs } from './gcs.ts';
@@ -25,7 +25,7 @@ import {
   type StoreProblem,
   withinGrants,
 } from './store.ts';
-import { type GuardedHttp, guardedHttp } from './guarded-http.ts';
+import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
 import { openR2, openS3 } from './s3.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
@@ -72,10 +72,15 @@ export interface ObjectParts {
 
 type Opened = {
   version: string | number;
+  /** The list that its connections were made under. */
+  allow: AllowList;
   /** The operator's keys that it may have been opened with; empty for types that have none. */
   keys: string;
   store: Promise<ObjectStore>;
+  http: GuardedHttp;
 };
+
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Makes the object stores of a process. No SDK is loaded before the first call.
@@ -84,20 +89,20 @@ type Opened = {
  * @throws Error naming an entry of `allow` that cannot be read
  */
 export function createWarehouses(options: Reach & { maxStores?: number; access?: OperatorAccess }): Warehouses {
-  const { maxStores = 100 } = options;
-  const sender = createSender({ ...options, maxPools: maxStores });
+  const guard = guardOptions(options);
+  const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const access = options.access ?? NO_OPERATOR_ACCESS;
-  const stores = new LRUCache<string, Opened>({ max: maxStores });
+  const stores = new LRUCache<string, Opened>({ max: options.maxStores ?? 100, dispose: ({ http }) => http.close() });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
   function storeOf(target: WarehouseTarget): Promise<ObjectStore> {
     const { id, organizationId, version } = target;
     const known = stores.get(id);
-    const keys = operatorsKeys(target, access);
-    if (known?.version === version && known.keys === keys) return known.store;
-    if (known !== undefined) sender.release(organizationId, id);
-    const opened = { version, keys, store: openStore(target, guardedHttp(sender, organizationId, id), access) };
+    const [allow, keys] = [guard.allow(), operatorsKeys(target, access)];
+    if (known?.version === version && known.allow === allow && known.keys === keys) return known.store;
+    const http = createGuardedHttp((to, callback) => connect(to, callback, { organizationId }));
+    const opened = { version, allow, keys, store: openStore(target, http, access), http };
     // A store that could not be opened is tried again by the next call.
     opened.store.catch(() => {
       if (stores.get(id) === opened) stores.delete(id);
@@ -163,7 +168,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     async close() {
       closed = true;
       await Promise.all(underWay);
-      await sender.close();
+      stores.clear();
     },
   };
 }

@@ -202,7 +202,7 @@ function requestHandler(http: GuardedHttp): Handler {
     metadata: { handlerProtocol: 'http/1.1' },
     async handle(request: SdkRequest, options?: { abortSignal?: AbortSignal }) {
       const port = request.port === undefined ? '' : `:${request.port}`;
-      const answer = await http({
+      const answer = await http.send({
         method: request.method,
         url: new URL(`${request.protocol}//${request.hostname}${port}`),
         path: request.path + queryOf(request.query),
@@ -210,13 +210,7 @@ function requestHandler(http: GuardedHttp): Handler {
         body: request.body,
         signal: options?.abortSignal,
       });
-      return {
-        response: {
-          statusCode: answer.status,
-          headers: answer.headers,
-          body: Readable.from([Buffer.from(answer.text)]),
-        },
-      };
+      return { response: { statusCode: answer.status, headers: answer.headers, body: Readable.from([answer.body]) } };
     },
     updateHttpClientConfig: () => undefined,
     httpHandlerConfigs: () => ({}),
