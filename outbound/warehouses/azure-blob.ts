@@ -57,6 +57,7 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
         permission: 'the right to write and read blobs',
         region: null,
       }),
+    close: () => undefined,
   };
 };
 

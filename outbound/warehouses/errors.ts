@@ -109,7 +109,11 @@ function kindOf({ status, code, text }: Answer): Kind {
   // Azure has one code for a wrong key and a wrong clock; Google says it in words.
   if (/request date header too old|not within.*(time|date)|iat.*exp|token used too early/i.test(text)) return 'clock';
   if (code === 'notFound' || (code === undefined && status === 404)) return 'no_bucket';
-  return (code === undefined ? KINDS_BY_STATUS[status] : KINDS[code]) ?? 'other';
+  return (
+    (code === undefined ? undefined : KINDS[code]) ??
+    (code === undefined ? KINDS_BY_STATUS[status] : undefined) ??
+    'other'
+  );
 }
 
 function describe(kind: Kind, answer: Answer, wording: Wording): DescribedError {
@@ -182,14 +186,15 @@ function errorIn<Wanted extends Error>(
 }
 
 function statusOf(error: unknown): number | undefined {
-  const { $metadata, statusCode } = fieldsOf(error);
-  const status = fieldsOf($metadata).httpStatusCode ?? statusCode;
+  const { $metadata, statusCode, response } = fieldsOf(error);
+  const status = fieldsOf($metadata).httpStatusCode ?? statusCode ?? fieldsOf(response).statusCode;
   return typeof status === 'number' ? status : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {
-  const { $metadata, name, code, response } = fieldsOf(error);
+  const { $metadata, name, code, errors, response } = fieldsOf(error);
   if ($metadata !== undefined) return isUseful(name) ? name : undefined;
+  if (Array.isArray(errors)) return text(fieldsOf(errors[0]).reason);
   return text(code) ?? headerOf(response);
 }
 

@@ -1,66 +1,84 @@
-// Google Cloud Storage by its JSON API: "Objects: insert", "Objects: get" and "Perform resumable uploads". Google's own
-// library connects by itself, uses proxies of the environment and follows redirects.
+// Google Cloud Storage. The SDK makes and reads requests; they are sent by the guarded transport, because the SDK
+// connects by itself, uses proxies of the environment and follows redirects.
 import { createHash, randomUUID, sign } from 'node:crypto';
+import { stringify } from 'node:querystring';
+import type { ApiError as ApiErrorClass, Storage as StorageClass } from '@google-cloud/storage';
 import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { readServiceAccountKey, type ServiceAccount, usesIdentity } from '../../core/warehouse/credentials.ts';
 import { describeStoreError } from './errors.ts';
-import type { GuardedHttp, GuardedRequest, GuardedResponse } from './guarded-http.ts';
+import type { GuardedHttp, GuardedResponse } from './guarded-http.ts';
 import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay, StoreSettingsError } from './store.ts';
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write';
 const LIFETIME_S = 3600;
+// A token is renewed well before it ends, so that none ends on its way.
+const RENEW_S = 3000;
 /** The status of a session that waits for more. */
 const MORE = 308;
 
 export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) => {
+  const { Storage, ApiError } = await import('@google-cloud/storage');
+  const apiEndpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
   const isIdentity = usesIdentity(config);
   const authorize = isIdentity
     ? await identityTokens(config.projectId)
     : selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
-  const api = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
-  const objects = `/storage/v1/b/${encodeURIComponent(config.bucket)}/o`;
-
-  async function ask(path: string, request: Omit<GuardedRequest, 'url'>): Promise<GuardedResponse> {
-    const url = new URL(api + path);
-    const headers = { 'user-agent': 'hookyard', ...request.headers, ...(await authorize(url)) };
-    return http.send({ ...request, url, headers });
-  }
-
-  const insert = (uploadType: string, name: string, request: Omit<GuardedRequest, 'url' | 'method'>) =>
-    ask(`/upload${objects}?${new URLSearchParams({ uploadType, name })}`, { ...request, method: 'POST' });
+  // Holds neither key nor connections: both are the transport's, which is made for each call.
+  const fileFor = (name: string, signal: AbortSignal) => {
+    const storage = new Storage({
+      projectId: config.projectId,
+      apiEndpoint,
+      retryOptions: { autoRetry: false, maxRetries: 0 },
+      userAgent: 'hookyard',
+    });
+    storage.makeAuthenticatedRequest = transport({ http, signal, authorize, ApiError, client: storage.authClient });
+    return storage.bucket(config.bucket).file(name);
+  };
 
   return {
     async put({ key, body, contentType, metadata }, signal) {
-      // The store compares with it before it keeps the object.
       const md5Hash = createHash('md5').update(body).digest('base64');
-      const boundary = randomUUID();
-      const parts = [
-        `--${boundary}\r\ncontent-type: application/json\r\n\r\n${JSON.stringify({ contentType, md5Hash, metadata })}\r\n`,
-        `--${boundary}\r\ncontent-type: ${contentType}\r\n\r\n`,
-        body,
-        `\r\n--${boundary}--\r\n`,
-      ];
-      const headers = { 'content-type': `multipart/related; boundary=${boundary}` };
-      const whole = Buffer.concat(parts.map((part) => Buffer.from(part)));
-      readAnswer(await insert('multipart', key, { headers, body: whole, signal }));
+      await fileFor(key, signal).save(body, {
+        resumable: false,
+        // The store compares with `md5Hash` before it keeps the object; the SDK would do so afterwards.
+        validation: false,
+        metadata: { contentType, md5Hash, metadata: { ...metadata } },
+      });
     },
+    // The SDK sends resumable uploads by a transport of its own, so these requests are made here.
     async begin(object, signal) {
-      const { key, contentType } = object;
-      const headers = { 'content-type': 'application/json', 'x-upload-content-type': contentType };
-      const begun = await insert('resumable', key, { headers, body: JSON.stringify({ contentType }), signal });
-      readAnswer(begun);
+      const query = new URLSearchParams({ uploadType: 'resumable', name: object.key });
+      const url = new URL(`${apiEndpoint}/upload/storage/v1/b/${encodeURIComponent(config.bucket)}/o?${query}`);
+      const headers = { 'content-type': 'application/json', 'x-upload-content-type': object.contentType };
+      const begun = await http.send({
+        method: 'POST',
+        url,
+        body: JSON.stringify({ contentType: object.contentType }),
+        signal,
+        headers: { ...headers, ...(await authorize(url)) },
+      });
+      readAnswer(begun, ApiError);
       // Whoever has this address may upload: it takes no token, and gets none.
       const session = URL.parse(begun.headers.location ?? '');
       if (session === null) throw new Error('The response to a new upload has no URL');
-      return resumableUpload(http, session, object);
+      return resumableUpload(http, session, object, ApiError);
     },
     async head(key, signal) {
-      const answer = await ask(`${objects}/${encodeURIComponent(key)}`, { method: 'GET', headers: {}, signal });
-      if (answer.status === 404 && !/bucket does not exist/i.test(answer.body.toString())) return null;
-      const { size, contentType, metadata } = readAnswer(answer);
-      return { size: Number(size ?? 0), contentType: contentType ?? '', metadata: metadata ?? {} };
+      try {
+        const [head] = await fileFor(key, signal).getMetadata();
+        const metadata = Object.entries(head.metadata ?? {}).map(([name, value]) => [name, String(value)]);
+        return {
+          size: Number(head.size ?? 0),
+          contentType: head.contentType ?? '',
+          metadata: Object.fromEntries(metadata),
+        };
+      } catch (error) {
+        const isMissing = error instanceof ApiError && error.code === 404;
+        if (isMissing && !/bucket does not exist/i.test(error.message)) return null;
+        throw error;
+      }
     },
     describeError: (error) =>
       describeStoreError(error, {
@@ -71,11 +89,72 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
         permission: 'the role Storage Object User',
         region: null,
       }),
+    close: () => undefined,
   };
 };
 
+type Send = StorageClass['makeAuthenticatedRequest'];
+type SdkRequest = Parameters<Send>[0];
+type Callback = (error: Error | null, body?: unknown, response?: unknown) => void;
+
+function transport(options: {
+  http: GuardedHttp;
+  signal: AbortSignal;
+  authorize: Authorize;
+  ApiError: typeof ApiErrorClass;
+  client: StorageClass['authClient'];
+}): Send {
+  const { http, signal, authorize, ApiError, client } = options;
+  const send = async (request: SdkRequest): Promise<[unknown, unknown]> => {
+    const { headers, body } = await encode(request);
+    const query = stringify(request.qs as Record<string, string>);
+    const url = new URL(`${request.uri}${query === '' ? '' : `?${query}`}`);
+    const method = request.method ?? 'GET';
+    const answer = await http.send({ method, url, headers: { ...headers, ...(await authorize(url)) }, body, signal });
+    return [readAnswer(answer, ApiError), { statusCode: answer.status, headers: answer.headers }];
+  };
+  const makeRequest = (request: SdkRequest, callback?: unknown): void => {
+    // Both calls that are used here, `save` and `getMetadata`, pass one.
+    const done = callback as Callback;
+    send(request).then(
+      ([body, response]) => done(null, body, response),
+      (error: Error) => done(error),
+    );
+  };
+  // The SDK's type also has a form that gives a stream, for downloads.
+  return Object.assign(makeRequest, {
+    authClient: client,
+    getCredentials: client.getCredentials.bind(client),
+  }) as unknown as Send;
+}
+
+type Encoded = { headers: Record<string, string>; body: Uint8Array | string | null };
+
+/** The body of a request: none, JSON, or (an upload) metadata and content in two parts. */
+async function encode(request: SdkRequest): Promise<Encoded> {
+  const headers = { ...(request.headers as Record<string, string>) };
+  const parts = request.multipart as { 'Content-Type': string; body: string | AsyncIterable<Buffer> }[] | undefined;
+  if (parts === undefined) return { headers, body: request.json === undefined ? null : JSON.stringify(request.json) };
+  const boundary = randomUUID();
+  const chunks: Buffer[] = [];
+  for (const part of parts) {
+    chunks.push(Buffer.from(`--${boundary}\r\nContent-Type: ${part['Content-Type']}\r\n\r\n`));
+    if (typeof part.body === 'string') chunks.push(Buffer.from(part.body));
+    else for await (const chunk of part.body) chunks.push(chunk);
+    chunks.push(Buffer.from('\r\n'));
+  }
+  chunks.push(Buffer.from(`--${boundary}--\r\n`));
+  headers['Content-Type'] = `multipart/related; boundary=${boundary}`;
+  return { headers, body: Buffer.concat(chunks) };
+}
+
 /** Google's documentation, "Perform resumable uploads", chunks. A session that nobody ends is dropped after a week. */
-function resumableUpload(http: GuardedHttp, session: URL, { contentType }: ObjectName): PartsUnderWay {
+function resumableUpload(
+  http: GuardedHttp,
+  session: URL,
+  { contentType }: ObjectName,
+  ApiError: typeof ApiErrorClass,
+): PartsUnderWay {
   const digest = createHash('md5');
   let sent = 0;
 
@@ -93,7 +172,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
       while (sent < end) {
         const answer = await put(part.subarray(part.length - (end - sent)), '*', signal);
         if (answer.status !== MORE) {
-          readAnswer(answer);
+          readAnswer(answer, ApiError);
           throw new Error('The upload was ended before its last part');
         }
         const kept = keptBytes(answer);
@@ -105,7 +184,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
       digest.update(last);
       const answer = await put(last, sent + last.length, signal);
       if (answer.status === MORE) throw new Error('The store has not kept the last part of an upload');
-      const { md5Hash } = readAnswer(answer);
+      const { md5Hash } = readAnswer(answer, ApiError) as { md5Hash?: string };
       if (md5Hash !== digest.digest('base64'))
         throw new Error('The bytes in the store differ from the bytes that were sent');
     },
@@ -121,39 +200,19 @@ function keptBytes({ headers }: GuardedResponse): number {
   return last === undefined ? 0 : Number(last) + 1;
 }
 
-/** An answer with another status than 2xx. */
-class GcsError extends Error {
-  readonly statusCode: number;
-  /** Google's name for the reason. */
-  readonly code: string | undefined;
-  constructor(message: string, statusCode: number, code: string | undefined) {
-    super(message);
-    this.statusCode = statusCode;
-    this.code = code;
-  }
-}
-
-/** An object as the store describes it, or what it says of an error. */
-interface GcsAnswer {
-  size?: string;
-  contentType?: string;
-  metadata?: Record<string, string>;
-  md5Hash?: string;
-  error?: { message?: string; errors?: { reason?: string }[] };
-}
-
-/** @throws GcsError for every status but 2xx */
-function readAnswer({ status, body }: GuardedResponse): GcsAnswer {
+/** The JSON of an answer. @throws ApiError for every status but 2xx */
+function readAnswer({ status, body }: GuardedResponse, ApiError: typeof ApiErrorClass): unknown {
   const text = body.toString();
-  let answer: GcsAnswer | null = null;
+  let answer: unknown = null;
   try {
     answer = JSON.parse(text);
   } catch {
     // Of whatever stands before the store.
   }
   if (status >= 200 && status <= 299) return answer ?? {};
-  const { message, errors } = answer?.error ?? {};
-  throw new GcsError(message ?? (text || `HTTP status ${status}`), status, errors?.[0]?.reason);
+  const { error } = (answer ?? {}) as { error?: { message?: string; errors?: { reason?: string }[] } };
+  const failure = new ApiError(error?.message ?? (text || `HTTP status ${status}`));
+  throw Object.assign(failure, { code: status, errors: error?.errors ?? [], response: { statusCode: status } });
 }
 
 function readKey(json: string): ServiceAccount {
@@ -174,19 +233,30 @@ function isTrustedWithTokens({ protocol, hostname }: URL): boolean {
 }
 
 /**
- * A service account signs its tokens itself (AIP-4111, "Self-signed JWT", with scopes instead of an audience): no other
- * address to ask.
+ * A service account signs its tokens itself (AIP-4111, "Self-signed JWT", with scopes instead of an audience): one
+ * request less for each hour, and no other address to ask.
  */
-function selfSignedTokens({ clientEmail, privateKey, privateKeyId }: ServiceAccount): Authorize {
+function selfSignedTokens(account: ServiceAccount): Authorize {
+  let token = '';
+  let signedAt = Number.NEGATIVE_INFINITY;
   return async (url): Promise<Record<string, string>> => {
     if (!isTrustedWithTokens(url)) return {};
     const now = Math.floor(Date.now() / 1000);
-    const header = { alg: 'RS256', typ: 'JWT', kid: privateKeyId };
-    const claims = { iss: clientEmail, sub: clientEmail, scope: SCOPE, iat: now, exp: now + LIFETIME_S };
-    const unsigned = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-    const signature = sign('RSA-SHA256', Buffer.from(unsigned), privateKey).toString('base64url');
-    return { authorization: `Bearer ${unsigned}.${signature}` };
+    // A clock that was set back makes a token of the future, which is refused.
+    if (now - signedAt >= RENEW_S || now < signedAt) {
+      token = signToken(account, now);
+      signedAt = now;
+    }
+    return { authorization: `Bearer ${token}` };
   };
+}
+
+/** @param now seconds since 1970 */
+function signToken({ clientEmail, privateKey, privateKeyId }: ServiceAccount, now: number): string {
+  const header = { alg: 'RS256', typ: 'JWT', kid: privateKeyId };
+  const claims = { iss: clientEmail, sub: clientEmail, scope: SCOPE, iat: now, exp: now + LIFETIME_S };
+  const unsigned = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${unsigned}.${sign('RSA-SHA256', Buffer.from(unsigned), privateKey).toString('base64url')}`;
 }
 
 /**

@@ -41,7 +41,7 @@ export interface GuardedHttp {
    * @throws TransportError
    */
   send(request: GuardedRequest): Promise<GuardedResponse>;
-  /** Closes every connection, after the request that is under way there. A later request makes a new one. */
+  /** Closes every connection at once; requests under way fail. */
   close(): void;
 }
 
@@ -55,18 +55,16 @@ const NOT_SENT = new Set(['accept-encoding', 'connection', 'expect', 'keep-alive
 
 /** @param connect the guarded connector (outbound/http/guarded-connect.ts) for an organization */
 export function createGuardedHttp(connect: buildConnector.connector): GuardedHttp {
-  const open = () =>
-    new Agent({
-      connect,
-      allowH2: false,
-      connections: CONNECTIONS,
-      pipelining: 1,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // The caller's signal is the only limit of time: these would restart with every chunk.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-  let agent = open();
+  const agent = new Agent({
+    connect,
+    allowH2: false,
+    connections: CONNECTIONS,
+    pipelining: 1,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The caller's signal is the only limit of time: these would restart with every chunk.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
   return {
     async send(request) {
       try {
@@ -76,8 +74,7 @@ export function createGuardedHttp(connect: buildConnector.connector): GuardedHtt
       }
     },
     close() {
-      void agent.close();
-      agent = open();
+      void agent.destroy();
     },
   };
 }

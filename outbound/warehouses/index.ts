@@ -63,7 +63,10 @@ export type Warehouses = {
   close(): Promise<void>;
 };
 
-/** An object that is sent in parts (store.ts). Nothing rejects. */
+/**
+ * An object that is sent in parts (store.ts); it holds its store until it is complete or `abort` has ended. Nothing
+ * rejects.
+ */
 export interface ObjectParts {
   send(part: Buffer, timeoutMs: number): Promise<StoreResult<void>>;
   complete(last: Buffer, metadata: ObjectMetadata, timeoutMs: number): Promise<StoreResult<void>>;
@@ -78,6 +81,8 @@ type Opened = {
   keys: string;
   store: Promise<ObjectStore>;
   http: GuardedHttp;
+  users: number;
+  retired: boolean;
 };
 
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -92,49 +97,66 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const access = options.access ?? NO_OPERATOR_ACCESS;
-  const stores = new LRUCache<string, Opened>({ max: options.maxStores ?? 100, dispose: ({ http }) => http.close() });
+  const stores = new LRUCache<string, Opened>({
+    max: options.maxStores ?? 100,
+    dispose: (opened, _key, reason) => {
+      if (reason === 'evict') retire(opened);
+    },
+  });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
-  function storeOf(target: WarehouseTarget): Promise<ObjectStore> {
-    const { id, organizationId, version } = target;
-    const known = stores.get(id);
-    const [allow, keys] = [guard.allow(), operatorsKeys(target, access)];
-    if (known?.version === version && known.allow === allow && known.keys === keys) return known.store;
-    const http = createGuardedHttp((to, callback) => connect(to, callback, { organizationId }));
-    const opened = { version, allow, keys, store: openStore(target, http, access), http };
-    // A store that could not be opened is tried again by the next call.
-    opened.store.catch(() => {
-      if (stores.get(id) === opened) stores.delete(id);
-    });
-    stores.set(id, opened);
-    return opened.store;
+  function take(target: WarehouseTarget): Opened {
+    const { id, organizationId } = target;
+    let opened = stores.get(id);
+    const keys = operatorsKeys(target, access);
+    if (opened?.version !== target.version || opened.allow !== guard.allow() || opened.keys !== keys) {
+      if (opened !== undefined) retire(opened);
+      const http = createGuardedHttp((to, callback) => connect(to, callback, { organizationId }));
+      opened = {
+        version: target.version,
+        allow: guard.allow(),
+        keys,
+        store: openStore(target, http, access),
+        http,
+        users: 0,
+        retired: false,
+      };
+      // A store that could not be opened is tried again by the next call.
+      const failed = opened;
+      opened.store.catch(() => {
+        if (stores.get(id) !== failed) return;
+        stores.delete(id);
+        retire(failed);
+      });
+      stores.set(id, opened);
+    }
+    opened.users++;
+    return opened;
   }
 
-  /** @param store by default that of the target */
-  async function call<T>(
+  function release(opened: Opened): void {
+    opened.users--;
+    closeUnused(opened);
+  }
+
+  function closing({ type }: WarehouseTarget): { ok: false } & StoreProblem {
+    const ending = ownWords`${named(providers[type].title)} is not used: the process is shutting down`;
+    return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
+  }
+
+  async function run<T>(
+    { store }: Opened,
     target: WarehouseTarget,
     timeoutMs: number,
-    work: (store: ObjectStore, signal: AbortSignal) => Promise<T>,
-    store?: ObjectStore,
+    work: Work<T>,
   ): Promise<StoreResult<T>> {
-    const { title: service } = providers[target.type];
-    if (closed) {
-      const ending = ownWords`${named(service)} is not used: the process is shutting down`;
-      return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
-    }
-    const running = withDeadline(timeoutMs, async (signal): Promise<StoreResult<T>> => {
-      const opened = store ?? (await storeOf(target));
-      try {
-        return { ok: true, value: await work(opened, signal) };
-      } catch (error) {
-        signal.throwIfAborted();
-        return { ok: false, ...opened.describeError(error) };
-      }
-    });
+    if (closed) return closing(target);
+    const wording = { service: providers[target.type].title };
+    const running = withDeadline(timeoutMs, async (signal) => attempt(await store, signal, work));
     const result = running.catch((error: unknown): StoreResult<T> => {
-      if (error === DEADLINE) return { ok: false, ...describeTimeout(timeoutMs, { service }) };
-      return { ok: false, ...describeStoreError(error, { ...NO_WORDING, service }) };
+      if (error === DEADLINE) return { ok: false, ...describeTimeout(timeoutMs, wording) };
+      return { ok: false, ...describeStoreError(error, { ...NO_WORDING, ...wording }) };
     });
     underWay.add(result);
     try {
@@ -144,14 +166,41 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     }
   }
 
-  /** @param store in which the parts are; another one may be that of the target by now */
-  function partsOf(target: WarehouseTarget, store: ObjectStore, parts: PartsUnderWay): ObjectParts {
+  async function call<T>(target: WarehouseTarget, timeoutMs: number, work: Work<T>): Promise<StoreResult<T>> {
+    if (closed) return closing(target);
+    const opened = take(target);
+    try {
+      return await run(opened, target, timeoutMs, work);
+    } finally {
+      release(opened);
+    }
+  }
+
+  async function begin(
+    target: WarehouseTarget,
+    object: ObjectName,
+    timeoutMs: number,
+  ): Promise<StoreResult<ObjectParts>> {
+    if (closed) return closing(target);
+    const opened = take(target);
+    const begun = await run(opened, target, timeoutMs, (store, signal) => store.begin(object, signal));
+    if (begun.ok) return { ok: true, value: partsOf(opened, target, begun.value) };
+    release(opened);
+    return begun;
+  }
+
+  function partsOf(opened: Opened, target: WarehouseTarget, parts: PartsUnderWay): ObjectParts {
     return {
-      send: (part, timeoutMs) => call(target, timeoutMs, (_store, signal) => parts.send(part, signal), store),
-      complete: (last, metadata, timeoutMs) =>
-        call(target, timeoutMs, (_store, signal) => parts.complete(last, metadata, signal), store),
+      send: (part, timeoutMs) => run(opened, target, timeoutMs, (_store, signal) => parts.send(part, signal)),
+      async complete(last, metadata, timeoutMs) {
+        const work: Work<void> = (_store, signal) => parts.complete(last, metadata, signal);
+        const completed = await run(opened, target, timeoutMs, work);
+        if (completed.ok) release(opened);
+        return completed;
+      },
       async abort(timeoutMs) {
-        await call(target, timeoutMs, (_store, signal) => parts.abort(signal), store);
+        await run(opened, target, timeoutMs, (_store, signal) => parts.abort(signal));
+        release(opened);
       },
     };
   }
@@ -162,16 +211,18 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
         await store.put(object, signal);
         return { key: object.key, size: object.body.length };
       }),
-    begin: (target, object, timeoutMs) =>
-      call(target, timeoutMs, async (store, signal) => partsOf(target, store, await store.begin(object, signal))),
+    begin,
     head: (target, key, timeoutMs) => call(target, timeoutMs, (store, signal) => store.head(key, signal)),
     async close() {
       closed = true;
       await Promise.all(underWay);
+      for (const opened of stores.values()) retire(opened);
       stores.clear();
     },
   };
 }
+
+type Work<T> = (store: ObjectStore, signal: AbortSignal) => Promise<T>;
 
 // The problem of a store that could not be opened has no bucket yet.
 const NO_WORDING = {
@@ -198,6 +249,30 @@ async function openStore(target: WarehouseTarget, http: GuardedHttp, access: Ope
       ? ownWords`R2 keys of the environment are not for ${where}: set accessKeyId and secretAccessKey of the destination, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`
       : ownWords`The service identity is not for ${where}: set credentials of the destination, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
   return withinGrants(store, (key) => isGranted(access.grants, { type, organization, bucket, key }), refusal);
+}
+
+async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>): Promise<StoreResult<T>> {
+  try {
+    return { ok: true, value: await work(store, signal) };
+  } catch (error) {
+    // The caller that set the deadline reports it.
+    signal.throwIfAborted();
+    return { ok: false, ...store.describeError(error) };
+  }
+}
+
+function retire(opened: Opened): void {
+  opened.retired = true;
+  closeUnused(opened);
+}
+
+function closeUnused(opened: Opened): void {
+  if (!opened.retired || opened.users > 0) return;
+  opened.http.close();
+  opened.store.then(
+    (store) => store.close(),
+    () => undefined,
+  );
 }
 
 const DEADLINE = new Error('The deadline has passed');

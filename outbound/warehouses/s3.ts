@@ -155,6 +155,7 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
       }
     },
     describeError: (error) => describeStoreError(error, wording),
+    close: () => client.destroy(),
   };
 }
 

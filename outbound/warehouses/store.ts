@@ -64,6 +64,7 @@ export interface ObjectStore {
   head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
   /** Explains an error of these. */
   describeError(error: unknown): StoreProblem;
+  close(): void;
 }
 
 /**

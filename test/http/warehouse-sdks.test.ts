@@ -12,7 +12,7 @@ async function loadedSdks(script: string): Promise<string[]> {
     import { registerHooks } from 'node:module';
     const loaded = new Set();
     registerHooks({ load(url, context, next) {
-      const sdk = /node_modules\\/(@aws-sdk\\/client-s3|@azure\\/storage-blob)\\//.exec(url);
+      const sdk = /node_modules\\/(@aws-sdk\\/client-s3|@google-cloud\\/storage|@azure\\/storage-blob)\\//.exec(url);
       if (sdk) loaded.add(sdk[1]);
       return next(url, context);
     } });
