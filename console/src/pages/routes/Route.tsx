@@ -91,7 +91,7 @@ function Shown({ route }: { route: Route }) {
             <PageLink to="/deliveries" search={{ ...of, range: '24h' }}>
               View deliveries
             </PageLink>
-            <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed' }}>
+            <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed', replayed: 'false' }}>
               Failed deliveries, last 7 days
             </PageLink>
           </div>
