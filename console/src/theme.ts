@@ -36,7 +36,9 @@ export const theme = createTheme({
     Menu: { defaultProps: { ...AT_ONCE, position: 'bottom-end', shadow: 'md' } },
     NativeSelect: small,
     NumberInput: small,
-    PasswordInput: small,
+    PasswordInput: {
+      defaultProps: { ...small.defaultProps, visibilityToggleButtonProps: { 'aria-label': 'Show the value' } },
+    },
     Progress: { defaultProps: { size: 'sm', transitionDuration: 0 } },
     SegmentedControl: { defaultProps: { size: 'xs', transitionDuration: 0 } },
     // What is typed and Enter choose a record; they do not send the form.

@@ -83,7 +83,7 @@ describe('destinations in the console', () => {
       await page.getByRole('button', { name: 'Resume deliveries' }).click();
       await page
         .getByRole('dialog')
-        .getByText(/Tries again automatically in/)
+        .getByText(/Retries automatically in/)
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });

@@ -51,8 +51,8 @@ describe('the console with a keyboard alone', function () {
       await page.keyboard.type(issue.id);
       await page.keyboard.press('Enter');
       await title(page, 'Deliveries failing: HTTP 401');
-      await page.getByRole('link', { name: 'last failed delivery' }).waitFor();
-      await press(page, 'last failed delivery');
+      await page.getByRole('link', { name: 'last failed attempt' }).waitFor();
+      await press(page, 'last failed attempt');
       await seen(page, 'which token?');
       await press(page, 'Quay desk');
       await title(page, 'Quay desk');

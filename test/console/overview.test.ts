@@ -48,7 +48,7 @@ describe('the overview of the console', function () {
       await page.getByRole('link', { name: /^Success rate .*held/ }).waitFor();
       await page.getByRole('link', { name: /^Deliveries waiting .*oldest/ }).waitFor();
       await seen(page, /Kiln that fails/);
-      await seen(page, /Tries again automatically in 60 min/);
+      await seen(page, /Retries automatically in 60 min/);
       await page.getByRole('button', { name: /^Time: / }).click();
       const times = (await page.getByRole('menuitem').allTextContents()).map((text) => text.replace('✓', ''));
       await page.keyboard.press('Escape');

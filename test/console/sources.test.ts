@@ -126,9 +126,14 @@ describe('the pages of sources', function () {
 
   it('make a source for any other sender, whose signature is described', async () => {
     const { hookyard, records } = await consoleWorld();
-    await onPage('/sources/new', async (page) => {
-      await page.getByLabel('Name', { exact: false }).first().fill('Console Described');
+    const work = async (page: Parameters<typeof seen>[0]) => {
+      const name = page.getByLabel('Name', { exact: false }).first();
       await page.getByLabel('Method').selectOption('hmac_template');
+      // The first field that was refused has the focus, and keeps it while it is corrected.
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await seen(page, /\d fields need your attention/);
+      await page.keyboard.type('Console Described');
+      expect(await name.inputValue()).to.equal('Console Described');
       await page.getByLabel(SECRET_FIELD).fill(SECRET);
       await page.getByLabel('Signature header').fill('X-Mac');
       await page.getByLabel('Signed content').fill('{timestamp}.{body}');
@@ -138,7 +143,8 @@ describe('the pages of sources', function () {
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console Described', level: 1, exact: true }).waitFor();
       await seen(page, 'HMAC sha256');
-    });
+    };
+    await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
     const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-described`);
     const [source] = data;
     if (!source) throw new Error('there is no source');

@@ -128,7 +128,9 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
       run={() => release(kind, id, resume)}
       said={releasedText(`${sentence(kind)} resumed`)}
     >
-      <p>Held deliveries are sent in the order they were received.</p>
+      <p>
+        Held deliveries are sent in the order they were received, with the current URL and settings of the destination.
+      </p>
       <NumberInput
         label="Rate limit (per second)"
         placeholder="50"
@@ -177,7 +179,7 @@ export function NextTry({ of: status }: { of: CircuitStatus }) {
   const at = Date.parse(openedAt ?? '') + cooldownSeconds * 1000;
   const left = Math.ceil((at - now) / 1000);
   if (!(left > 0)) return 'Trying again now';
-  return `Tries again automatically in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
+  return `Retries automatically in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
 }
 
 /** The answers are those of `followCircuit`. */
@@ -245,10 +247,10 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
       variant={variant}
       run={() => call('resetCircuit', { id })}
     >
-      <p>Closes the circuit breaker now instead of waiting for the next try.</p>
+      <p>Closes the circuit breaker now instead of waiting for the next automatic retry.</p>
       <p>
-        Held deliveries are sent in the order they were received, at a steady rate. Each failure uses up one of the
-        delivery's attempts.{' '}
+        Held deliveries are sent in the order they were received, at a steady rate, with the current URL and settings of
+        the destination.{' '}
         {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
       </p>
       <p className="quiet">

@@ -20,11 +20,14 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
   const { of, verb, onCancel, isWide = false, mayWrite = true, children } = props;
   const count = Object.keys(of.form.errors).length;
   const element = useRef<HTMLFormElement>(null);
+  const before = useRef(0);
   useEffect(() => {
-    if (count > 0)
+    // A correction takes errors away one by one, and must not move the focus.
+    if (count > before.current)
       element.current
         ?.querySelector<HTMLElement>(':is(input, select, textarea):is([aria-invalid], [data-invalid])')
         ?.focus();
+    before.current = count;
   }, [count]);
   const submit = (event: FormEvent) => {
     // To React a form in a dialog is inside the form that opened it.

@@ -126,7 +126,7 @@ function SigningSecret({ form }: { form: Form }) {
     <div className="rule-row">
       <TextInput
         label="Signing secret"
-        description="Hookyard signs its requests with it (Standard Webhooks). Not the secret of your provider. Leave empty to send unsigned."
+        description="Hookyard signs its requests with it (Standard Webhooks). This is not your provider’s secret. Leave empty to send unsigned requests."
         autoComplete="off"
         {...form.getInputProps('signingSecret')}
       />

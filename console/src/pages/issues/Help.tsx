@@ -79,7 +79,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
         {retrying && 'Retrying deliveries are sent automatically. '}
         {issue.kind === 'circuit_open'
           ? 'The issue resolves automatically when the circuit breaker closes.'
-          : 'The issue resolves automatically after a success, once nothing has failed for a minute.'}
+          : 'The issue resolves automatically once a delivery succeeds and none has failed for a minute.'}
       </p>
     </div>
   );
@@ -120,7 +120,7 @@ const seeSample = ({ sampleDeliveryId }: Issue, what: string): ReactNode => (
       'a failed delivery'
     ) : (
       <>
-        the <Link to={`/deliveries/${sampleDeliveryId}`}>last failed delivery</Link>
+        the <Link to={`/deliveries/${sampleDeliveryId}`}>last failed attempt</Link>
       </>
     )}
     .
@@ -140,7 +140,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   delivery_failing: (issue) => [
     seeSample(issue, 'Compare the request and response'),
     <>Fix the receiving service, or edit the URL and credentials of {the(issue, 'destination')}.</>,
-    'Send a test webhook from the page of the destination.',
+    'Send a test webhook from the destination’s page.',
   ],
   circuit_open: (issue) => [
     <>

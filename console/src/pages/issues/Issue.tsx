@@ -10,7 +10,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { HeldBy } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Id, Mono, Name, Status } from '../../components/ui.tsx';
+import { Callout, Card, Id, Name, Status } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
 import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
@@ -39,7 +39,6 @@ export function IssuePage() {
         issue.source && ['Source', <Name key="source" {...issue.source} />],
         issue.route && ['Route', <Name key="route" {...issue.route} />],
         issue.destination && ['Destination', <Name key="destination" {...issue.destination} />],
-        ['Cause', <Mono key="cause" text={issue.cause} />],
         ['First seen', <Time key="first" at={issue.firstSeenAt} exact />],
         ['Last seen', <Time key="last" at={issue.lastSeenAt} exact />],
         issue.resolvedAt !== null && ['Resolved', <Time key="resolved" at={issue.resolvedAt} exact />],
@@ -82,7 +81,7 @@ const STATES = {
   Open: 'no one is working on it yet.',
   Acknowledged: 'someone is working on it. It still resolves automatically.',
   Ignored: 'failures are counted, but nobody is notified until it is reopened.',
-  Resolved: 'fixed, or closed by a user. If it fails again within an hour, the issue reopens.',
+  Resolved: 'fixed, or closed by a user. If the problem returns within an hour, the issue reopens.',
 };
 
 const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
@@ -130,7 +129,7 @@ function Resolved({ issue, children }: { issue: Issue; children: ReactNode }) {
   return (
     <>
       <Callout tone="ok" title="Resolved">
-        If it fails again within an hour, the issue reopens.
+        If the problem returns within an hour, the issue reopens.
       </Callout>
       {failed && (
         <Callout tone="warn" title={`${failed.text} not replayed`}>

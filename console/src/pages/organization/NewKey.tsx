@@ -36,7 +36,7 @@ const ACCESS: Record<Values['access'], string> = {
   some: 'Custom scopes',
 };
 const ACCESS_HELP: Record<Values['access'], string> = {
-  read: 'All pages, including payloads, issues, the names of API keys, the audit log and exports. No changes, no secrets.',
+  read: 'Can view every page, including payloads, issues, the names of API keys, the audit log and exports. Cannot change anything or see secrets.',
   all: 'All changes, including API keys, and exports with secrets.',
   some: 'The scopes of the previous choice are preselected.',
 };
@@ -107,7 +107,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: `IP addresses or ranges, comma-separated. Leave empty to use the same as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
+            help: `IP addresses or ranges, comma-separated. Leave empty to allow the same addresses as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
           },
           {
             path: 'expiresAt',
@@ -148,7 +148,11 @@ function Made({ of: key }: { of: NewApiKey }) {
       <div className="stack">
         <p>Copy the API key now. You will not be able to see it again.</p>
         <Facts isWide of={facts} />
-        {isPrivate(consoleUrl) && <p className="small quiet">The console URL works only on this network or machine.</p>}
+        {isPrivate(consoleUrl) && (
+          <p className="small quiet">
+            The console URL is not reachable from the internet. Ask the operator for one that your colleague can reach.
+          </p>
+        )}
         <Code className="anywhere" aria-label="API key">
           {key.token}
         </Code>

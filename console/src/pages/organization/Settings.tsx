@@ -39,7 +39,7 @@ export function Settings() {
           />
         </Card>
         <Card
-          title="API key"
+          title="Your API key"
           actions={
             <Button variant="default" onClick={() => session.signOut(caller)}>
               Sign out
@@ -104,7 +104,9 @@ function Recipients() {
       }
     >
       <div className="stack">
-        <p className="quiet">If the operator requires it, no email is sent to an address until its owner confirms.</p>
+        <p className="quiet">
+          If the operator requires confirmation, an address receives no email until its owner confirms it.
+        </p>
         <DataTable
           title="Recipients"
           columns={mayWrite ? all : columns}

@@ -157,7 +157,7 @@ function Waiting() {
         <>
           {held && held.total > 0 && <span className="warn">{totalText(held)} held</span>}
           {held && held.total > 0 && oldest && ' · '}
-          {oldest ? `oldest ${fromNowText(oldest.createdAt, Date.now())}` : all.data && total === 0 && 'none waiting'}
+          {oldest && `oldest ${fromNowText(oldest.createdAt, Date.now())}`}
         </>
       }
     />

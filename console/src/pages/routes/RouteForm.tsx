@@ -101,7 +101,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     { path: 'sourceId', label: 'Source', list: 'listSources', isRequired: true, isFixed: isStored },
     {
       ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true, most: 50 },
-      ...{ help: 'Each destination receives every event of the route.', isRequired: true },
+      ...{ help: 'Every destination receives every event of the route.', isRequired: true },
     },
     { node: <NewDestination form={form} /> },
     {

@@ -32,8 +32,8 @@ export function Connect({ source }: { source: Source }) {
         </div>
         {isPrivate(url) && (
           <p className="small quiet">
-            Not reachable from the internet. The operator sets the public URL, for example of a tunnel, in the
-            environment variable <code>HOOKYARD_PUBLIC_URL</code>.
+            Not reachable from the internet. To change that, the operator of this installation sets{' '}
+            <code>HOOKYARD_PUBLIC_URL</code> to a public URL, such as a tunnel’s.
           </p>
         )}
         {url.includes('•') && (
