@@ -79,12 +79,13 @@ export function parseExact(text: string): unknown {
   let value: unknown = JSON.parse(text);
   if (!mayBeInexact(text)) return value;
   // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
+  const mark = markFor(text);
   const numbers: ExactNumber[] = [];
-  const marked = markInexact(text, numbers);
+  const marked = markInexact(text, mark, numbers);
   if (numbers.length === 0) return value;
   // Frees the first one, so that both are not in memory together.
   value = null;
-  value = unmark(JSON.parse(marked), numbers);
+  value = unmark(JSON.parse(marked), mark, numbers);
   if (typeof value === 'object' && value !== null) withExactNumbers.add(value);
   return value;
 }
@@ -98,13 +99,21 @@ export function holdsExactNumbers(parsed: unknown): boolean {
   );
 }
 
-/** What strings begin with that stand for numbers. Nobody who sends JSON knows it. */
-const MARK = randomBytes(9).toString('base64url');
+/**
+ * What strings begin with that stand for numbers. The short one, because a body can hold millions of numbers, and V8
+ * keeps equal strings of up to ten characters once; a text that does not contain it, and spells no letter as an escape,
+ * has no string like it. Nobody who sends JSON knows the long one.
+ */
+function markFor(text: string): string {
+  return text.includes(SHORT_MARK) || text.includes('\\u00') ? LONG_MARK : SHORT_MARK;
+}
+const LONG_MARK = randomBytes(9).toString('base64url');
+const SHORT_MARK = LONG_MARK.slice(0, 4);
 
 /**
  * Valid JSON with strings in place of the numbers that are not exact: the mark, and where the number is in the list.
  */
-function markInexact(text: string, numbers: ExactNumber[]): string {
+function markInexact(text: string, mark: string, numbers: ExactNumber[]): string {
   const isInString = stringsOf(text);
   // One object for all numbers of one text: a body can repeat it a million times.
   const known = new Map<string, string>();
@@ -113,7 +122,7 @@ function markInexact(text: string, numbers: ExactNumber[]): string {
     const before = known.get(number);
     if (before !== undefined) return before;
     if (isPrintedBy(Number(number), number)) return number;
-    const marked = `"${MARK}${numbers.length.toString(36)}"`;
+    const marked = `"${mark}${numbers.length.toString(36)}"`;
     numbers.push(new ExactNumber(number));
     known.set(number, marked);
     return marked;
@@ -145,13 +154,13 @@ function endOfString(text: string, quote: number): number {
 }
 
 /** Puts numbers in the place of marked strings; without recursion, since a text may nest as deeply as it likes. */
-function unmark(parsed: unknown, numbers: readonly ExactNumber[]): unknown {
+function unmark(parsed: unknown, mark: string, numbers: readonly ExactNumber[]): unknown {
   const root = [parsed];
   const containers: object[] = [root];
   const unmarked = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) containers.push(value);
-    if (typeof value !== 'string' || !value.startsWith(MARK)) return value;
-    return numbers[Number.parseInt(value.slice(MARK.length), 36)];
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    return numbers[Number.parseInt(value.slice(mark.length), 36)];
   };
   for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
     replaceMembers(container, unmarked);
