@@ -3,13 +3,14 @@
 // deleted.
 import { forgetAuditOf } from './audit.ts';
 import { removeDeliveries, removeEventsChildren } from '../delivery/deletions.ts';
-import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
 
 // Rows of a step, at most.
 const EVENTS = new Stride(1000);
 const DELIVERIES = new Stride(1000);
 const KEYS = new Stride(5000);
+const RECORDS = new Stride(100);
 const AUDIT = new Stride(5000);
 /** After this time, attempts and webhooks that were under way when the organization was deleted have ended. */
 const LAST_LOOK = `interval '2 minutes'`;
@@ -60,6 +61,7 @@ export async function removeOfOrganization(pool: Pool, organizationId: string): 
     [EVENTS, removeEvents],
     [DELIVERIES, removeOrphans],
     [KEYS, removeIdempotencyKeys],
+    [RECORDS, removeRecords],
     [AUDIT, forgetAuditOf],
   ];
   for (const [stride, step] of steps) {
@@ -105,7 +107,11 @@ async function oldest(
   organizationId: string,
   most: number,
 ): Promise<string[]> {
-  return idsOf(db, `select id from ${table} where organization_id = $1 order by id limit $2`, [organizationId, most]);
+  const { rows } = await db.query<{ id: string }>(
+    `select id from ${table} where organization_id = $1 order by id limit $2`,
+    [organizationId, most],
+  );
+  return rows.map(({ id }) => id);
 }
 
 // Keys of webhooks name their source only, which may have been deleted before.
@@ -123,9 +129,24 @@ async function removeIdempotencyKeys(db: Queryable, organizationId: string, most
   return rowCount ?? 0;
 }
 
+/** Sources, destinations and routes, with what names them and not the organization. */
+async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
+  // Routes first: a source takes its routes with it, however many there are.
+  for (const table of ['routes', 'destinations', 'sources']) {
+    const { rows } = await db.query<{ id: string }>(
+      `select id from ${table} where organization_id = $1 order by id limit $2 for update`,
+      [organizationId, most],
+    );
+    if (rows.length === 0) continue;
+    const ids = rows.map(({ id }) => id);
+    await db.query(`delete from ${table} where organization_id = $1 and id = any($2::text[])`, [organizationId, ids]);
+    return ids.length;
+  }
+  return 0;
+}
+
 // Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one.
-// Those of events and deliveries have an index for this, and were emptied by it. Routes first: a source takes its routes
-// with it, however many there are, and filters, schemas and transforms cannot go before them.
+// Those of events and deliveries have an index for this, and were emptied by it.
 const TABLES = `
 select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
 where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
@@ -133,7 +154,7 @@ where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname 
   and c.relname <> 'audit_records' -- by its own function; what operators did stays
   and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent
     in ('events'::regclass, 'deliveries'::regclass))
-order by c.relname <> 'routes', c.relname`;
+order by c.relname`;
 
 /** @returns how many rows were removed */
 async function sweepTables(pool: Pool, organizationId: string): Promise<number> {
