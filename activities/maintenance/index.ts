@@ -136,8 +136,15 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   const kept = firstKeptDays(settings, await databaseTime(pool));
   if (kept.payloads === null) return false;
   if ((await daysBefore(pool, 'event_payloads', kept.payloads)).length > 0) {
-    const { failed, done } = await failOpenDeliveries(pool, kept.payloads, ENDING_MS);
+    const { failed, refused, done } = await failOpenDeliveries(pool, kept.payloads, ENDING_MS);
     if (failed > 0) log.warn({ failed }, 'deliveries failed: the retention of their payloads is over');
+    if (refused.length > 0) {
+      const ids = refused.slice(0, 10);
+      log.error(
+        { refused: refused.length, ids },
+        'PostgreSQL rejected the status failed for these deliveries; removing their payloads anyway',
+      );
+    }
     if (!done || failed > 0) return true;
   }
   // Checked after that, because files may have taken some of the open deliveries.

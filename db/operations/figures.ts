@@ -63,8 +63,11 @@ const STATEMENTS = [
 /** How long the removal of the oldest data is overdue. */
 async function retention(db: Queryable, settings: RetentionDays): Promise<Figures> {
   const now = await databaseTime(db);
-  const lags = await Promise.all(TABLES.map((table) => retentionLag(db, table, settings, now)));
-  const overdue = lags.map(({ lagDays }) => (lagDays > 0 ? (lagDays - 1) * DAY_MS + (now % DAY_MS) : 0));
+  const overdue: number[] = [];
+  for (const table of TABLES) {
+    const { lagDays } = await retentionLag(db, table, settings, now);
+    overdue.push(lagDays > 0 ? (lagDays - 1) * DAY_MS + (now % DAY_MS) : 0);
+  }
   return { retentionLag: Math.max(...overdue) / 1000 };
 }
 

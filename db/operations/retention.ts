@@ -7,7 +7,7 @@ import { idFloor, idTime } from '../../core/text/ids.ts';
 import { dropWaitingBefore } from '../delivery/ordering.ts';
 import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';
 import { removeDeliveries } from '../delivery/deletions.ts';
-import { Stride, sweep } from '../sql/ranges.ts';
+import { bisectRefused, Stride, sweep } from '../sql/ranges.ts';
 import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
 import { firstRow, idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { UNDER_WAY } from '../sql/rules.ts';
@@ -61,31 +61,34 @@ function floors(day: number): { event: string; delivery: string } {
  * file will be written or given up (core/config/tuning.ts).
  * @param day days since 1970
  * @param forMs starts no further step after this time, ms
- * @returns how many were failed, and whether all are done
+ * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done
  */
 export async function failOpenDeliveries(
   pool: Pool,
   day: number,
   forMs: number,
-): Promise<{ failed: number; done: boolean }> {
+): Promise<{ failed: number; refused: string[]; done: boolean }> {
   const until = performance.now() + forMs;
+  const refused: string[] = [];
   let failed = 0;
   const done = await endOpen(pool, { eventsBefore: floors(day).event }, STEP, async (open) => {
     for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
+      const fail = async (deliveryIds: string[]) => {
+        // A delivery that a file has taken meanwhile stays open, and its day is kept.
+        const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
+        failed += (await endDeliveries(pool, 'failed', selection)).length;
+      };
       const ids = deliveries.map(({ id }) => id);
       for (let at = 0; at < ids.length; ) {
         at = await ENDING.step(async (size) => {
-          const deliveryIds = ids.slice(at, at + size);
-          // A delivery that a file has taken meanwhile stays open, and its day is kept.
-          const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
-          failed += (await endDeliveries(pool, 'failed', selection)).length;
+          await bisectRefused(ids.slice(at, at + size), fail, async (id) => void refused.push(id));
           return at + size;
         });
       }
     }
     return performance.now() <= until;
   });
-  return { failed, done };
+  return { failed, refused, done };
 }
 
 // An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at all.
