@@ -6,6 +6,7 @@ import { orEnd } from '../activities/attempt/outcomes.ts';
 import type { ActivityDeps } from '../activities/index.ts';
 import { type Log, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
+import { eventLoopDelay } from '../core/metrics/process.ts';
 import { watchLoop } from '../core/process/event-loop.ts';
 import { PollLoop } from '../core/process/poll-loop.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -40,7 +41,7 @@ export async function runWorker(context: WorkerContext): Promise<RunningWorker> 
   const silentAfterMs = tuning.releaseSilentSeconds * 1000;
   const release = keepRelease({ ...parts.common, prefix: parts.client.prefix, silentAfterMs });
   // Not before: loading modules takes longer.
-  const stopWatching = watchLoop(log);
+  const stopWatching = watchLoop(log, eventLoopDelay);
   const metrics = await startWorkerMetrics({
     ...{ ...parts, ...parts.common, ...context, ...loops, version, worker, release },
     pools: { hot: parts.hotPool, commands: parts.pool, warehouses: parts.warehousePool },

@@ -8,6 +8,7 @@ import { recipientRule } from '../../core/messages/recipients.ts';
 import { endWithParent, sayReady } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { createLog, exitWith, type Log, logForNode } from '../../core/process/log.ts';
+import { eventLoopDelay } from '../../core/metrics/process.ts';
 import { watchLoop } from '../../core/process/event-loop.ts';
 import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -85,7 +86,7 @@ async function startService(
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(database.slowPool, log);
   // Not before: loading modules takes longer.
-  const stopWatching = watchLoop(log);
+  const stopWatching = watchLoop(log, eventLoopDelay);
   const metrics = await startOwnMetrics(service);
   const release = async () => {
     clearInterval(partitions);

@@ -2,7 +2,7 @@
 // the log.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from './log.ts';
-import { eventLoopDelay } from '../metrics/process.ts';
+import type { eventLoopDelay } from '../metrics/process.ts';
 
 const LOOK_EVERY_MS = 50;
 const WARN_MS = 200;
@@ -26,15 +26,15 @@ export function noteLoopWork(kind: string, organizationId: string | null, ms: nu
   if (noted.length > MAX_NOTED) noted = noted.toSorted((a, b) => b.ms - a.ms).slice(0, MAX_NOTED);
 }
 
-/** Watches the loop of this process. @returns ends it */
-export function watchLoop(log: Pick<Log, 'warn'>): () => void {
+/** Watches the loop of this process. @param delay gets each delay, in seconds. @returns ends it */
+export function watchLoop(log: Pick<Log, 'warn'>, delay: Pick<typeof eventLoopDelay, 'observe'>): () => void {
   let expectedAt = performance.now() + LOOK_EVERY_MS;
   let lastWarning = Number.NEGATIVE_INFINITY;
   const timer = setInterval(() => {
     const now = performance.now();
     const lateMs = now - expectedAt;
     expectedAt = now + LOOK_EVERY_MS;
-    eventLoopDelay.observe({}, lateMs / 1000);
+    delay.observe({}, lateMs / 1000);
     const ran = noted;
     noted = [];
     if (lateMs < WARN_MS || now - lastWarning < WARN_EVERY_MS) return;

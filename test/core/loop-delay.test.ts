@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventLoopDelay } from '../../core/metrics/process.ts';
 import { noteLoopWork, watchLoop } from '../../core/process/event-loop.ts';
 import { useClock } from '../support/clock.ts';
 
@@ -7,7 +8,7 @@ describe('the delay of the event loop', () => {
 
   it('is told when it is long, with what ran', async () => {
     const told: object[] = [];
-    const stop = watchLoop({ warn: ((facts: object) => told.push(facts)) as never });
+    const stop = watchLoop({ warn: ((facts: object) => told.push(facts)) as never }, eventLoopDelay);
     // What ran before is not of this test.
     await pass(50);
     stall(300);
