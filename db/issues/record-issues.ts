@@ -43,7 +43,7 @@ with subject as (
 ), ended as (
   delete from issue_streaks k using subject s where ${isStreakOf('k', 's')} and s.streak = 0
 ), failure as (
-  select f.*, row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'f.$1')} order by f.last_at desc, f.cause) as latest
+  select f.*, row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'f.$1')} order by f.is_final desc, f.last_at desc, f.cause) as latest
   from json_to_recordset($2::json) as f(id text, organization_id text, kind text, source_id text, route_id text, destination_id text,
     cause text, failures bigint, first_at timestamptz, last_at timestamptz, is_final bool, event_id text,
     delivery_id text)
@@ -54,10 +54,18 @@ with subject as (
   from failure f join subject s on ${isStreakOf('s', 'f')}
   left join issues x on ${isAbout('x', 'f')} and x.cause = f.cause and x.state <> 'resolved'
   left join streaked k on ${isStreakOf('k', 'f')}
-  -- where those in a row open it, the ones before count too, for the cause of the last one
+  -- Where they open an issue, those in a row before count too, for the cause of the last final one, else of the last
+  -- one; unless an issue has counted some of them. A final one in a process that counted meanwhile may have opened one
+  -- that this statement does not see: then the row is not as it was when the statement began.
   cross join lateral (
-    select f.latest = 1 and not f.is_final and k.failures >= s.opens_after and k.failures - s.streak < s.opens_after
-      and not exists (select from issues i where ${isAbout('i', 'f')} and i.state <> 'resolved') as opens
+    select x.id is null and f.latest = 1 and k.failures - s.streak < s.opens_after
+      and case when f.is_final
+        then k.failures - s.streak = (select b.failures from issue_streaks b where ${isStreakOf('b', 'f')})
+        else k.failures >= s.opens_after end
+      and not exists (select from issues i where ${isAbout('i', 'f')} and i.state <> 'resolved'
+        and i.last_seen_at >= k.since)
+      and not exists (select from issues i where ${isAbout('i', 'f')} and i.state = 'resolved'
+        and i.resolved_at >= k.since and i.last_seen_at >= k.since) as opens
   ) b
   where x.id is not null or (
     (f.is_final or s.opens_after = 1 or greatest(s.streak, k.failures) >= s.opens_after)
@@ -91,7 +99,9 @@ with subject as (
          case when is_crowded then '' else route_id end,
          case when is_crowded then '' else destination_id end,
          case when is_crowded or has_many_causes then '${OTHER_CAUSE}' else cause end,
-         counted, first_seen_at, last_at, event_id, delivery_id, has_recovered and not is_crowded, ${IS_EXHAUSTED}
+         -- what is counted together does not tell whether it has counted those before
+         case when is_crowded and is_final then failures else counted end, first_seen_at, last_at, event_id,
+         delivery_id, has_recovered and not is_crowded, ${IS_EXHAUSTED}
   from opening
 ), counted as (
   select min(id) as id, organization_id, kind, source_id, route_id, destination_id, cause, sum(counted) as count,

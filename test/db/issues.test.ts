@@ -235,6 +235,32 @@ describe('issues in PostgreSQL', () => {
     expect(left.total, 'nothing can say that these have recovered').to.equal(MAX_ISSUES);
   });
 
+  it('that a final failure opens count the failures in a row before it, and none twice', async () => {
+    const [first, second] = await destinations(2);
+    const began = Date.now();
+    await fail(first, 2, 'TIMEOUT');
+    await fail(first, 1, 'HTTP_500', true);
+    const issue = await only();
+    expect(issue).to.include({ cause: 'HTTP_500', count: 3 });
+    expect(issue.firstSeenAt.getTime()).to.be.within(began, issue.lastSeenAt.getTime());
+    const counts = async () => (await issues()).map(({ cause, count }) => `${cause} ${count}`).toSorted();
+    await fail(first, 1, 'TLS', true);
+    await fail(first, 1, 'HTTP_500');
+    expect(await counts(), 'its own only').to.deep.equal(['HTTP_500 4', 'TLS 1']);
+    for (const { id } of await issues()) await changeIssue(pool, owner.organizationId, id, 'resolved');
+    await fail(first, 1, 'DNS', true);
+    expect(await counts(), 'resolved while it fails').to.deep.equal(['DNS 1', 'HTTP_500 4', 'TLS 1']);
+    await work(first);
+    await fail(first, 1, 'TIMEOUT');
+    await fail(first, 1, 'HTTP_500', true);
+    expect(await counts(), 'a row of its own').to.deep.equal(['DNS 1', 'HTTP_500 6', 'TLS 1']);
+
+    await fail(second, 1);
+    await Promise.all(['A', 'B', 'C', 'D'].map((cause) => fail(second, 1, cause, true)));
+    const ofSecond = (await issues()).filter(({ destinationId }) => destinationId === second);
+    expect(totalOf(ofSecond), 'at the same moment').to.be.within(4, 5);
+  });
+
   it('are not opened of what was deleted, and those that there are resolve', async () => {
     const [destination, gone] = await destinations(2);
     await fail(destination, 1, 'HTTP_500', true);
