@@ -144,8 +144,8 @@ create trigger schemas_config_version after insert or update or delete on schema
 create trigger transforms_config_version after insert or update or delete on transforms
   for each row execute function raise_config_version();
 
--- Replaced and deleted versions of routes and transforms, and where requests to a destination went, kept while a payload is left that was received before
--- (db/operations/expired.ts).
+-- Replaced and deleted versions of routes and transforms, and where requests to a destination went, kept while a payload
+-- is left that was received before (db/operations/expired.ts).
 create table earlier_versions (
   organization_id text collate "C" not null, record_id text collate "C" not null, version integer not null,
   config jsonb not null, replaced_at timestamptz(3) not null default now(),  -- config: see delivery_config

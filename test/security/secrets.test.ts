@@ -27,7 +27,8 @@ const CONTENT = [
   'messages.content',
   'messages.facts',
 ];
-// What a client put into a place that is shown: headers by the name of a secret, the query of an address, also an earlier one.
+// What a client put into a place that is shown: headers by the name of a secret, the query of an address, now or
+// earlier.
 const SHOWN_COLUMNS = ['destinations.headers', 'destinations.url', 'earlier_versions.config'];
 
 describe('secrets', () => {
