@@ -1,12 +1,13 @@
 // How well a destination accepts deliveries, what waits for it, and what it answered lately.
+import type { DestinationHealth } from '@hookyard/client';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
+import { call, type Input } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
 import { Card, Facts, PageLink, Status } from '../../components/ui.tsx';
-import { countText, durationText, percentText, plural, totalText } from '../../format.ts';
+import { countText, durationText, percentText, plural, type Total, totalText } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { notReplayed } from '../deliveries/ReplayFailed.tsx';
 
@@ -19,24 +20,36 @@ const WAITING = [
   ['circuit_open', 'Held'],
 ] as const;
 
-/** All figures of the card are asked for together: they are of one moment. */
+/** All figures of the card are asked for together: they are of one moment. Without its health there are none. */
 function useHealth(id: string) {
   const maySee = useMay('deliveries:read');
   const read = async (signal: AbortSignal) => {
+    const totalOf = (where: Input<'listDeliveries'>): Promise<Total | null> =>
+      call('listDeliveries', { ...where, pageSize: 1 }, { signal }).then(
+        ({ pagination }) => pagination,
+        () => null,
+      );
     const [health, waiting, metrics, left] = await Promise.all([
       call('getDestinationHealth', { id }, { signal }),
       Promise.all(
         (maySee ? WAITING : []).map(async ([status, label]) => {
-          const { pagination } = await call('listDeliveries', { destinationId: id, status, pageSize: 1 }, { signal });
-          return { status, label, count: plural(pagination.total, 'delivery', totalText(pagination)) };
+          const pagination = await totalOf({ destinationId: id, status });
+          return pagination && { status, label, count: plural(pagination.total, 'delivery', totalText(pagination)) };
         }),
       ),
       maySee
-        ? call('getMetrics', { metric: 'attempts', destinationId: id, from: dayAgo(), step: HOUR_S }, { signal })
+        ? call('getMetrics', { metric: 'attempts', destinationId: id, from: dayAgo(), step: HOUR_S }, { signal }).catch(
+            () => null,
+          )
         : null,
-      maySee ? call('listDeliveries', { ...notReplayed(id), pageSize: 1 }, { signal }) : null,
+      maySee ? totalOf(notReplayed(id)) : null,
     ]);
-    return { health, waiting, left: left?.pagination, codes: metrics && (metrics.series[0]?.total.codes ?? {}) };
+    return {
+      health,
+      waiting: waiting.filter((row) => row !== null),
+      left,
+      codes: metrics && (metrics.series[0]?.total.codes ?? {}),
+    };
   };
   return useQuery({
     queryKey: ['health', id, maySee],
@@ -45,6 +58,10 @@ function useHealth(id: string) {
   });
 }
 
+/** Whether it is the key of a query for charts or lists of deliveries to this destination. */
+const isFigureOf = (id: string, [name, input]: readonly unknown[]): boolean =>
+  (name === 'getMetrics' || name === 'listDeliveries') && (input as { destinationId?: unknown }).destinationId === id;
+
 /** At a whole hour. */
 const dayAgo = () =>
   new Date(Math.ceil((Date.now() + 60_000 - DAY_MS) / (HOUR_S * 1000)) * HOUR_S * 1000).toISOString();
@@ -52,15 +69,25 @@ const dayAgo = () =>
 export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const answer = useHealth(id);
   const { totalDeliveries } = answer.data?.health ?? {};
+  const lastTotal = useRef<number>(undefined);
   // The charts beside it count the same deliveries.
   useEffect(() => {
-    if (totalDeliveries === undefined) return;
-    void queryClient.invalidateQueries({
-      predicate: ({ queryKey: [name] }) => name === 'getMetrics' || name === 'listDeliveries',
-    });
-  }, [totalDeliveries]);
+    const isChange = lastTotal.current !== undefined && totalDeliveries !== undefined;
+    lastTotal.current = totalDeliveries;
+    if (isChange) void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isFigureOf(id, queryKey) });
+  }, [totalDeliveries, id]);
   return (
-    <Card title="Health" actions={answer.data && <Status of={answer.data.health.status} />}>
+    <Card
+      title="Health"
+      actions={
+        answer.data && (
+          <>
+            <span className="quiet">{reasonText(answer.data)}</span>
+            <Status of={answer.data.health.status} />
+          </>
+        )
+      }
+    >
       <Loaded answer={answer}>
         {({ health, waiting, left, codes }) => (
           <Facts
@@ -72,7 +99,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                   ? 'No finished deliveries'
                   : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)})`,
               ],
-              health.failedDeliveries > 0 && left && ['Failed', failedText(health.failedDeliveries, left.total)],
+              health.failedDeliveries > 0 && ['Failed', failedText(health.failedDeliveries, left)],
               !isWarehouse && [
                 'Latency p50 / p95 / p99',
                 health.p99Latency === 0
@@ -96,11 +123,17 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
   );
 }
 
-/** `2, both replayed` */
-function failedText(failed: number, left: number): string {
-  if (left >= failed) return `${countText(failed)}, not replayed`;
-  if (left > 0) return `${countText(failed)}, ${countText(left)} not replayed`;
-  return failed === 1 ? '1, replayed' : `${countText(failed)}, ${failed === 2 ? 'both' : 'all'} replayed`;
+/** `5, 2 not replayed`. The two are counted over windows of their own: no difference of them is shown. */
+const failedText = (failed: number, left: Total | null): string =>
+  left && left.total > 0 && left.total <= failed
+    ? `${countText(failed)}, ${totalText(left)} not replayed`
+    : countText(failed);
+
+/** Why it is degraded or failing. */
+function reasonText({ health, left }: { health: DestinationHealth; left: Total | null }): string {
+  if (health.status !== 'degraded' && health.status !== 'failing') return '';
+  const failed = `${countText(health.failedDeliveries)} of ${countText(health.totalDeliveries)} failed recently`;
+  return left?.total === 0 ? `${failed}, nothing left to replay from the last 24 hours` : failed;
 }
 
 /** `200: 25, no response: 2` */
