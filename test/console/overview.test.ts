@@ -133,6 +133,18 @@ describe('the overview of the console', function () {
     expect(sources.map(({ provider }) => provider)).to.deep.equal(['github']);
   });
 
+  it('says all clear only to a key that may read all that is checked', async () => {
+    const { api } = await emptyOrganization();
+    const key = async (...scopes: string[]) =>
+      (await api.create<{ token: string }>('/api/api-keys', { name: 'Reader', scopes })).token;
+    await onPage('/', (page) => seen(page, /^All clear: /), { token: await key('read') });
+    const work = async (page: Parameters<typeof seen>[0]) => {
+      await seen(page, 'Your API key cannot read everything that is checked here');
+      expect(await page.getByText('All clear').count()).to.equal(0);
+    };
+    await onPage('/', work, { token: await key('routes:read', 'destinations:read', 'deliveries:read') });
+  });
+
   it('says what a key that may not read routes sees', async () => {
     const token = await keyWith('events:read');
     await onPage('/', (page) => seen(page, /needs the scope deliveries:read to see metrics/), { token });

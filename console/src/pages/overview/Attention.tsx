@@ -26,7 +26,7 @@ const MOST_FAILED = 100;
 /** How many deliveries wait now in this way. */
 export function useWaiting(status: 'circuit_open' | 'retrying') {
   const maySee = useMay('deliveries:read');
-  return useAsk('listDeliveries', { status, pageSize: 1 }, { enabled: maySee, every: AGAIN_MS }).data?.pagination;
+  return useAsk('listDeliveries', { status, pageSize: 1 }, { enabled: maySee, every: AGAIN_MS });
 }
 
 /** All that needs somebody. What an issue or a circuit breaker says already is not said again. */
@@ -46,10 +46,10 @@ export function useAttention() {
     { ...notReplayed(), pageSize: MOST_FAILED },
     { enabled: maySee, every: AGAIN_MS, keep: true },
   );
-  const held = useWaiting('circuit_open')?.total ?? 0;
-  const answers = [issues, open, halfOpen, routes, destinations, failures].filter(
-    ({ fetchStatus, data }) => data || fetchStatus !== 'idle',
-  );
+  const waiting = useWaiting('circuit_open');
+  const held = waiting.data?.pagination.total ?? 0;
+  const all = [issues, open, halfOpen, routes, destinations, failures, waiting];
+  const answers = all.filter(({ fetchStatus, data }) => data || fetchStatus !== 'idle');
   const failed = answers.filter(({ error }) => error !== null);
   const circuits = [...(open.data?.data ?? []), ...(halfOpen.data?.data ?? [])];
   const isNew = ({ kind, routeId }: Issue) => kind !== 'circuit_open' || !circuits.some(({ id }) => id === routeId);
@@ -70,13 +70,21 @@ export function useAttention() {
     circuits: (open.data?.pagination.total ?? 0) + (halfOpen.data?.pagination.total ?? 0),
     paused: pausedRoutes.length + paused.length,
     lost: lost.length,
+    /** Those too about which there is an issue. */
+    failures: failures.data?.pagination.total ?? 0,
   };
+  const total = totals.issues + totals.circuits + totals.paused + totals.lost;
+  const hasMore = totals.failures > MOST_FAILED;
+  /** False for a key that may not read all of it. */
+  const isKnown = all.every(({ data }) => data !== undefined);
   return {
     openIssues: issues.data?.pagination.total ?? 0,
     ...{ shownIssues, circuits, pausedRoutes, paused, lost, totals, held, failed },
-    total: totals.issues + totals.circuits + totals.paused + totals.lost,
+    total,
     /** No more than the first page of failures is read. */
-    hasMore: (failures.data?.pagination.total ?? 0) > MOST_FAILED,
+    hasMore,
+    isKnown,
+    isClear: isKnown && total === 0 && held === 0 && !hasMore,
     isLoading: failed.length === 0 && answers.some(({ data }) => data === undefined),
   };
 }
@@ -84,9 +92,8 @@ export function useAttention() {
 type Needs = ReturnType<typeof useAttention>;
 
 /** Is everything fine? Beside the title of the page. */
-export function State({ of: { total, openIssues, totals, lost, hasMore, held, isLoading, failed } }: { of: Needs }) {
+export function State({ of: { openIssues, totals, lost, hasMore, held, isClear, isLoading, failed } }: { of: Needs }) {
   if (isLoading || failed.length > 0) return null;
-  const isClear = total === 0 && held === 0;
   const toReplay = lost.reduce((sum, { count }) => sum + count, 0);
   const rest = totals.circuits + totals.paused;
   return (
@@ -109,7 +116,8 @@ export function Attention({ of: needs }: { of: Needs }) {
   const [replaying, setReplaying] = useState<string | null>(null);
   const mayReplay = useMay('deliveries:write');
   const navigate = useNavigate();
-  const { shownIssues, circuits, pausedRoutes, paused, lost, totals, total, held, failed, isLoading, hasMore } = needs;
+  const { shownIssues, circuits, pausedRoutes, paused, lost, totals, total, failed } = needs;
+  const { isLoading, isKnown, isClear, hasMore } = needs;
   return (
     <Card title={total === 0 ? 'Needs attention' : `Needs attention (${countText(total)})`} isFlush>
       {failed.map(({ error, refetch }, index) => (
@@ -123,11 +131,13 @@ export function Attention({ of: needs }: { of: Needs }) {
           </div>
         </div>
       )}
-      {!isLoading && failed.length === 0 && total === 0 && (
-        <Line tone={held > 0 ? 'info' : 'ok'}>
-          {held > 0
-            ? 'Held deliveries are being sent.'
-            : 'All clear: no open issues, held deliveries or failed deliveries to replay.'}
+      {!isLoading && failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
+        <Line tone={isClear ? 'ok' : 'info'}>
+          {isClear
+            ? 'All clear: no open issues, no held deliveries, and no failed deliveries from the last 24 hours to replay.'
+            : isKnown
+              ? 'Held deliveries are being sent.'
+              : 'Your API key cannot read everything that is checked here.'}
         </Line>
       )}
       {shownIssues.map((issue) => (
@@ -174,11 +184,11 @@ export function Attention({ of: needs }: { of: Needs }) {
         what="pause"
       />
       <More
-        shown={MOST}
-        total={totals.lost}
+        shown={hasMore ? 0 : MOST}
+        total={hasMore ? totals.failures : totals.lost}
         to="/deliveries"
-        search={{ status: 'failed', replayed: 'false' }}
-        what="destination"
+        search={{ status: 'failed', replayed: 'false', range: '24h' }}
+        what={hasMore ? 'failed delivery' : 'destination'}
       />
       {replaying !== null && <ReplayFailed destinationId={replaying} onClose={() => setReplaying(null)} />}
     </Card>

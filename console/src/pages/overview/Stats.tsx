@@ -52,8 +52,8 @@ export function Stats({ range }: { range: RangeName }) {
   const events = usePeriods('events', range);
   const deliveries = usePeriods('deliveries', range);
   const waiting = [
-    { name: 'held', total: useWaiting('circuit_open') },
-    { name: 'retrying', total: useWaiting('retrying') },
+    { name: 'held', total: useWaiting('circuit_open').data?.pagination },
+    { name: 'retrying', total: useWaiting('retrying').data?.pagination },
   ].flatMap(({ name, total }) => (total && total.total > 0 ? [`${totalText(total)} ${name}`] : []));
   const error = events.error ?? deliveries.error;
   if (error) return <Failed error={error} />;
@@ -143,7 +143,7 @@ function Waiting() {
     { status: [...WAITING], page: total, pageSize: 1 },
     { enabled: totalIsExact && total > 0, keep: true },
   );
-  const held = useWaiting('circuit_open');
+  const held = useWaiting('circuit_open').data?.pagination;
   // Drawn again every ten seconds.
   useNow(10_000);
   const oldest = total > 0 ? last.data?.data[0] : undefined;
