@@ -52,6 +52,7 @@ describe('the console', () => {
       await seen(page, '3 of 3 replays delivered');
       await page.getByRole('link', { name: 'View replays' }).click();
       await page.locator('[data-shown="3"]').waitFor();
+      expect(page.url()).to.match(/isReplay=true&from=/);
       const list = (query: string) =>
         new URL(`/console/deliveries?destinationId=${destination.id}&${query}`, page.url());
       await page.goto(list('status=failed&replayed=false').href);

@@ -69,6 +69,22 @@ describe('destinations in the console', () => {
     });
   });
 
+  it('say that a replay was handed to a failover destination', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { destination, route } = await records.deliver(receiver.endpoint(500).url, '{"n":1}', 'failed');
+    const other = await records.destination(receiver.endpoint(200).url);
+    await hookyard.client.patch(`/api/routes/${route.id}`, {
+      failoverDestinationIds: [other.id],
+      failoverAfterAttempts: 1,
+    });
+    await onPage(`/destinations/${destination.id}`, async (page) => {
+      await page.getByRole('button', { name: 'Replay 1 failed delivery' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay 1' }).click();
+      await seen(page, '1 handed to a failover destination');
+      await seen(page, '0 of 1 replay delivered');
+    });
+  });
+
   it('say when a circuit breaker tries again, and that it has closed', async () => {
     const { records, receiver, hookyard } = await consoleWorld();
     const { endpoint, answer } = switchedEndpoint(receiver, 500);

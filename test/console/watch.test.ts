@@ -52,6 +52,7 @@ describe('the pages of issues, alert channels and replays', function () {
       await page.getByRole('button', { name: 'Replay 1 failed delivery' }).click();
       await page.getByRole('button', { name: 'Replay deliveries' }).click();
       await seen(page, '1 delivery created');
+      await seen(page, 'Replay delivered');
     });
     expect((await issues.get(issue.id)).state).to.equal('acknowledged');
     await records.eventWith('delivered', eventId);

@@ -9,7 +9,7 @@ import { Callout } from './ui.tsx';
 
 const AGAIN_MS = 2000;
 const OPEN = STATUS_NAMES.filter(isOpen);
-const FAILED = STATUS_NAMES.filter((status) => !isOpen(status) && status !== 'delivered');
+const FAILED = STATUS_NAMES.filter((status) => !isOpen(status) && status !== 'delivered' && status !== 'failed_over');
 
 type Where = Pick<NonNullable<Input<'listDeliveries'>>, 'sourceId' | 'routeId' | 'destinationId' | 'eventId'>;
 
@@ -26,21 +26,23 @@ export function Outcome({ where, since, onSee }: Props) {
   const open = useAsk('listDeliveries', ask(OPEN), { every: AGAIN_MS });
   const failed = useAsk('listDeliveries', ask(FAILED), { every: AGAIN_MS });
   const delivered = useAsk('listDeliveries', ask(['delivered']), { every: AGAIN_MS });
-  const error = open.error ?? failed.error ?? delivered.error;
-  if (error) return <Failed error={error} again={() => void open.refetch()} />;
-  if (!open.data || !failed.data || !delivered.data) return null;
-  const totals = [delivered, open, failed].map(({ data }) => data?.pagination.total ?? 0);
-  const [done = 0, waiting = 0, lost = 0] = totals;
-  const all = done + waiting + lost;
+  const failedOver = useAsk('listDeliveries', ask(['failed_over']), { every: AGAIN_MS });
+  const answers = [delivered, open, failed, failedOver];
+  const refused = answers.find(({ error }) => error !== null);
+  if (refused) return <Failed error={refused.error} again={() => void refused.refetch()} />;
+  if (answers.some(({ data }) => data === undefined)) return null;
+  const [done = 0, waiting = 0, lost = 0, handed = 0] = answers.map(({ data }) => data?.pagination.total ?? 0);
+  const all = done + waiting + lost + handed;
   return (
     <Callout
-      tone={lost > 0 ? 'bad' : waiting > 0 ? 'info' : 'ok'}
+      tone={lost > 0 ? 'bad' : done < all ? 'info' : 'ok'}
       role="status"
-      title={`${countText(done)} of ${plural(all, 'replay')} delivered`}
+      title={done === 1 && all === 1 ? 'Replay delivered' : `${countText(done)} of ${plural(all, 'replay')} delivered`}
     >
       {waiting > 0 && `${countText(waiting)} in progress. `}
       {lost > 0 && `${countText(lost)} failed. `}
-      <Link to="/deliveries" search={{ ...where, isReplay: 'true', range: '1h' } as never} onClick={onSee}>
+      {handed > 0 && `${countText(handed)} handed to a failover destination. `}
+      <Link to="/deliveries" search={{ ...where, isReplay: 'true', from: since } as never} onClick={onSee}>
         View replays
       </Link>
     </Callout>
