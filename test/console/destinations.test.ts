@@ -103,7 +103,7 @@ describe('destinations in the console', () => {
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
-      await seen(page, 'Circuit breaker of Kiln route closed. 1 held delivery is being sent');
+      await seen(page, 'Circuit breaker for Kiln route closed. Sending 1 held delivery.');
       await health.getByText('50.0% (1 of 2)').waitFor();
       await health.getByText('0 deliveries').nth(2).waitFor();
     });

@@ -19,43 +19,46 @@ const MOST_PER_SECOND = 10_000;
 const AGAIN_MS = 10_000;
 const MOST_ROUTES = 100;
 /** Between two looks at an open circuit breaker, and how long it is said that it closed. */
-const CIRCUIT_AGAIN_MS = 2000;
+const CIRCUIT_AGAIN_MS = 5000;
 const CLOSED_SHOWN_MS = 15_000;
 /** Destinations of a route that are counted one by one. */
 const MOST_COUNTED = 5;
 /** How long, and how often, the page is refreshed while held deliveries are sent. */
 const SENDING_MS = 60_000;
 const SENDING_AGAIN_MS = 1000;
+/** Whose answers change while held deliveries are sent, and when a circuit breaker closes. */
+const OF_DELIVERIES = ['listDeliveries', 'getDelivery', 'getMetrics'] as const;
+const OF_CIRCUITS = ['listRoutes', 'getRoute', 'listIssues', 'getIssue'] as const;
 
 type Kind = 'route' | 'destination';
 
 const placeOf = (kind: Kind, id: string) => (kind === 'route' ? { routeId: id } : { destinationId: id });
 const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'circuit_open' as const });
 
+const invalidate = (names: readonly string[]) =>
+  queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => names.includes(String(name)) });
+
 /** Counts what is held, then releases it. A key that may not read deliveries releases them uncounted. */
 async function release(kind: Kind, id: string, run: () => Promise<unknown>): Promise<Total | null> {
   const held = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
   await run();
-  if (held && held.pagination.total > 0) void watchSending(kind, id);
+  void watchSending(kind, id, held?.pagination ?? null);
   return held?.pagination ?? null;
 }
 
-/** Refreshes the figures of the page while held deliveries are sent. */
-async function watchSending(kind: Kind, id: string): Promise<void> {
-  const waiting = { ...placeOf(kind, id), status: ['pending' as const, 'circuit_open' as const], pageSize: 1 };
+/** Refreshes the figures of the page while held deliveries are sent. @param held none: there is nothing to watch */
+async function watchSending(kind: Kind, id: string, held: Total | null): Promise<void> {
   const end = Date.now() + SENDING_MS;
-  for (let left = 1; left > 0 && Date.now() < end; ) {
+  for (let left = held?.total ?? 0; left > 0 && Date.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, SENDING_AGAIN_MS));
-    const answer = await call('listDeliveries', waiting).catch(() => null);
+    const answer = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
     left = answer?.pagination.total ?? 0;
-    await queryClient.invalidateQueries();
+    await invalidate(OF_DELIVERIES);
   }
 }
 
 const releasedText = (what: string) => (held: Total | null) =>
-  held === null
-    ? what
-    : `${what}. ${held.total === 0 ? 'No deliveries were held' : `${plural(held.total, 'held delivery', totalText(held))} ${held.total === 1 ? 'is' : 'are'} being sent`}`;
+  held && held.total > 0 ? `${what}. Sending ${plural(held.total, 'held delivery', totalText(held))}.` : what;
 
 interface PauseProps {
   kind: Kind;
@@ -194,9 +197,28 @@ function StoredNextTry({ id, before = '' }: { id: string; before?: string }) {
   );
 }
 
-/** Looks at an open circuit breaker while it is shown, and once afterwards. Says when it has closed, by itself or not. */
+/** By the id of its route: who looks at its circuit breaker, and how many rows show it. */
+const followers = new Map<string, { shown: number; end: AbortController }>();
+
+/** Looks at a circuit breaker while it is shown; once, however many rows show it. @returns what ends it */
+function follow(route: Route, mayCount: boolean): () => void {
+  const follower = followers.get(route.id) ?? { shown: 0, end: new AbortController() };
+  if (follower.shown === 0) void followCircuit(route, mayCount, follower.end.signal);
+  followers.set(route.id, follower);
+  follower.shown += 1;
+  return () => {
+    follower.shown -= 1;
+    if (follower.shown > 0) return;
+    followers.delete(route.id);
+    follower.end.abort();
+  };
+}
+
+/** Until it is no longer shown, and once afterwards. Says when it has closed, by itself or not. */
 async function followCircuit({ id, name }: Route, mayCount: boolean, shown: AbortSignal): Promise<void> {
   let held: Total | null = null;
+  // What shows it may be old: what closed before the first look is not told.
+  let wasOpen = false;
   for (let isLast = false; !isLast; ) {
     isLast = shown.aborted;
     if (!document.hidden || isLast) {
@@ -204,15 +226,16 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
         queryClient.fetchQuery({ ...ask('getCircuitStatus', { id }), staleTime: 0 }).catch(() => null),
         mayCount ? call('listDeliveries', { ...heldAt('route', id), pageSize: 1 }).catch(() => null) : null,
       ]);
-      if (status?.circuitState === 'closed') {
-        const closed = `Circuit breaker of ${plain(name)} closed`;
-        const message = status.paused ? `${closed}. The route is still paused` : releasedText(closed)(held);
-        // The id: once, however many rows are of this route.
-        notifications.show({ id: `circuit-${id}`, message, autoClose: CLOSED_SHOWN_MS });
-        void queryClient.invalidateQueries();
-        return watchSending('route', id);
+      const isClosed = status?.circuitState === 'closed';
+      if (isClosed && wasOpen) {
+        const closed = `Circuit breaker for ${plain(name)} closed`;
+        const message = status.paused ? `${closed}. The route is still paused.` : releasedText(closed)(held);
+        notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
+        void invalidate(OF_CIRCUITS);
+        if (!status.paused) void watchSending('route', id, held);
       }
-      held = waiting?.pagination ?? held;
+      if (status) wasOpen = !isClosed;
+      if (!isClosed) held = waiting?.pagination ?? held;
     }
     if (!shown.aborted)
       await new Promise((resolve) => {
@@ -234,10 +257,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
   const isClosed = circuitState === 'closed';
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name is that of when it began
   useEffect(() => {
-    if (isClosed) return;
-    const end = new AbortController();
-    void followCircuit(route, mayCount, end.signal);
-    return () => end.abort();
+    if (!isClosed) return follow(route, mayCount);
   }, [id, isClosed, mayCount]);
   if (!mayWrite || isClosed) return null;
   return (
