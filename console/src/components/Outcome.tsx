@@ -1,7 +1,7 @@
 // What has become of replays.
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
-import { useAsk } from '../api/queries.ts';
 import { countText, plural } from '../format.ts';
 import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
 import { Failed } from './Failed.tsx';
@@ -9,7 +9,9 @@ import { Callout } from './ui.tsx';
 
 const AGAIN_MS = 2000;
 const OPEN = STATUS_NAMES.filter(isOpen);
-const FAILED = STATUS_NAMES.filter((status) => !isOpen(status) && status !== 'delivered' && status !== 'failed_over');
+const DELIVERED = STATUS_NAMES.filter((status) => status === 'delivered');
+const FAILED_OVER = STATUS_NAMES.filter((status) => status === 'failed_over');
+const FAILED = STATUS_NAMES.filter((status) => ![...OPEN, ...DELIVERED, ...FAILED_OVER].includes(status));
 
 type Where = Pick<NonNullable<Input<'listDeliveries'>>, 'sourceId' | 'routeId' | 'destinationId' | 'eventId'>;
 
@@ -22,16 +24,22 @@ interface Props {
 }
 
 export function Outcome({ where, since, onSee }: Props) {
-  const ask = (status: typeof OPEN) => ({ ...where, isReplay: true, from: since, status, pageSize: 1 });
-  const open = useAsk('listDeliveries', ask(OPEN), { every: AGAIN_MS });
-  const failed = useAsk('listDeliveries', ask(FAILED), { every: AGAIN_MS });
-  const delivered = useAsk('listDeliveries', ask(['delivered']), { every: AGAIN_MS });
-  const failedOver = useAsk('listDeliveries', ask(['failed_over']), { every: AGAIN_MS });
-  const answers = [delivered, open, failed, failedOver];
-  const refused = answers.find(({ error }) => error !== null);
-  if (refused) return <Failed error={refused.error} again={() => void refused.refetch()} />;
-  if (answers.some(({ data }) => data === undefined)) return null;
-  const [done = 0, waiting = 0, lost = 0, handed = 0] = answers.map(({ data }) => data?.pagination.total ?? 0);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['listDeliveries', 'outcome', where, since],
+    refetchInterval: AGAIN_MS,
+    queryFn: async ({ signal }) => {
+      const totals: number[] = [];
+      // One after the other: an organization may run few searches at once.
+      for (const status of [OPEN, DELIVERED, FAILED, FAILED_OVER]) {
+        const input = { ...where, isReplay: true, from: since, status, pageSize: 1 };
+        totals.push((await call('listDeliveries', input, { signal })).pagination.total);
+      }
+      return totals;
+    },
+  });
+  if (error) return <Failed error={error} again={() => void refetch()} />;
+  if (!data) return null;
+  const [waiting = 0, done = 0, lost = 0, handed = 0] = data;
   const all = done + waiting + lost + handed;
   return (
     <Callout
