@@ -8,7 +8,14 @@ import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../conne
 import { NEXT_ROWS_MS } from './events.ts';
 import { findPart } from './search.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
-import { Parameters, type Range, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
+import {
+  Parameters,
+  type Range,
+  rangeOfSelection,
+  rowMatches,
+  type Selection,
+  undeliveredStatuses,
+} from './selection.ts';
 
 export interface DeliveryRecord {
   id: string;
@@ -273,7 +280,7 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
     errorPattern === undefined ? status : WITH_ERROR.filter((each) => status === undefined || status.includes(each));
   const conditions: ((query: Parameters, range: Range) => string)[] = conditionsOf(filter);
   if (isReplay !== undefined) conditions.push(() => `r.replay_of is ${isReplay ? 'not null' : 'null'}`);
-  if (replayed !== undefined) conditions.push((query, range) => isReplayed(query, range, replayed));
+  if (replayed !== undefined) conditions.push((query, range) => isReplayed(query, organizationId, range, replayed));
   return {
     kind: 'delivery',
     organizationId,
@@ -286,13 +293,32 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
   };
 }
 
-// A subquery with a limit, which PostgreSQL does not join: it looks the few up that do not count.
-function isReplayed(query: Parameters, range: Range, replayed: boolean): string {
-  const replay = `(select true ${replaysIn('r', query.add(deliveriesFrom(range.from)))} limit 1)`;
-  return replayed ? `not r.counted and ${replay}` : `(r.counted or ${replay} is null)`;
+/** They never count, whether they were replayed or not. */
+const UNCOUNTED = ['failed_over', 'skipped'];
+
+// What is replayed stops counting. Only where that may have been for another reason, or its replay was skipped after
+// all, the replays are looked up: for each row, in the partitions of all later days. The subquery has a limit, with
+// which PostgreSQL does not join it.
+function isReplayed(query: Parameters, organizationId: string, range: Range, replayed: boolean): string {
+  const from = query.add(deliveriesFrom(range.from));
+  const replay = `(select true ${replaysIn('r', from)} limit 1)`;
+  const skipped = `select k.event_id from deliveries k
+    where k.organization_id = ${query.add(organizationId)} and k.undelivered_status = 'skipped' and k.id >= ${from}
+      and k.replay_of is not null`;
+  const isUnsure = `(r.status = any(${query.add(UNCOUNTED)}::text[]) or r.event_id in (${skipped}))`;
+  return replayed
+    ? `not r.counted and (not ${isUnsure} or ${replay})`
+    : `(r.counted or (${isUnsure} and ${replay} is null))`;
 }
 
-export const isDeliverySearch = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;
+/** Whether it reads many rows that do not match. */
+export function isDeliverySearch(filter: DeliveryFilter): boolean {
+  const { status, isReplay, replayed } = filter;
+  const isOfIndex = undeliveredStatuses({ kind: 'delivery', where: { status } })?.every(
+    (one) => !UNCOUNTED.includes(one),
+  );
+  return conditionsOf(filter).length > 0 || isReplay !== undefined || (replayed !== undefined && !isOfIndex);
+}
 
 function conditionsOf({ statusCode, codeClass, errorPattern, lane }: DeliveryFilter) {
   const conditions: ((query: Parameters) => string)[] = [];

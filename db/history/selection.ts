@@ -43,7 +43,7 @@ const FAILED_EVENTS = ['failed', 'partial'];
  * The statuses of a selection that has only what ended without being delivered, else null. An index has these rows,
  * their statuses and all columns that `where` may name but `routed` (db/schema/03-events.sql).
  */
-function undeliveredStatuses({ kind, where: { status } }: Selection): string[] | null {
+export function undeliveredStatuses({ kind, where: { status } }: Pick<Selection, 'kind' | 'where'>): string[] | null {
   const statuses = status === undefined ? [] : [status].flat();
   const isUndelivered = (one: string) =>
     kind === 'event' ? FAILED_EVENTS.includes(one) : one !== 'delivered' && !isOpenStatus(one);

@@ -187,6 +187,10 @@ describe('Quotas of the management API', () => {
       expectLimited(await limited.api.request('POST', `${limited.base}/events/replay`, count), 'runningSearches');
       expect((await limited.api.request('GET', `${limited.base}/events`)).status).to.equal(200);
       expect((await search(other)).status).to.equal(200);
+      const deliveries = (query: string) => limited.api.request('GET', `/api/deliveries?${query}`);
+      for (const query of ['isReplay=true', 'replayed=true', 'status=skipped&replayed=false'])
+        expectLimited(await deliveries(query), 'runningSearches');
+      expect((await deliveries('status=failed&replayed=false')).status).to.equal(200);
     });
   });
 

@@ -92,7 +92,7 @@ const deliveryFilterMembers = {
   to: timeParam,
 };
 
-const SEARCHED = ['statusCode', 'codeClass', 'error', 'lane'] as const;
+const SEARCHED = ['statusCode', 'codeClass', 'error', 'lane', 'isReplay', 'replayed'] as const;
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
 
@@ -316,8 +316,8 @@ async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters, part:
   const filter = { ...query, ...(error !== undefined && { errorPattern: containsPattern(error) }) };
   // What follows a cursor is found quickly, and so are the deliveries of one event.
   const isQuick = eventId !== undefined || !isDeliverySearch(filter) || ('after' in part && !part.withTotal);
-  const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
-  return searched(ctx, deps, isQuick ? null : name, () => listDeliveries(deps.pool, organizationId(ctx), filter, part));
+  const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'status';
+  return searched(ctx, deps, { name, isQuick }, () => listDeliveries(deps.pool, organizationId(ctx), filter, part));
 }
 
 /** Cancels those that are still open; their workflows are signalled afterwards. @returns their ids */

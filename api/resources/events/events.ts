@@ -72,13 +72,19 @@ const runSearch = boundedSearches();
 
 /**
  * Reads a part of a list. One that reads many rows counts as a search of the organization.
- * @param filter that makes it one; null: it is quick
+ * @param how.name the parameter that an error names
+ * @param how.isQuick it reads few
  * @throws ApiError 400 SEARCH_TOO_BROAD, 429 and 503 where too many searches run
  */
-export function searched<T>(ctx: Context, deps: ApiDeps, filter: string | null, read: () => Promise<T>): Promise<T> {
+export function searched<T>(
+  ctx: Context,
+  deps: ApiDeps,
+  { name, isQuick }: { name: string; isQuick: boolean },
+  read: () => Promise<T>,
+): Promise<T> {
   const { organization } = callerOf(ctx);
-  if (filter === null) return orTooBroad('status', read);
-  return deps.requests.run(organization, 'runningSearches', () => runSearch(organization.id, filter, read));
+  if (isQuick) return orTooBroad(name, read);
+  return deps.requests.run(organization, 'runningSearches', () => runSearch(organization.id, name, read));
 }
 
 /** @param filter the parameter that an error names @throws ApiError 400 SEARCH_TOO_BROAD */
@@ -196,8 +202,8 @@ export const eventOperations: Operation[] = [
       const part = partOf(ctx, query, 'evt');
       // What follows a cursor is found quickly, but for what payloads hold.
       const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
-      const name = query.search === undefined && named !== null ? named : 'search';
-      const { events, ...found } = await searched(ctx, deps, isQuick ? null : name, () =>
+      const name = query.search === undefined ? (named ?? 'status') : 'search';
+      const { events, ...found } = await searched(ctx, deps, { name, isQuick }, () =>
         listEvents(deps.pool, organizationId(ctx), filter, part),
       );
       return partAnswer(events.map(showEvent), found, query);
