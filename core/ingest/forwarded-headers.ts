@@ -103,5 +103,6 @@ function isChosen(choice: ForwardHeaders): (name: string) => boolean {
 
 function namedByConnection(received: Readonly<Record<string, string>>): Set<string> {
   const [, value = ''] = Object.entries(received).find(([name]) => name.toLowerCase() === 'connection') ?? [];
-  return new Set(value.split(',').map((part) => part.trim().toLowerCase()));
+  const names = value.split(',').map((part) => part.trim().toLowerCase());
+  return new Set(names.filter((name) => name !== ''));
 }
