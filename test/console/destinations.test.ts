@@ -56,13 +56,13 @@ describe('destinations in the console', () => {
       const health = page.getByRole('region', { name: 'Health' });
       await health.getByText('0% (0 of 1)').waitFor();
       await health.getByText('418: 1').waitFor();
-      await health.getByText('1, 1 not replayed').waitFor();
+      await health.getByText('1 (not replayed)').waitFor();
       answer({ status: 200 });
       await page.getByRole('button', { name: 'Replay 1 failed delivery' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Replay 1' }).click();
       await seen(page, /1 replayed/);
       await page.keyboard.press('Escape');
-      await health.getByText('1 of 2 failed recently, nothing left to replay from the last 24 hours').waitFor();
+      await health.getByText('1 of 2 failed recently, none left to replay').waitFor();
       await health.getByText('50.0% (1 of 2)').waitFor();
       await page.getByRole('link', { name: 'View deliveries' }).click();
       await seen(page, '1–2 of 2');
@@ -103,7 +103,7 @@ describe('destinations in the console', () => {
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
-      await seen(page, 'Circuit breaker for Kiln route closed. Sending 1 held delivery.');
+      await seen(page, 'Circuit breaker closed for route Kiln route. Sending 1 held delivery.');
       await health.getByText('50.0% (1 of 2)').waitFor();
       await health.getByText('0 deliveries').nth(2).waitFor();
     });

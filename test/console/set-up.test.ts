@@ -125,7 +125,7 @@ describe('the pages of routes and of what they refer to', function () {
       isWell = true;
       await page.getByRole('button', { name: 'Resume deliveries' }).click();
       await inDialog(page).getByRole('button', { name: 'Resume deliveries' }).click();
-      await seen(page, 'Circuit breaker for Held route closed. Sending 1 held delivery.');
+      await seen(page, 'Circuit breaker closed for route Held route. Sending 1 held delivery.');
       await seen(page, /0 of 1 consecutive failures/);
     });
     await records.deliveryWith('delivered', held);

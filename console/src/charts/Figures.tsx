@@ -30,7 +30,7 @@ type Member =
   | 'p99';
 
 const MEMBERS: Record<Member, [label: string, color: string]> = {
-  events: ['received', '--series-1'],
+  events: ['events', '--series-1'],
   filtered: ['filtered out', '--series-5'],
   delivered: ['delivered', '--series-2'],
   failed: ['failed', '--series-3'],

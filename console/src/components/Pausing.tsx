@@ -228,7 +228,7 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
       ]);
       const isClosed = status?.circuitState === 'closed';
       if (isClosed && wasOpen) {
-        const closed = `Circuit breaker for ${plain(name)} closed`;
+        const closed = `Circuit breaker closed for route ${plain(name)}`;
         const message = status.paused ? `${closed}. The route is still paused.` : releasedText(closed)(held);
         notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
         void invalidate(OF_CIRCUITS);

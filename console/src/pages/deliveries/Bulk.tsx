@@ -29,7 +29,7 @@ const WORDS: Record<BulkAction, { title: string; verb: string; done: string; wha
     title: 'Replay deliveries',
     verb: 'Replay',
     done: 'replayed',
-    what: 'Each event is sent to the same destination again, as a new delivery, with the destination’s current URL and settings.',
+    what: 'Replays go to the same destination as new deliveries, with its current URL and settings.',
     none: 'No deliveries to replay. The matching deliveries are in progress or already replayed, or their payload or destination no longer exists.',
   },
   cancel: {

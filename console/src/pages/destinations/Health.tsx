@@ -123,17 +123,17 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
   );
 }
 
-/** `5, 2 not replayed`. The two are counted over windows of their own: no difference of them is shown. */
+/** `5 (2 not replayed)`. The two are counted over windows of their own: no difference of them is shown. */
 const failedText = (failed: number, left: Total | null): string =>
   left && left.total > 0 && left.total <= failed
-    ? `${countText(failed)}, ${totalText(left)} not replayed`
+    ? `${countText(failed)} (${left.total === failed ? '' : `${totalText(left)} `}not replayed)`
     : countText(failed);
 
 /** Why it is degraded or failing. */
 function reasonText({ health, left }: { health: DestinationHealth; left: Total | null }): string {
   if (health.status !== 'degraded' && health.status !== 'failing') return '';
   const failed = `${countText(health.failedDeliveries)} of ${countText(health.totalDeliveries)} failed recently`;
-  return left?.total === 0 ? `${failed}, nothing left to replay from the last 24 hours` : failed;
+  return left?.total === 0 ? `${failed}, none left to replay` : failed;
 }
 
 /** `200: 25, no response: 2` */

@@ -42,7 +42,7 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
           <p className="quiet">
             {isWarehouse
               ? 'Writes a file with one event to check access.'
-              : 'Sends a sample event. Its payload type and source header mark it as a test. Tests do not count toward health.'}
+              : 'Sends a sample event. The payload type and a source header mark it as a test. Tests do not count toward health.'}
           </p>
         )}
         {isOwn && <Editor label="Test payload" language="json" value={text} onChange={setText} />}

@@ -6,7 +6,7 @@ import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Name, PageLink } from '../../components/ui.tsx';
 import { countText, plural, totalText } from '../../format.ts';
-import { canRetry } from '../../words/issues.ts';
+import { canRetry, occurrencesOf } from '../../words/issues.ts';
 
 const AGAIN_MS = 15_000;
 
@@ -62,6 +62,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
       {total > 0 && (
         <p>
           {plural(total, 'delivery')} affected: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}
+          {issue.kind === 'delivery_failing' && ` · ${occurrencesOf(issue)}`}
         </p>
       )}
       <ol className="steps">

@@ -26,7 +26,7 @@ const columns: Column<Issue>[] = [
   { title: 'State', value: (issue) => issue.state, as: 'status' },
   { title: 'Cause', value: (issue) => issue.cause, cell: (issue) => <bdi>{sentence(plain(causeText(issue)))}</bdi> },
   { title: 'Where', value: placeOf },
-  { title: 'Failures', value: (issue) => issue.count, cell: occurrencesOf, numeric: true },
+  { title: 'Occurrences', value: (issue) => issue.count, cell: occurrencesOf, numeric: true },
   { title: 'Last seen', value: (issue) => issue.lastSeenAt, as: 'time' },
   { title: 'First seen', value: (issue) => issue.firstSeenAt, as: 'time', wideOnly: true },
   { title: 'ID', value: (issue) => issue.id, as: 'id', wideOnly: true },

@@ -98,7 +98,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           {
             path: 'access',
             label: 'Access',
-            help: `${ACCESS_HELP[access]} A key cannot grant more than the key you are signed in with.`,
+            help: `${ACCESS_HELP[access]} A new key cannot have more access than your own.`,
             choices: choicesOf(ACCESS),
           },
           access === 'some' && {
@@ -107,7 +107,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: `IP addresses or ranges, comma-separated. Leave empty to allow the same addresses as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
+            help: `IP addresses or ranges, comma-separated. Leave empty to use the same addresses as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
           },
           {
             path: 'expiresAt',

@@ -134,7 +134,7 @@ export function Attention({ of: needs }: { of: Needs }) {
       {!isLoading && failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
         <Line tone={isClear ? 'ok' : 'info'}>
           {isClear
-            ? 'All clear: no open issues, no held deliveries, and no failed deliveries from the last 24 hours to replay.'
+            ? 'All clear: no open issues, no held deliveries, and no failed deliveries to replay from the last 24 hours.'
             : isKnown
               ? 'Held deliveries are being sent.'
               : 'Your API key cannot read everything that is checked here.'}

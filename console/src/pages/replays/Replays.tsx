@@ -64,7 +64,7 @@ export function Replays() {
       make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
       empty={{
         title: 'No replays',
-        text: 'A replay delivers all matching events again, in the background.',
+        text: 'A replay delivers all matching events again, in the background. Replays of single deliveries are in Deliveries.',
       }}
     >
       {problem}

@@ -33,7 +33,7 @@ export function Connect({ source }: { source: Source }) {
         {isPrivate(url) && (
           <p className="small quiet">
             Not reachable from the internet. To change that, the operator of this installation sets{' '}
-            <code>HOOKYARD_PUBLIC_URL</code> to a public URL, such as a tunnel’s.
+            <code>HOOKYARD_PUBLIC_URL</code> to a public URL, such as a tunnel URL.
           </p>
         )}
         {url.includes('•') && (

@@ -310,7 +310,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
       ],
     },
     {
-      ...{ path: 'concealed', label: 'Conceal the source', kind: 'flag' },
+      ...{ path: 'concealed', label: 'Hide the source', kind: 'flag' },
       help: 'Return 404 to webhooks without a valid signature.',
     },
     {
