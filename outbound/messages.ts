@@ -57,7 +57,7 @@ export interface AlertSenderDeps extends MailSenderDeps {
 /** Never rejects; errors are part of the result. */
 export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<SendResult>;
 
-const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL, where alerts come in as webhooks; use another URL`;
+const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL: alerts sent there would come back as webhooks; use another URL`;
 
 /** Why a mail was given up that no address may get: a matter of the tenant and the rule of recipients. */
 export const WITHHELD = ownWords`None of the addresses may receive emails`;

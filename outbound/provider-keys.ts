@@ -115,7 +115,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   function noteAway(name: string, url: string, { why, said }: { why: ErrorSummary; said: string }): KeysAwayError {
     const { host } = new URL(url);
     throttled(log).warn({ host, reason: why }, 'failed to fetch the keys of a provider', host);
-    const error = new KeysAwayError(`The keys of the provider cannot be fetched from ${host}: ${said}`);
+    const error = new KeysAwayError(`The provider's keys could not be fetched from ${host}: ${said}`);
     away.set(name, error);
     return error;
   }

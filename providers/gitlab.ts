@@ -16,7 +16,7 @@ export const gitlab: Provider = {
   eventId: { header: 'X-Gitlab-Event-UUID' },
   dedup: { header: 'Idempotency-Key' },
   instructions:
-    'Settings › Webhooks › Add new webhook: enter the ingest URL and the secret token. For a webhook with a signing token, choose standard-webhooks.',
+    'Settings › Webhooks › Add new webhook: enter the ingest URL and the secret token. If the webhook uses a signing token, choose the provider standard-webhooks instead.',
   samples: [
     sample('Push Hook', { object_kind: 'push', event_name: 'push', ref: 'refs/heads/main', total_commits_count: 1 }),
     sample('Merge Request Hook', {

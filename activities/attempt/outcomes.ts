@@ -45,7 +45,7 @@ export async function recordAttempt(
     !route || error === null
       ? null
       : offerFailover(route, context, { attempt: made.attempt, exhausted: deliveryStatus === 'failed', error });
-  if (deps.results.isFull()) throw new Error('The database does not accept results');
+  if (deps.results.isFull()) throw new Error('The database is not accepting results');
   const { recorded } = deps.results.record(organizationId, {
     deliveryId,
     eventId,

@@ -46,7 +46,7 @@ const MAX_SEPARATE = 1000;
 export class ResultsFullError extends Error {
   override readonly name = 'ResultsFullError';
   constructor() {
-    super('No attempt is sent: the database does not accept results');
+    super('No attempt is sent: the database is not accepting results');
   }
 }
 

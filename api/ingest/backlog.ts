@@ -188,7 +188,7 @@ function reasonOf(noRoom: Exclude<NoRoom, { full: 'waitingDeliveries' }>): strin
   return {
     database: 'The database has reached its maximum size',
     'share of the database': 'This organization has used up its share of the database, which is nearly full',
-    service: 'The maximum number of deliveries is waiting',
+    service: 'The service has reached its maximum number of waiting deliveries',
     organization: 'Too many deliveries of this organization are waiting',
   }[noRoom.full];
 }

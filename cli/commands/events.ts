@@ -105,7 +105,8 @@ async function replay(call: Call): Promise<void> {
   }
   const answer = await client.createEventReplay({ body });
   if ('dryRun' in answer) {
-    const expired = answer.eventsExpired > 0 ? `, ${answer.eventsExpired} of them without a payload` : '';
+    const expired =
+      answer.eventsExpired > 0 ? `; ${answer.eventsExpired} of them have no payload and would be skipped` : '';
     return showDone(context, answer, `${plural(answer.eventsTotal, 'event')} would be replayed${expired}`);
   }
   const next = `hookyard events replays ${answer.id} shows its progress`;

@@ -135,7 +135,7 @@ export const problems = {
   time: problem('time', `The transform took longer than ${LIMITS.interruptMs} ms`),
   memory: problem(
     'memory',
-    `The transform used more than ${LIMITS.memoryBytes / MIB} MiB of memory, or called itself too deeply`,
+    `The transform used more than ${LIMITS.memoryBytes / MIB} MiB of memory, or recursed too deeply`,
   ),
   output: problem('output', `The result of the transform is larger than ${LIMITS.outputBytes / MIB} MiB`),
   nothing: problem('nothing', 'The transform returned nothing; it must return an object, an array or a string'),

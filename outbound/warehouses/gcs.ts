@@ -183,7 +183,7 @@ function resumableUpload(
     async complete(last, _metadata, signal) {
       digest.update(last);
       const answer = await put(last, sent + last.length, signal);
-      if (answer.status === MORE) throw new Error('The store has not kept the last part of an upload');
+      if (answer.status === MORE) throw new Error('The store did not save the last part of the upload');
       const { md5Hash } = readAnswer(answer, ApiError) as { md5Hash?: string };
       if (md5Hash !== digest.digest('base64'))
         throw new Error('The bytes in the store differ from the bytes that were sent');

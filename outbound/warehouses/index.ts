@@ -243,11 +243,11 @@ async function openStore(target: WarehouseTarget, http: GuardedHttp, access: Ope
   const store = await open(config, http, { organizationId, r2: access.r2 });
   const bucket = operatorsBucket(target, access.r2);
   if (bucket === null) return store;
-  const where = ownWords`${named(bucket)}/${named(config.prefix ?? '')} of this organization`;
+  const where = ownWords`${named(bucket)}/${named(config.prefix ?? '')} for this organization`;
   const refusal =
     type === 'r2'
-      ? ownWords`R2 keys of the environment are not for ${where}: set accessKeyId and secretAccessKey of the destination, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`
-      : ownWords`The service identity is not for ${where}: set credentials of the destination, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
+      ? ownWords`The R2 keys of the service may not write to ${where}: set accessKeyId and secretAccessKey of the destination, or ask the operator to list it in HOOKYARD_WAREHOUSE_IDENTITY`
+      : ownWords`The service identity may not write to ${where}: set credentials of the destination, or ask the operator to list it in HOOKYARD_WAREHOUSE_IDENTITY`;
   return withinGrants(store, (key) => isGranted(access.grants, { type, organization, bucket, key }), refusal);
 }
 

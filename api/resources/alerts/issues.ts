@@ -30,7 +30,7 @@ const retrySchema = z.strictObject({
   before: withExample(
     z
       .string()
-      .refine((id) => isId('dlv', id), 'must be the id of a delivery')
+      .refine((id) => isId('dlv', id), 'must be the ID of a delivery')
       .optional(),
     example,
     'Replays only deliveries created before this delivery.',

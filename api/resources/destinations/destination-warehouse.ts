@@ -252,7 +252,7 @@ export function requireAccess(
   if (target.type !== 'r2')
     throw invalidMember(
       'config.credentials',
-      `must not be identity: the service identity is not for ${bucket}/${prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
+      `must not be identity: this organization may not use the service identity for ${bucket}/${prefix ?? ''}; set credentials, or ask the operator to list it in HOOKYARD_WAREHOUSE_IDENTITY`,
     );
   throw invalidMember(
     target.config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',

@@ -179,7 +179,7 @@ export const eventReplayOperations: Operation[] = [
       const key = { organizationId: organizationId(ctx), replayId: id };
       const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
       const replay = await findReplay(entityManager(ctx, deps), id);
-      if (!ended) throw conflict(`The replay ${id} is ${replay.status}: it has already ended`);
+      if (!ended) throw conflict(`The replay ${id} cannot be cancelled: it has already ended (${replay.status})`);
       deps.signals.cancelAll([id]);
       return showReplay(replay, deps);
     },

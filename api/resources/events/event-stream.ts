@@ -80,7 +80,7 @@ function lastEventId(ctx: Context): string | null {
   const last = ctx.get('Last-Event-ID');
   if (last === '') return null;
   if (isId('evt', last)) return last;
-  throw invalid('Last-Event-ID', 'must be the id of an event');
+  throw invalid('Last-Event-ID', 'must be the ID of an event');
 }
 
 /** Counts the stream until it ends. @throws ApiError 429 */

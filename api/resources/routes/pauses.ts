@@ -45,7 +45,7 @@ const resumeSchema = z.object({
   releasePerSecond: withExample(
     z.int().min(1).max(MAX_RELEASE_PER_SECOND).optional(),
     10,
-    'Maximum number of waiting deliveries to send per second. Defaults to the server default (50).',
+    'Maximum number of waiting deliveries to send per second. Defaults to 50.',
   ),
 });
 

@@ -122,7 +122,7 @@ const unchangeableSource = () => invalid('sourceId', 'cannot be changed after cr
 async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
   const found =
     isId('src', sourceId) && (await em.findOne(Source, { id: sourceId }, { lockMode: LockMode.PESSIMISTIC_WRITE }));
-  if (!found) throw invalid('sourceId', 'must be the id of a source of this organization', 'INVALID_SOURCE');
+  if (!found) throw invalid('sourceId', 'must be the ID of a source in this organization', 'INVALID_SOURCE');
 }
 
 // Locked against deletion until the route is stored, so that no route refers to a destination that was just deleted.
@@ -170,7 +170,7 @@ async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {
     throw new ApiError(
       409,
       'DUPLICATE_ROUTE',
-      `The route ${same.name} (${same.id}) has this source and these destinations`,
+      `The route ${same.name} (${same.id}) already connects this source to these destinations; update that route instead`,
     );
 }
 
@@ -230,7 +230,11 @@ export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: A
 /** @param config of a channel of alerts, as it was sent @throws ApiError 400 INVALID_URL */
 export function refuseOwnChannel(deps: Deps, { url }: Readonly<Record<string, unknown>>): void {
   if (typeof url !== 'string' || !addressesUnder(deps.baseUrl())(url)) return;
-  throw invalid('config.url', `must not be under ${deps.baseUrl()}, where alerts come in as webhooks`, 'INVALID_URL');
+  throw invalid(
+    'config.url',
+    `must not be under ${deps.baseUrl()}: alerts sent there would come back as webhooks`,
+    'INVALID_URL',
+  );
 }
 
 function ownAmong<One extends Addressed>(deps: Deps, route: Named, destinations: readonly One[]): One[] {
@@ -267,7 +271,7 @@ async function requireReferences(em: EntityManager, route: References): Promise<
   for (const { member, kind, prefix, entity } of REFERENCES) {
     const id = route[member];
     if (typeof id !== 'string' || (isId(prefix, id) && (await em.findOne(entity, { id }, lock)))) continue;
-    throw invalid(member, `must be the id of a ${kind} of this organization`);
+    throw invalid(member, `must be the ID of a ${kind} in this organization`);
   }
 }
 

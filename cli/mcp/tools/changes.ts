@@ -219,7 +219,7 @@ export const replayEvents = tool({
     const counted = await client.createEventReplay({ body: { ...selection, dryRun: true } });
     const { eventsTotal: count, eventsExpired } = counted as EventReplayDryRun;
     if (expected === undefined) {
-      const expired = eventsExpired > 0 ? `, ${eventsExpired} of them without a payload` : '';
+      const expired = eventsExpired > 0 ? `; ${eventsExpired} of them have no payload and would be skipped` : '';
       const next = { ...filters, until, ...given, ratePerSecond };
       return dryRun(count, `${plural(count, 'event')} would be replayed${expired}`, next);
     }
