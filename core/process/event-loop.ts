@@ -1,5 +1,5 @@
-// How late the event loop is, and what made it late. While it is busy nothing else is served, so long work is told in
-// the log.
+// Delays of the event loop and the work that caused them. A blocked loop serves nothing else, so the log names work
+// that takes long.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from './log.ts';
 import type { eventLoopDelay } from '../metrics/process.ts';

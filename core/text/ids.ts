@@ -40,7 +40,7 @@ function timeText(ms: number): string {
   return digits(ms, TIME_LENGTH);
 }
 
-/** @param bits at most 48: so many of a UUID are random at its end. Node draws the bytes of many UUIDs at once. */
+/** @param bits at most 48: the last 48 bits of a UUID are random, and Node prepares many UUIDs at once. */
 function randomBits(bits: number): number {
   return Number.parseInt(crypto.randomUUID().slice(-12), 16) % 2 ** bits;
 }

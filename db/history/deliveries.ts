@@ -111,7 +111,7 @@ async function withReplays(db: Queryable, deliveries: readonly StoredDelivery[])
   return deliveries.map(({ counted, ...delivery }) => ({ ...delivery, replayedBy: replays.get(delivery.id) ?? null }));
 }
 
-// By the index of the event, in its order: an event that is replayed again and again has any number of deliveries.
+// Reads the index of the event in its order, because an event that is replayed often has many deliveries.
 async function findPartOfEvent(
   db: Queryable,
   organizationId: string,
