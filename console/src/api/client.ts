@@ -23,11 +23,12 @@ export type Item<N extends ListName> = Output<N>['data'][number];
 
 // A person waits: two short repeats, then the page says what is wrong and asks again when the API is back.
 const PATIENCE = { maxRetries: 2, maxWaitMs: 3000 };
-let made: { key: string | null; client: Client } | undefined;
+let made: { key: string; client: Client } | undefined;
 
-/** The client of the key of this tab. */
-export function client(): Client {
+/** The client of the key of this tab. @throws when nobody is signed in: pages that unmount may still ask something */
+function client(): Client {
   const { key } = session.get();
+  if (key === null) throw new Error('You are signed out. Sign in again.');
   if (made?.key !== key) made = { key, client: clientWith(key) };
   return made.client;
 }
