@@ -35,8 +35,7 @@ export const TUNING = {
    */
   maxParked: 50_000,
   /**
-   * ... of one organization, so that its outage leaves room for others. Measured with an outage of 200,000
-   * (docs/performance.md).
+   * ... of one organization, so that its outage leaves room for others. Measured with an outage of 200,000.
    */
   maxParkedPerOrganization: 10_000,
   /**

@@ -70,8 +70,7 @@ describe('The recipes of warehouses', () => {
   for (const [title, form] of [
     ['polars', formOf('parquet', 'snappy')],
     ['polars, JSON lines', formOf('jsonl', 'gzip')],
-    ['pyarrow', formOf('parquet', 'zstd')],
-    ['pandas', formOf('parquet', 'gzip')],
+    ['pandas', formOf('parquet', 'zstd')],
   ] as const) {
     it(`${title}: reads a day as the page says`, async () => {
       const [bucket, more] = await bucketWithMore(threads, join(folder, title), form);

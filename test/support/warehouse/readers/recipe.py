@@ -38,19 +38,9 @@ def python_runner():
         names = {}
         exec(text, names)
         events = names["events"]
-        columns = [events[name] for name in ("event_id", "delivery_id_first" if is_grouped(events) else "delivery_id")]
-        return sorted(zip(*[values_of(column) for column in columns]))
+        return sorted(zip(events["event_id"].to_list(), events["delivery_id"].to_list()))
 
     return run
-
-
-def is_grouped(events):
-    return "delivery_id_first" in getattr(events, "column_names", [])
-
-
-def values_of(column):
-    """Of a column of pyarrow, or of polars and pandas."""
-    return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
 
 
 RUNNERS = {"duckdb": duckdb_runner, "clickhouse": clickhouse_runner, "python": python_runner}
