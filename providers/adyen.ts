@@ -28,7 +28,7 @@ export const adyen: Provider = {
   title: 'Adyen (standard webhooks)',
   docs: 'https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures',
   verification: { kind: 'adyen' },
-  secret: { is: 'the HMAC key of the webhook, in hex' },
+  secret: { is: "the webhook's HMAC key, in hex" },
   eventType: { payload: 'notificationItems.0.NotificationRequestItem.eventCode' },
   eventId: { payload: 'notificationItems.0.NotificationRequestItem.pspReference' },
   // https://docs.adyen.com/development-resources/webhooks/best-practices: repeats have the same eventCode and
@@ -36,6 +36,6 @@ export const adyen: Provider = {
   dedup: { signature: true },
   answer: { status: 200, body: '[accepted]', contentType: 'text/plain' },
   instructions:
-    'Developers › Webhooks › Standard webhook: enter the ingest URL, select the method JSON, and generate an HMAC key. Adyen signs only eight values of each item, not the rest of the body.',
+    'Go to Developers › Webhooks › Standard webhook. Enter the ingest URL, select JSON as the method, and generate an HMAC key. Adyen signs only eight values of each item, not the rest of the body.',
   samples: [sample('AUTHORISATION', {}), sample('CAPTURE', { originalReference: '7914073381342284' })],
 };

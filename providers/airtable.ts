@@ -6,11 +6,11 @@ export const airtable: Provider = {
   title: 'Airtable',
   docs: 'https://airtable.com/developers/web/api/webhooks-overview',
   verification: hmacOf({ key: 'base64', header: 'X-Airtable-Content-MAC', prefix: 'hmac-sha256=' }),
-  secret: { is: 'macSecretBase64 from the response that created the webhook' },
+  secret: { is: 'the macSecretBase64 returned when you create the webhook' },
   // It wants 200 or 204, and no body.
   answer: NO_CONTENT,
   instructions:
-    'Create the webhook with the Airtable API, with the ingest URL as notificationUrl. Then set the macSecretBase64 from the response as the secret. A notification contains only the base; fetch the changes from Airtable.',
+    "Use the Airtable API to create a webhook with the ingest URL as notificationUrl. Then set macSecretBase64 from the response as the source's secret. Notifications only identify the base that changed; fetch the changes from Airtable.",
   samples: [
     {
       event: 'notification',

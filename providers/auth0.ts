@@ -10,12 +10,12 @@ export const auth0: Provider = {
   title: 'Auth0 (log streams)',
   docs: 'https://auth0.com/docs/customize/log-streams/custom-log-streams',
   verification: { kind: 'header-token', header: 'Authorization' },
-  secret: { is: 'the authorization token of the stream, as entered at Auth0' },
+  secret: { is: "the stream's authorization token, as entered in Auth0" },
   eventType: { payload: 'data.type' },
   eventId: { payload: 'log_id' },
   dedup: { jsonPath: '$.log_id' },
   instructions:
-    'Monitoring › Streams › Create Stream › Custom Webhook: enter the ingest URL as payload URL, the secret as authorization token, and the content format JSON Object, so that each webhook contains one event. Auth0 does not sign webhooks: the token verifies the sender, but not the content.',
+    'Go to Monitoring › Streams › Create Stream › Custom Webhook. Enter the ingest URL as the payload URL and the secret as the authorization token, and select JSON Object as the content format so that each webhook contains one event. Auth0 does not sign webhooks: the token verifies the sender, but not the content.',
   samples: [
     sample('s', '90020260301120000{uuid}', {}),
     sample('f', '90020260301120001{uuid}', { description: 'Wrong email or password.' }),

@@ -5,13 +5,13 @@ export const awsSns: Provider = {
   title: 'Amazon SNS',
   docs: 'https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html',
   verification: { kind: 'sns' },
-  secret: { is: 'the ARN of the topic (arn:aws:sns:...)', shortest: 1 },
+  secret: { is: "the topic's ARN (arn:aws:sns:...)", shortest: 1 },
   eventType: { header: 'x-amz-sns-message-type' },
   eventId: { payload: 'MessageId' },
   dedup: { jsonPath: '$.MessageId' },
   handshakes: [{ kind: 'subscription' }],
   instructions:
-    'Create a subscription for the topic, with the protocol HTTPS, the ingest URL as endpoint, and raw message delivery turned off. SNS then asks for confirmation: open the URL in lastHandshake of the source, or set verificationConfig.confirmSubscriptions first, so that Hookyard confirms automatically.',
+    "Create a subscription for the topic with the HTTPS protocol, the ingest URL as the endpoint, and raw message delivery turned off. SNS then requests confirmation: open the URL in the source's lastHandshake, or set verificationConfig.confirmSubscriptions before you subscribe so that Hookyard confirms automatically.",
   samples: [
     {
       event: 'Notification',

@@ -27,6 +27,6 @@ export const azureEventGrid: Provider = {
   eventId: { payload: '0.id' },
   handshakes: [{ kind: 'validation-code' }, { kind: 'abuse-protection' }],
   instructions:
-    'Create a webhook subscription, with the ingest URL followed by ?token= and the token as endpoint. Hookyard responds to the validation of both Event Grid events and CloudEvents.',
+    'Create a webhook subscription. As the endpoint, enter the ingest URL followed by ?token= and the token. Hookyard responds to validation requests for both Event Grid events and CloudEvents.',
   samples: [sample('Microsoft.Storage.BlobCreated', 'PutBlob'), sample('Microsoft.Storage.BlobDeleted', 'DeleteBlob')],
 };

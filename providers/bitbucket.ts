@@ -12,11 +12,11 @@ export const bitbucket: Provider = {
   title: 'Bitbucket Cloud',
   docs: 'https://bitbucket.org/blog/enhanced-webhook-security',
   verification: hmacOf({ header: 'X-Hub-Signature', prefix: 'sha256=' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { header: 'X-Event-Key' },
   eventId: { header: 'X-Request-UUID' },
   dedup: { header: 'X-Request-UUID' },
-  instructions: 'Repository settings › Webhooks › Add webhook: enter the ingest URL as URL, and the secret.',
+  instructions: 'Go to Repository settings › Webhooks › Add webhook. Enter the ingest URL and the secret.',
   samples: [
     sample('repo:push', { push: { changes: [] } }),
     sample('pullrequest:created', {

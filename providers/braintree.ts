@@ -11,10 +11,10 @@ export const braintree: Provider = {
   title: 'Braintree',
   docs: 'https://developer.paypal.com/braintree/docs/guides/webhooks/overview',
   verification: { kind: 'braintree' },
-  secret: { is: 'the public key and the private key, separated by a colon' },
+  secret: { is: 'the public key and private key, separated by a colon' },
   dedup: { signature: true },
   handshakes: [{ kind: 'bt-challenge' }],
   instructions:
-    'Settings › API › Webhooks: create the source first, then enter its ingest URL as destination URL. Hookyard responds to the challenge. The payload is XML in base64, in the field bt_payload.',
+    'Create the source first. Then go to Settings › API › Webhooks and enter its ingest URL as the destination URL. Hookyard responds to the challenge. The payload is Base64-encoded XML in the bt_payload field.',
   samples: [sample('subscription_went_active'), sample('subscription_canceled')],
 };

@@ -15,8 +15,9 @@ export const calCom: Provider = {
   title: 'Cal.com',
   docs: 'https://cal.com/docs/developing/guides/automation/webhooks',
   verification: hmacOf({ header: 'X-Cal-Signature-256' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { payload: 'triggerEvent' },
-  instructions: 'Settings › Developer › Webhooks: enter the ingest URL as subscriber URL, and the secret.',
+  instructions:
+    'Go to Settings › Developer › Webhooks. Enter the ingest URL as the subscriber URL, and enter the secret.',
   samples: [sample('BOOKING_CREATED', {}), sample('BOOKING_CANCELLED', { cancellationReason: 'I am ill' })],
 };

@@ -21,10 +21,10 @@ export const calendly: Provider = {
     timestamp: { unit: 's', toleranceSeconds: 300 },
     template: '{timestamp}.{body}',
   }),
-  secret: { is: 'the signing key of the webhook subscription' },
+  secret: { is: "the webhook subscription's signing key" },
   eventType: { payload: 'event' },
   instructions:
-    'Create the subscription with the Calendly API, with the ingest URL as url and the secret as signing_key.',
+    'Use the Calendly API to create a webhook subscription with the ingest URL as url and the secret as signing_key.',
   samples: [
     sample('invitee.created', {}),
     sample('invitee.canceled', {

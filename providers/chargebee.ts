@@ -5,12 +5,12 @@ export const chargebee: Provider = {
   title: 'Chargebee',
   docs: 'https://www.chargebee.com/docs/billing/2.0/site-configuration/webhook_settings',
   verification: { kind: 'basic' },
-  secret: { is: 'user:password, as entered at Chargebee' },
+  secret: { is: 'user:password, as entered in Chargebee' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Settings › Configure Chargebee › Webhooks: enter the ingest URL, and protect it with basic authentication.',
+    'Go to Settings › Configure Chargebee › Webhooks. Enter the ingest URL and protect it with basic authentication.',
   samples: [
     {
       event: 'subscription_created',

@@ -22,7 +22,7 @@ export const clerk: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'svix-id' },
   dedup: { header: 'svix-id' },
-  instructions: 'Dashboard › Webhooks › Add Endpoint: enter the ingest URL, then copy the signing secret.',
+  instructions: 'Go to Dashboard › Webhooks › Add Endpoint. Enter the ingest URL, then copy the signing secret.',
   samples: [
     sample('user.created', USER),
     sample('user.deleted', { id: USER.id, object: 'user', deleted: true }),

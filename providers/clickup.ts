@@ -6,10 +6,10 @@ export const clickup: Provider = {
   title: 'ClickUp',
   docs: 'https://developer.clickup.com/docs/webhooksignature',
   verification: hmacOf({ header: 'X-Signature' }),
-  secret: { is: 'webhook.secret from the response that created the webhook' },
+  secret: { is: 'the webhook.secret returned when you create the webhook' },
   eventType: { payload: 'event' },
   instructions:
-    'Create the source with any secret. Then create the webhook with the ClickUp API, with the ingest URL as endpoint, and immediately set the secret from the response: ClickUp suspends a webhook that gets 401, until its status is set to active again.',
+    "Create the source with any secret. Then use the ClickUp API to create a webhook with the ingest URL as endpoint, and immediately set webhook.secret from the response as the source's secret: ClickUp suspends a webhook that receives 401 until you set its status to active again.",
   samples: [
     {
       event: 'taskCreated',

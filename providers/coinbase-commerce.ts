@@ -26,6 +26,7 @@ export const coinbaseCommerce: Provider = {
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event.id' },
   dedup: { jsonPath: '$.event.id' },
-  instructions: 'Settings › Notifications › Webhook subscriptions: add the ingest URL, then show the shared secret.',
+  instructions:
+    'Go to Settings › Notifications › Webhook subscriptions. Add the ingest URL, then reveal the shared secret.',
   samples: [sample(1, 'charge:confirmed', '66BEOV2A'), sample(2, 'charge:failed', '66BEOV2B')],
 };

@@ -5,13 +5,13 @@ export const coinbase: Provider = {
   title: 'Coinbase (Developer Platform)',
   docs: 'https://docs.cdp.coinbase.com/webhooks/verify-signatures',
   verification: { kind: 'hook0', header: 'X-Hook0-Signature', toleranceSeconds: 300 },
-  secret: { is: 'the secret from the response that created the subscription' },
+  secret: { is: 'the secret returned when you create the subscription' },
   // In the headers: not all of its payloads have them.
   eventType: { header: 'X-Event-Type' },
   eventId: { header: 'X-Event-Id' },
   dedup: { header: 'X-Event-Id' },
   instructions:
-    'Create the source with any secret. Then create the webhook subscription in the portal or with the API, with the ingest URL as target URL, and set the secret of the subscription. For webhooks of Coinbase Commerce, choose coinbase-commerce.',
+    "Create the source with any secret. Then create a webhook subscription in the portal or with the API, with the ingest URL as the target URL, and set the subscription's secret as the source's secret. For Coinbase Commerce webhooks, choose coinbase-commerce.",
   samples: [
     {
       event: 'wallet.activity.detected',

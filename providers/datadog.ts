@@ -10,7 +10,7 @@ export const datadog: Provider = {
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Integrations › Webhooks › New: enter the ingest URL, and as custom headers {"Authorization": "Bearer <the token>"}. Datadog does not sign its webhooks.',
+    'Go to Integrations › Webhooks › New. Enter the ingest URL, and enter {"Authorization": "Bearer <token>"} as the custom headers. Datadog does not sign webhooks.',
   samples: [
     {
       event: 'query_alert_monitor',

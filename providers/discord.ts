@@ -22,13 +22,13 @@ export const discord: Provider = {
     timestamp: { header: 'X-Signature-Timestamp', unit: 's', toleranceSeconds: 300 },
     signed: ['timestamp', 'body'],
   },
-  secret: { is: 'the public key of the application' },
+  secret: { is: "the application's public key" },
   eventType: { payload: 'event.type' },
   handshakes: [{ kind: 'ping' }],
   // It wants 204 within 3 seconds.
   answer: NO_CONTENT,
   instructions:
-    'Developer Portal: copy the public key of the application and create the source. Then enter its ingest URL as the endpoint for webhook events (or for interactions). Discord sends a PING, which Hookyard answers, and a PING with a wrong signature, which Hookyard refuses. If your service responds to interactions later, set the answer of the source to 202 without a body.',
+    "Copy the application's public key from the Developer Portal and create the source. Then enter its ingest URL as the endpoint for webhook events (or for interactions). Discord sends a PING with a valid signature, which Hookyard answers, and a PING with an invalid signature, which Hookyard refuses. If your service responds to interactions later, set the source's answer to 202 without a body.",
   samples: [
     sample('APPLICATION_AUTHORIZED', { integration_type: 1 }),
     sample('ENTITLEMENT_CREATE', {

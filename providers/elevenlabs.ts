@@ -11,9 +11,9 @@ export const elevenlabs: Provider = {
     timestamp: { unit: 's', toleranceSeconds: 1800 },
     template: '{timestamp}.{body}',
   }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { payload: 'type' },
-  instructions: 'Settings › Webhooks › Create webhook: enter the ingest URL, then copy the secret.',
+  instructions: 'Go to Settings › Webhooks › Create webhook. Enter the ingest URL, then copy the secret.',
   samples: [
     {
       event: 'post_call_transcription',

@@ -39,11 +39,12 @@ export const github: Provider = {
   title: 'GitHub',
   docs: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
   verification: hmacOf({ header: 'X-Hub-Signature-256', prefix: 'sha256=' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { header: 'X-GitHub-Event' },
   eventId: { header: 'X-GitHub-Delivery' },
   dedup: { header: 'X-GitHub-Delivery' },
-  instructions: 'Settings › Webhooks › Add webhook: enter the ingest URL as payload URL, and the secret.',
+  instructions:
+    'Go to Settings › Webhooks › Add webhook. Enter the ingest URL as the payload URL, and enter the secret.',
   samples: [
     sample('push', {
       ref: 'refs/heads/main',

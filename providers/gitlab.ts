@@ -11,12 +11,12 @@ export const gitlab: Provider = {
   title: 'GitLab',
   docs: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
   verification: { kind: 'header-token', header: 'X-Gitlab-Token' },
-  secret: { is: 'the secret token of the webhook' },
+  secret: { is: "the webhook's secret token" },
   eventType: { header: 'X-Gitlab-Event' },
   eventId: { header: 'X-Gitlab-Event-UUID' },
   dedup: { header: 'Idempotency-Key' },
   instructions:
-    'Settings › Webhooks › Add new webhook: enter the ingest URL and the secret token. If the webhook uses a signing token, choose the provider standard-webhooks instead.',
+    'Go to Settings › Webhooks › Add new webhook. Enter the ingest URL and the secret token. If the webhook uses a signing token, choose the standard-webhooks provider instead.',
   samples: [
     sample('Push Hook', { object_kind: 'push', event_name: 'push', ref: 'refs/heads/main', total_commits_count: 1 }),
     sample('Merge Request Hook', {

@@ -16,13 +16,13 @@ export const googlePubsub: Provider = {
     toleranceSeconds: 3600,
   },
   secret: {
-    is: 'the email address of the service account of the subscription (...gserviceaccount.com)',
+    is: "the email address of the subscription's service account (...gserviceaccount.com)",
     shortest: 1,
   },
   eventId: { payload: 'message.messageId' },
   dedup: { jsonPath: '$.message.messageId' },
   instructions:
-    'Create a push subscription with authentication enabled: enter the ingest URL as endpoint, select the service account, and leave the audience empty, so that the token contains the URL. HOOKYARD_PUBLIC_URL must match the URL at Google. The token verifies the sender, but not the content.',
+    'Create a push subscription with authentication enabled. Enter the ingest URL as the endpoint, select the service account, and leave the audience empty so that the token contains the URL. HOOKYARD_PUBLIC_URL must match the URL in Google Cloud. The token verifies the sender, but not the content.',
   samples: [
     {
       event: 'message',

@@ -28,11 +28,11 @@ export const hubspot: Provider = {
     decodesUrl: true,
     template: '{method}{url}{body}{timestamp}',
   }),
-  secret: { is: 'the client secret of the app' },
+  secret: { is: "the app's client secret" },
   eventType: { payload: '0.subscriptionType' },
   eventId: { payload: '0.eventId' },
   instructions:
-    'App settings › Webhooks: enter the ingest URL as target URL. HubSpot signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at HubSpot.',
+    'Go to App settings › Webhooks and enter the ingest URL as the target URL. HubSpot signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in HubSpot.',
   samples: [
     sample('contact.creation', 1, {}),
     sample('contact.propertyChange', 2, { propertyName: 'lifecyclestage', propertyValue: 'customer' }),

@@ -18,7 +18,7 @@ export const instagram: Provider = {
   // Of comments and mentions; messages have entry.0.messaging instead.
   eventType: { payload: 'entry.0.changes.0.field' },
   instructions:
-    'App dashboard › Instagram › Configure webhooks: create the source with a verify token that you choose. Then enter its ingest URL as callback URL, and the verify token. Subscribe to fields, and enable the subscription for each account.',
+    'Create the source with a verify token that you choose. Then go to App dashboard › Instagram › Configure webhooks. Enter the ingest URL as the callback URL, and enter the verify token. Subscribe to fields, and enable the subscription for each account.',
   samples: [
     sample('comments', {
       id: '17865799348089039',

@@ -18,14 +18,14 @@ export const intercom: Provider = {
   title: 'Intercom',
   docs: 'https://developers.intercom.com/docs/webhooks/setting-up-webhooks',
   verification: hmacOf({ algorithm: 'sha1', header: 'X-Hub-Signature', prefix: 'sha1=' }),
-  secret: { is: 'the client secret of the app' },
+  secret: { is: "the app's client secret" },
   eventType: { payload: 'topic' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   // By HEAD it finds out whether the address is right.
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Developer Hub, your app, Webhooks: enter the ingest URL as endpoint URL, and choose topics. Hookyard responds to the HEAD request that Intercom sends.',
+    'Go to Developer Hub › your app › Webhooks. Enter the ingest URL as the endpoint URL, and choose topics. Hookyard responds to the HEAD request that Intercom sends.',
   samples: [
     sample('contact.created', { type: 'contact', id: '1' }),
     sample('conversation.user.created', { type: 'conversation', id: '1911149811', state: 'open' }),

@@ -12,11 +12,11 @@ export const jira: Provider = {
   title: 'Jira Cloud',
   docs: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/',
   verification: hmacOf({ header: 'X-Hub-Signature', prefix: 'sha256=' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { payload: 'webhookEvent' },
   eventId: { header: 'X-Atlassian-Webhook-Identifier' },
   dedup: { header: 'X-Atlassian-Webhook-Identifier' },
-  instructions: 'Settings › System › WebHooks › Create: enter the ingest URL and the secret.',
+  instructions: 'Go to Settings › System › WebHooks › Create. Enter the ingest URL and the secret.',
   samples: [
     sample('jira:issue_created', {}),
     sample('jira:issue_updated', {

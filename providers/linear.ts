@@ -22,11 +22,11 @@ export const linear: Provider = {
   title: 'Linear',
   docs: 'https://linear.app/developers/webhooks',
   verification: hmacOf({ header: 'Linear-Signature' }),
-  secret: { is: 'the signing secret of the webhook' },
+  secret: { is: "the webhook's signing secret" },
   eventType: { header: 'Linear-Event' },
   eventId: { header: 'Linear-Delivery' },
   dedup: { header: 'Linear-Delivery' },
-  instructions: 'Settings › API › New webhook: enter the ingest URL, then copy the signing secret.',
+  instructions: 'Go to Settings › API › New webhook. Enter the ingest URL, then copy the signing secret.',
   samples: [
     sample('Issue', 'create', {
       id: '{uuid}',

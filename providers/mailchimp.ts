@@ -12,11 +12,11 @@ export const mailchimp: Provider = {
   title: 'Mailchimp',
   docs: 'https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/',
   verification: { kind: 'query-token', parameter: 'secret' },
-  secret: { is: 'a secret that you choose and add to the ingest URL as ?secret=' },
+  secret: { is: 'a secret that you choose and append to the ingest URL as ?secret=' },
   eventType: { payload: 'type' },
   handshakes: [{ kind: 'get' }, { kind: 'head' }],
   instructions:
-    'Audience › Settings › Webhooks › Create new webhook: enter the ingest URL, followed by ?secret= and the secret. Hookyard responds to the GET request with which Mailchimp checks the URL.',
+    'Go to Audience › Settings › Webhooks › Create new webhook. Enter the ingest URL followed by ?secret= and the secret. Hookyard responds to the GET request that Mailchimp sends to check the URL.',
   samples: [
     sample('subscribe', {
       ...{ 'data[id]': '8a25ff1d98', 'data[list_id]': 'a6b5da1054' },

@@ -18,6 +18,6 @@ export const mailgun: Provider = {
   // Its id is not signed: who captured a webhook could send it again with another.
   dedup: { signature: true },
   instructions:
-    'Sending › Webhooks › Add webhook: enter the ingest URL. For incoming email, use the same URL in Receiving, Create route, Forward. The signature does not cover the event itself, so also keep the URL secret (ingestToken).',
+    'Go to Sending › Webhooks › Add webhook and enter the ingest URL. For incoming email, go to Receiving › Create route and enter the same URL under Forward. The signature does not cover the event itself: use an ingest URL that cannot be guessed (ingestToken).',
   samples: [sample('delivered', {}), sample('failed', { severity: 'permanent', reason: 'suppress-bounce' })],
 };

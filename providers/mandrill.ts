@@ -14,12 +14,12 @@ export const mandrill: Provider = {
   docs: 'https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/',
   // As Twilio does it. A webhook has up to a thousand events.
   verification: { kind: 'twilio', header: 'X-Mandrill-Signature', maxFormBytes: 2 * 1024 * 1024 },
-  secret: { is: 'the key of the webhook' },
+  secret: { is: 'the webhook key' },
   // In a list in a field of a form.
   dedup: { signature: true },
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Settings › Webhooks › Add a webhook: enter the ingest URL. Hookyard responds to the HEAD request. Then set the key of the webhook as the secret of the source.',
+    "Go to Settings › Webhooks › Add a webhook and enter the ingest URL. Hookyard responds to the HEAD request. Then set the webhook key as the source's secret.",
   samples: [
     sample('send', { _id: 'exampleaaaaaaaaaaaaaaaaaaaaaaaaa', email: 'emma@example.com', state: 'sent' }),
     sample('hard_bounce', { email: 'emma@example.com', state: 'bounced', bounce_description: 'bad_mailbox' }),

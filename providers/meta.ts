@@ -12,11 +12,11 @@ export const meta: Provider = {
   docs: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
   verification: hmacOf({ header: 'X-Hub-Signature-256', prefix: 'sha256=' }),
   secret: { is: 'the app secret' },
-  verifyToken: 'a verify token that you choose and enter at Meta',
+  verifyToken: "a token that you choose and enter in Meta's app dashboard",
   eventType: { payload: 'object' },
   handshakes: [{ kind: 'hub-challenge' }],
   instructions:
-    'App dashboard › Webhooks: create the source with a verify token that you choose. Then enter its ingest URL as callback URL, and the verify token.',
+    'Create the source with a verify token that you choose. Then go to App dashboard › Webhooks. Enter the ingest URL as the callback URL, and enter the verify token.',
   samples: [
     sample('whatsapp_business_account', {
       id: '102290129340398',

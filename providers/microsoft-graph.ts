@@ -5,11 +5,11 @@ export const microsoftGraph: Provider = {
   title: 'Microsoft Graph',
   docs: 'https://learn.microsoft.com/graph/change-notifications-delivery-webhooks',
   verification: { kind: 'body-token', list: 'value', member: 'clientState' },
-  secret: { is: 'the clientState of the subscription' },
+  secret: { is: "the subscription's clientState" },
   eventType: { payload: 'value.0.changeType' },
   handshakes: [{ kind: 'echo-query', method: 'POST', parameter: 'validationToken' }],
   instructions:
-    'Create the subscription, with the ingest URL as notificationUrl and the secret as clientState. Hookyard responds to the validation. The clientState is in the body, so it is stored with the event.',
+    'Create the subscription with the ingest URL as notificationUrl and the secret as clientState. Hookyard responds to the validation request. The clientState is part of the body, so it is stored with the event.',
   samples: [
     {
       event: 'created',

@@ -22,14 +22,14 @@ export const monday: Provider = {
     audience: 'optional',
     toleranceSeconds: 300,
   },
-  secret: { is: 'the signing secret of the app' },
+  secret: { is: "the app's signing secret" },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event.triggerUuid' },
   dedup: { jsonPath: '$.event.triggerUuid' },
   // https://developer.monday.com/api-reference/docs/webhooks
   handshakes: [{ kind: 'echo-body' }],
   instructions:
-    'Create the webhook with the API and an OAuth token of your app, so that monday.com signs it, with the ingest URL as url. Hookyard responds to the challenge. The token verifies the sender, but not the content. Webhooks that are created manually on a board are not signed: for these, create a source without a provider, with an ingest URL that cannot be guessed (ingestToken).',
+    "Use the API to create a webhook with the ingest URL as url, and authenticate with your app's OAuth token so that monday.com signs the webhook. Hookyard responds to the challenge. The token verifies the sender, but not the content. Webhooks created manually on a board are not signed: for these, create a source without a provider, with an ingest URL that cannot be guessed (ingestToken).",
   samples: [
     sample('create_pulse', { pulseName: 'A new task' }),
     sample('update_column_value', { columnId: 'status', value: { label: { index: 1, text: 'Done' } } }),

@@ -6,13 +6,13 @@ export const nylas: Provider = {
   title: 'Nylas',
   docs: 'https://developer.nylas.com/docs/v3/notifications/',
   verification: hmacOf({ header: 'X-Nylas-Signature' }),
-  secret: { is: 'the webhook_secret from the response that created the webhook' },
+  secret: { is: 'the webhook_secret returned when you create the webhook' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
   instructions:
-    'Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the challenge. Then set the secret that Nylas shows.',
+    "Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the challenge. Then set the secret that Nylas shows as the source's secret.",
   samples: [
     {
       event: 'message.created',

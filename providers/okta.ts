@@ -17,7 +17,7 @@ export const okta: Provider = {
   title: 'Okta',
   docs: 'https://developer.okta.com/docs/concepts/event-hooks/',
   verification: { kind: 'header-token', header: 'Authorization' },
-  secret: { is: 'the authentication secret of the event hook' },
+  secret: { is: "the event hook's authentication secret" },
   eventType: { payload: 'data.events.0.eventType' },
   eventId: { payload: 'eventId' },
   dedup: { jsonPath: '$.eventId' },
@@ -25,6 +25,6 @@ export const okta: Provider = {
   // It wants 200 or 204 within 3 seconds, and no body.
   answer: NO_CONTENT,
   instructions:
-    'Workflow › Event Hooks › Create: enter the ingest URL, the authentication field Authorization, and the secret. Then verify the event hook: Hookyard responds to the challenge.',
+    'Go to Workflow › Event Hooks › Create. Enter the ingest URL, Authorization as the authentication field, and the secret. Then verify the event hook: Hookyard responds to the challenge.',
   samples: [sample('user.lifecycle.create', {}), sample('user.session.start', { outcome: { result: 'SUCCESS' } })],
 };

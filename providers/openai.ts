@@ -14,6 +14,6 @@ export const openai: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  instructions: 'Settings › Webhooks › Create: enter the ingest URL, then copy the signing secret.',
+  instructions: 'Go to Settings › Webhooks › Create. Enter the ingest URL, then copy the signing secret.',
   samples: [sample('response.completed', 'resp_abc123'), sample('batch.completed', 'batch_abc123')],
 };

@@ -32,11 +32,12 @@ export const paddle: Provider = {
     timestamp: { unit: 's', toleranceSeconds: 300 },
     template: '{timestamp}:{body}',
   }),
-  secret: { is: 'the secret key of the notification destination' },
+  secret: { is: "the notification destination's secret key" },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
-  instructions: 'Developer tools › Notifications › New destination: enter the ingest URL, then copy the secret key.',
+  instructions:
+    'Go to Developer tools › Notifications › New destination. Enter the ingest URL, then copy the secret key.',
   samples: [
     sample('transaction.paid', { ...TRANSACTION, status: 'paid' }),
     sample('transaction.completed', { ...TRANSACTION, status: 'completed', invoice_number: '123-45678' }),

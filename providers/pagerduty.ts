@@ -20,11 +20,11 @@ export const pagerduty: Provider = {
   title: 'PagerDuty',
   docs: 'https://docs.pagerduty.com/developer/verifying-webhook-signatures',
   verification: hmacOf({ header: 'X-PagerDuty-Signature', prefix: 'v1=', listSeparator: ',' }),
-  secret: { is: 'the signing secret of the subscription' },
+  secret: { is: "the subscription's signing secret" },
   eventType: { payload: 'event.event_type' },
   eventId: { payload: 'event.id' },
   dedup: { jsonPath: '$.event.id' },
   instructions:
-    'Integrations › Generic Webhooks (v3) › New Webhook: enter the ingest URL, then copy the secret, which is shown only once.',
+    'Go to Integrations › Generic Webhooks (v3) › New Webhook. Enter the ingest URL, then copy the secret, which is shown only once.',
   samples: [sample('incident.triggered', 'triggered'), sample('incident.resolved', 'resolved')],
 };

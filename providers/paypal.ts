@@ -21,12 +21,12 @@ export const paypal: Provider = {
   title: 'PayPal',
   docs: 'https://developer.paypal.com/api/rest/webhooks/rest/',
   verification: { kind: 'paypal' },
-  secret: { is: 'the ID of the webhook, as shown by PayPal', shortest: 1 },
+  secret: { is: 'the webhook ID, as shown by PayPal', shortest: 1 },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Apps & Credentials, your app, Add Webhook: enter the ingest URL, then copy the ID of the webhook. PayPal signs only a checksum of the body (CRC-32), and others can create a different body with the same checksum: use an ingest URL that cannot be guessed (ingestToken), and check payments with PayPal before you act on them. Events of the simulator do not belong to a webhook, and are refused.',
+    'Go to Apps & Credentials › your app › Add Webhook. Enter the ingest URL, then copy the webhook ID. PayPal signs only a checksum of the body (CRC-32), and an attacker can create a different body with the same checksum: use an ingest URL that cannot be guessed (ingestToken), and check payments with PayPal before you act on them. Simulator events do not belong to a webhook, and are refused.',
   samples: [
     sample('PAYMENT.CAPTURE.COMPLETED', 'capture', { ...CAPTURE, status: 'COMPLETED', final_capture: true }),
     sample('PAYMENT.CAPTURE.REFUNDED', 'refund', { ...CAPTURE, id: '1JU08902781691411', status: 'COMPLETED' }),

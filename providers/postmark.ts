@@ -5,9 +5,10 @@ export const postmark: Provider = {
   title: 'Postmark',
   docs: 'https://postmarkapp.com/developer/webhooks/webhooks-overview',
   verification: { kind: 'basic' },
-  secret: { is: 'user:password, as entered at Postmark' },
+  secret: { is: 'user:password, as entered in Postmark' },
   eventType: { payload: 'RecordType' },
-  instructions: 'Servers › Message Stream › Webhooks › Add: enter the ingest URL and basic authentication credentials.',
+  instructions:
+    'Go to Servers › Message Stream › Webhooks › Add. Enter the ingest URL and the basic authentication credentials.',
   samples: [
     {
       event: 'Delivery',

@@ -5,7 +5,7 @@ export const replicate: Provider = {
   title: 'Replicate',
   docs: 'https://replicate.com/docs/topics/webhooks/verify-webhook',
   verification: { kind: 'standard', headerPrefix: 'webhook-' },
-  secret: { is: 'the signing secret (whsec_...) of the default webhook' },
+  secret: { is: "the default webhook's signing secret (whsec_...)" },
   eventType: { payload: 'status' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },

@@ -9,7 +9,7 @@ export const resend: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'svix-id' },
   dedup: { header: 'svix-id' },
-  instructions: 'Webhooks › Add Webhook: enter the ingest URL, then copy the signing secret.',
+  instructions: 'Go to Webhooks › Add Webhook. Enter the ingest URL, then copy the signing secret.',
   samples: [
     {
       event: 'email.delivered',

@@ -12,7 +12,7 @@ export const salesforce: Provider = {
   secret: { is: 'a token that you choose' },
   answer: { status: 200, body: ACKNOWLEDGED, contentType: 'text/xml' },
   instructions:
-    'Setup › Outbound Messages › New: enter the ingest URL, followed by ?token= and the token, as endpoint URL. Messages are SOAP, and not signed; the response of the source acknowledges them.',
+    "Go to Setup › Outbound Messages › New. As the endpoint URL, enter the ingest URL followed by ?token= and the token. Messages are unsigned SOAP; the source's response acknowledges them.",
   samples: [
     {
       event: 'notifications',

@@ -29,11 +29,11 @@ export const sendgrid: Provider = {
     timestamp: { header: 'X-Twilio-Email-Event-Webhook-Timestamp', unit: 's', toleranceSeconds: 300 },
     signed: ['timestamp', 'body'],
   },
-  secret: { is: 'the verification key of the signed event webhook' },
+  secret: { is: "the signed event webhook's verification key" },
   eventType: { payload: '0.event' },
   eventId: { payload: '0.sg_event_id' },
   instructions:
-    'Settings › Mail Settings › Event Webhooks: enter the ingest URL as post URL, enable signature verification, and copy the verification key.',
+    'Go to Settings › Mail Settings › Event Webhooks. Enter the ingest URL as the post URL, enable signature verification, and copy the verification key.',
   samples: [
     sample('delivered', { response: '250 OK' }),
     sample('open', { useragent: 'Mozilla/5.0', ip: '192.0.2.1', sg_machine_open: false }),

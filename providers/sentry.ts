@@ -12,11 +12,11 @@ export const sentry: Provider = {
   title: 'Sentry',
   docs: 'https://docs.sentry.io/integrations/integration-platform/webhooks/',
   verification: hmacOf({ header: 'Sentry-Hook-Signature' }),
-  secret: { is: 'the client secret of the integration' },
+  secret: { is: "the integration's client secret" },
   eventType: { header: 'Sentry-Hook-Resource' },
   eventId: { header: 'Request-ID' },
   instructions:
-    'Settings, Developer Settings, your integration: enter the ingest URL as webhook URL, and copy the client secret.',
+    'Go to Settings › Developer Settings › your integration. Enter the ingest URL as the webhook URL, and copy the client secret.',
   samples: [
     sample('issue', 'created', { issue: { id: '1170820242', title: 'TypeError' } }),
     sample('event_alert', 'triggered', {

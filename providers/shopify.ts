@@ -29,12 +29,12 @@ export const shopify: Provider = {
   title: 'Shopify',
   docs: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
   verification: hmacOf({ encoding: 'base64', header: 'X-Shopify-Hmac-SHA256' }),
-  secret: { is: 'the client secret of the app, or the signing key shown below the webhooks of the shop' },
+  secret: { is: "the app's client secret, or the signing key shown below the shop's webhooks" },
   eventType: { header: 'X-Shopify-Topic' },
   eventId: { header: 'X-Shopify-Webhook-Id' },
   dedup: { header: 'X-Shopify-Webhook-Id' },
   instructions:
-    'Settings › Notifications › Webhooks › Create webhook: enter the ingest URL, and select the format JSON. The signing key is below the list.',
+    'Go to Settings › Notifications › Webhooks › Create webhook. Enter the ingest URL and select JSON as the format. The signing key is below the list.',
   samples: [
     sample('orders/create', { ...ORDER, financial_status: 'pending', fulfillment_status: null }),
     sample('orders/paid', { ...ORDER, financial_status: 'paid', fulfillment_status: null }),

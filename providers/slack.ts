@@ -31,7 +31,7 @@ export const slack: Provider = {
     timestamp: { header: 'X-Slack-Request-Timestamp', unit: 's', toleranceSeconds: 300 },
     template: 'v0:{timestamp}:{body}',
   }),
-  secret: { is: 'the signing secret of the app' },
+  secret: { is: "the app's signing secret" },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
@@ -40,7 +40,7 @@ export const slack: Provider = {
     { kind: 'ssl-check' },
   ],
   instructions:
-    'Your app › Event Subscriptions: enter the ingest URL as request URL. Hookyard responds to the url_verification, and to the ssl_check of slash commands.',
+    'Go to Your app › Event Subscriptions and enter the ingest URL as the request URL. Hookyard responds to url_verification requests, and to ssl_check requests of slash commands.',
   samples: [
     sample({ type: 'app_mention', text: 'What is the hour of the pearl, <@U0LAN0Z89>?' }),
     sample({ type: 'message', channel_type: 'channel', text: 'The order has arrived' }),

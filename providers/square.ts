@@ -11,12 +11,12 @@ export const square: Provider = {
   title: 'Square',
   docs: 'https://developer.squareup.com/docs/webhooks/step3validate',
   verification: hmacOf({ encoding: 'base64', header: 'x-square-hmacsha256-signature', template: '{url}{body}' }),
-  secret: { is: 'the signature key of the subscription' },
+  secret: { is: "the subscription's signature key" },
   eventType: { payload: 'type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
   instructions:
-    'Developer Console › Webhooks › Subscriptions › Add: enter the ingest URL as notification URL. Square signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Square.',
+    'Go to Developer Console › Webhooks › Subscriptions › Add. Enter the ingest URL as the notification URL. Square signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in Square.',
   samples: [
     sample('payment.created', { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' }),
     sample('refund.created', { type: 'refund', id: 'KkAkhdMsgzn59SM8A89WgKwekxLZY' }),

@@ -9,7 +9,8 @@ export const standardWebhooks: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  instructions: 'For any sender that follows the specification, with a shared secret (v1) or a public key (v1a).',
+  instructions:
+    'Use this provider for any sender that follows the Standard Webhooks specification, with a shared secret (v1) or a public key (v1a).',
   samples: [
     {
       event: 'order.paid',

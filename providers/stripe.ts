@@ -53,11 +53,11 @@ export const stripe: Provider = {
     timestamp: { unit: 's', toleranceSeconds: 300 },
     template: '{timestamp}.{body}',
   }),
-  secret: { is: 'the signing secret of the endpoint (whsec_...)' },
+  secret: { is: "the endpoint's signing secret (whsec_...)" },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  instructions: 'Developers › Webhooks › Add endpoint: enter the ingest URL, then reveal the signing secret.',
+  instructions: 'Go to Developers › Webhooks › Add endpoint. Enter the ingest URL, then reveal the signing secret.',
   samples: [
     sample('payment_intent.succeeded', PAYMENT),
     sample('payment_intent.payment_failed', {

@@ -5,10 +5,10 @@ export const telegram: Provider = {
   title: 'Telegram',
   docs: 'https://core.telegram.org/bots/api#setwebhook',
   verification: { kind: 'header-token', header: 'X-Telegram-Bot-Api-Secret-Token' },
-  secret: { is: 'the secret_token of setWebhook' },
+  secret: { is: 'the secret_token that you pass to setWebhook' },
   eventId: { payload: 'update_id' },
   dedup: { jsonPath: '$.update_id' },
-  instructions: 'Call setWebhook of the Bot API, with the ingest URL as url and the secret as secret_token.',
+  instructions: 'Call setWebhook in the Bot API with the ingest URL as url and the secret as secret_token.',
   samples: [
     {
       event: 'message',

@@ -14,12 +14,12 @@ export const trello: Provider = {
   title: 'Trello',
   docs: 'https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/',
   verification: hmacOf({ algorithm: 'sha1', encoding: 'base64', header: 'X-Trello-Webhook', template: '{body}{url}' }),
-  secret: { is: 'the OAuth 1.0 secret of the application' },
+  secret: { is: "the application's OAuth 1.0 secret" },
   eventType: { payload: 'action.type' },
   eventId: { payload: 'action.id' },
   dedup: { jsonPath: '$.action.id' },
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Create the webhook with the Trello API, with the ingest URL as callbackURL. Hookyard responds to the HEAD request. Trello signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Trello.',
+    'Use the Trello API to create a webhook with the ingest URL as callbackURL. Hookyard responds to the HEAD request. Trello signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in Trello.',
   samples: [sample('updateCard', 'Buy milk'), sample('createCard', 'Buy bread')],
 };

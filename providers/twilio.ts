@@ -17,12 +17,12 @@ export const twilio: Provider = {
   title: 'Twilio',
   docs: 'https://www.twilio.com/docs/usage/security',
   verification: { kind: 'twilio' },
-  secret: { is: 'the auth token of the account' },
+  secret: { is: "the account's auth token" },
   eventId: { header: 'I-Twilio-Idempotency-Token' },
   dedup: { header: 'I-Twilio-Idempotency-Token' },
   answer: { status: 200, body: '<Response/>', contentType: 'text/xml' },
   instructions:
-    'Phone Numbers, your number: enter the ingest URL as webhook. Twilio signs the URL, so HOOKYARD_PUBLIC_URL must match the URL at Twilio. The response is an empty TwiML document, unless the source has its own answer.',
+    'Go to Phone Numbers › your number and enter the ingest URL as the webhook. Twilio signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in Twilio. The response is an empty TwiML document unless the source has its own answer.',
   samples: [
     sample('message', {
       ToCountry: 'US',

@@ -12,7 +12,7 @@ export const twitch: Provider = {
     idHeader: 'Twitch-Eventsub-Message-Id',
     template: '{id}{timestamp}{body}',
   }),
-  secret: { is: 'the secret of the subscription' },
+  secret: { is: "the subscription's secret" },
   eventType: { header: 'Twitch-Eventsub-Subscription-Type' },
   eventId: { header: 'Twitch-Eventsub-Message-Id' },
   dedup: { header: 'Twitch-Eventsub-Message-Id' },
@@ -25,7 +25,7 @@ export const twitch: Provider = {
     },
   ],
   instructions:
-    'Create the subscription with the Twitch API, with the ingest URL as callback and the secret as secret. Hookyard responds to the challenge.',
+    "Use the Twitch API to create a subscription with the ingest URL as callback and the source's secret as secret. Hookyard responds to the challenge.",
   samples: [
     {
       event: 'stream.online',

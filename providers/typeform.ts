@@ -6,12 +6,12 @@ export const typeform: Provider = {
   title: 'Typeform',
   docs: 'https://www.typeform.com/developers/webhooks/secure-your-webhooks/',
   verification: hmacOf({ encoding: 'base64', header: 'Typeform-Signature', prefix: 'sha256=' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
   instructions:
-    'Connect › Webhooks › Add a webhook: enter the ingest URL, edit the webhook to enter the secret, and turn the webhook on.',
+    'Go to Connect › Webhooks › Add a webhook and enter the ingest URL. Then edit the webhook to enter the secret, and turn the webhook on.',
   samples: [
     {
       event: 'form_response',

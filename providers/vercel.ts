@@ -11,12 +11,12 @@ export const vercel: Provider = {
   title: 'Vercel',
   docs: 'https://vercel.com/docs/webhooks/webhooks-api',
   verification: hmacOf({ algorithm: 'sha1', header: 'x-vercel-signature' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Team settings › Webhooks › Create: enter the ingest URL, then copy the secret, which is shown only once.',
+    'Go to Team settings › Webhooks › Create. Enter the ingest URL, then copy the secret, which is shown only once.',
   samples: [
     sample('deployment.created', { id: 'dpl_1' }),
     sample('deployment.succeeded', { id: 'dpl_1', url: 'shop-acme.vercel.app' }),

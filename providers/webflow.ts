@@ -10,9 +10,9 @@ export const webflow: Provider = {
     timestamp: { header: 'x-webflow-timestamp', unit: 'ms', toleranceSeconds: 300 },
     template: '{timestamp}:{body}',
   }),
-  secret: { is: 'the secret key of the webhook, or the client secret of the app' },
+  secret: { is: "the webhook's secret key, or the app's client secret" },
   eventType: { payload: 'triggerType' },
-  instructions: 'Create the webhook with the Webflow API or in the site settings, with the ingest URL as url.',
+  instructions: 'Use the Webflow API or the site settings to create a webhook with the ingest URL as url.',
   samples: [
     {
       event: 'form_submission',

@@ -5,11 +5,11 @@ export const websub: Provider = {
   title: 'WebSub (PubSubHubbub)',
   docs: 'https://www.w3.org/TR/websub/',
   verification: { kind: 'websub' },
-  secret: { is: 'the hub.secret of the subscription' },
-  verifyToken: 'the URL of the topic, or a verify token that you choose, if the hub supports it',
+  secret: { is: "the subscription's hub.secret" },
+  verifyToken: 'the topic URL, or a token that you choose if the hub supports it',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    'Create the source, then subscribe at the hub, with the ingest URL as hub.callback, the topic as hub.topic, and the secret as hub.secret. Hookyard confirms subscriptions only for this topic (or with this hub.verify_token), and never confirms unsubscribing. Renew the subscription before its lease ends.',
+    'Create the source, then subscribe at the hub with the ingest URL as hub.callback, the topic as hub.topic, and the secret as hub.secret. Hookyard confirms subscriptions only for this topic (or with this hub.verify_token), and never confirms unsubscribe requests. Renew the subscription before its lease expires.',
   samples: [
     {
       event: 'update',

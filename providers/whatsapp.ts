@@ -14,7 +14,7 @@ export const whatsapp: Provider = {
   docs: 'https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/create-webhook-endpoint',
   eventType: { payload: 'entry.0.changes.0.field' },
   instructions:
-    'App dashboard › WhatsApp › Configuration: create the source with a verify token that you choose. Then enter its ingest URL as callback URL, and the verify token. Subscribe to the field messages, which includes the statuses of messages.',
+    'Create the source with a verify token that you choose. Then go to App dashboard › WhatsApp › Configuration. Enter the ingest URL as the callback URL, and enter the verify token. Subscribe to the messages field, which includes message statuses.',
   samples: [
     sample('messages', {
       messaging_product: 'whatsapp',

@@ -12,12 +12,12 @@ export const woocommerce: Provider = {
   title: 'WooCommerce',
   docs: 'https://woocommerce.com/document/webhooks/',
   verification: hmacOf({ encoding: 'base64', header: 'X-WC-Webhook-Signature' }),
-  secret: { is: 'the secret of the webhook' },
+  secret: { is: 'the webhook secret' },
   eventType: { header: 'X-WC-Webhook-Topic' },
   eventId: { header: 'X-WC-Webhook-Delivery-ID' },
   handshakes: [{ kind: 'form-ping' }],
   instructions:
-    'WooCommerce › Settings › Advanced › Webhooks › Add webhook: enter the ingest URL as delivery URL, and the secret. Hookyard responds to the ping.',
+    'Go to WooCommerce › Settings › Advanced › Webhooks › Add webhook. Enter the ingest URL as the delivery URL, and enter the secret. Hookyard responds to the ping.',
   samples: [
     sample('order.created', { id: 727, status: 'processing', currency: 'EUR', total: '59.90' }),
     sample('product.updated', {

@@ -6,7 +6,7 @@ export const x: Provider = {
   title: 'X (Twitter)',
   docs: 'https://docs.x.com/x-api/webhooks/quickstart',
   verification: hmacOf({ encoding: 'base64', header: 'X-Twitter-Webhooks-Signature', prefix: 'sha256=' }),
-  secret: { is: 'the consumer secret of the app (API secret key)' },
+  secret: { is: "the app's consumer secret (API secret key)" },
   dedup: { signature: true },
   handshakes: [
     {

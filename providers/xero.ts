@@ -16,12 +16,12 @@ export const xero: Provider = {
   title: 'Xero',
   docs: 'https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/',
   verification: hmacOf({ encoding: 'base64', header: 'x-xero-signature' }),
-  secret: { is: 'the webhook key of the app' },
+  secret: { is: "the app's webhook key" },
   eventType: { payload: 'events.0.eventType' },
   // It wants 200 within 5 seconds (401 for a wrong signature), no body and no cookies; for the intent to receive, too.
   answer: EMPTY,
   refusal: 'empty',
   instructions:
-    'My Apps, your app, Webhooks: enter the ingest URL as delivery URL, then send the intent to receive. Hookyard returns 401 for wrong signatures and 200 for correct ones, without a body. The requests with correct signatures are stored like webhooks, but contain no events.',
+    'Go to My Apps › your app › Webhooks. Enter the ingest URL as the delivery URL, then send the intent to receive. Hookyard returns 401 for invalid signatures and 200 for valid ones, without a body. Intent-to-receive requests with valid signatures are stored like webhooks, but contain no events.',
   samples: [sample('CREATE', 'INVOICE', 1), sample('UPDATE', 'CONTACT', 2)],
 };

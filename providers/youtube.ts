@@ -5,11 +5,11 @@ export const youtube: Provider = {
   title: 'YouTube',
   docs: 'https://developers.google.com/youtube/v3/guides/push_notifications',
   verification: { kind: 'websub' },
-  secret: { is: 'the secret of the subscription' },
-  verifyToken: 'the verify token that you enter at the hub',
+  secret: { is: "the subscription's secret" },
+  verifyToken: 'the token that you enter at the hub',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    'Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe: enter the ingest URL as callback, https://www.youtube.com/xml/feeds/videos.xml?channel_id= followed by the channel ID as topic, and the verify token and secret of the source. Renew the subscription before its lease ends.',
+    "Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe. Enter the ingest URL as the callback, https://www.youtube.com/xml/feeds/videos.xml?channel_id= followed by the channel ID as the topic, and the source's verify token and secret. Renew the subscription before its lease expires.",
   samples: [
     {
       event: 'video',

@@ -16,12 +16,12 @@ export const zendesk: Provider = {
     timestamp: { header: 'X-Zendesk-Webhook-Signature-Timestamp', unit: 'rfc3339', toleranceSeconds: 300 },
     template: '{timestamp}{body}',
   }),
-  secret: { is: 'the signing secret of the webhook' },
+  secret: { is: "the webhook's signing secret" },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Admin Center › Apps and integrations › Webhooks › Create: enter the ingest URL, the method POST and the format JSON. Then reveal the signing secret.',
+    'Go to Admin Center › Apps and integrations › Webhooks › Create. Enter the ingest URL, and select POST as the method and JSON as the format. Then reveal the signing secret.',
   samples: [
     sample('zen:event-type:ticket.created', {}, {}),
     sample('zen:event-type:ticket.status_changed', { current: 'SOLVED', previous: 'OPEN' }, { status: 'SOLVED' }),

@@ -20,10 +20,10 @@ export const zoom: Provider = {
     timestamp: { header: 'x-zm-request-timestamp', unit: 's', toleranceSeconds: 300 },
     template: 'v0:{timestamp}:{body}',
   }),
-  secret: { is: 'the secret token of the app' },
+  secret: { is: "the app's secret token" },
   eventType: { payload: 'event' },
   handshakes: [{ kind: 'plain-token' }],
   instructions:
-    'App Marketplace, your app, Access, Event Subscriptions: enter the ingest URL as notification endpoint, then validate it.',
+    'Go to App Marketplace › your app › Access › Event Subscriptions. Enter the ingest URL as the notification endpoint, then validate it.',
   samples: [sample('meeting.started', {}), sample('meeting.ended', { duration: 30 })],
 };

@@ -162,7 +162,7 @@ describe('hookyard providers', () => {
 
   it('lists them, and says how one is connected', async () => {
     expect(await cli.ok('providers')).to.match(/^github +GitHub$/m);
-    expect(await cli.ok('providers', 'meta')).to.include('--verify-token: a verify token that you choose');
+    expect(await cli.ok('providers', 'meta')).to.include('--verify-token: a token that you choose');
     const stripe = await cli.json<{ name: string; samples: string[] }>('providers', 'stripe');
     expect(stripe.samples).to.include.members(['payment_intent.succeeded', 'invoice.paid']);
     await fails(2, /No provider nobody/, 'providers', 'nobody');

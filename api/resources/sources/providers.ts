@@ -30,12 +30,9 @@ const provider = component('Provider', {
   name: text('github', 'The name to use as `provider` of a source.'),
   title: text('GitHub'),
   docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
-  secret: text(
-    'the secret of the webhook',
-    'The value for `verificationConfig.secret`. Null if not needed.',
-  ).nullable(),
+  secret: text('the webhook secret', 'The value for `verificationConfig.secret`. Null if not needed.').nullable(),
   verifyToken: text(
-    'a verify token that you choose',
+    'a token that you choose',
     'The value for `verificationConfig.verifyToken`. Null if not needed.',
   ).nullable(),
   eventType: place.nullable(),
@@ -53,7 +50,7 @@ const provider = component('Provider', {
   ),
   handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard supports.'),
   answer: shownAnswer.nullable(),
-  instructions: text('Settings, Webhooks, Add webhook.', 'How to connect the provider.'),
+  instructions: text('Go to Settings › Webhooks › Add webhook.', 'How to connect the provider.'),
   samples: withExample(z.array(z.string()), ['push'], 'The events that have samples.'),
 });
 
