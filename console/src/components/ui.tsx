@@ -1,4 +1,4 @@
-// The small parts that pages are made of (DESIGN.md, "Components").
+// The small parts of pages (docs/internals/clients-and-console.md).
 import { ActionIcon, type ActionIconProps } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from './icons.tsx';
