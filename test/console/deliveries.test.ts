@@ -14,7 +14,7 @@ describe('the console', () => {
     await onPage('/start', async (page) => {
       await page.getByLabel('Source name').fill('Console shop');
       await page.getByLabel('Destination URL').fill(endpoint.url);
-      await page.getByRole('button', { name: 'Create connection' }).click();
+      await page.getByRole('button', { name: 'Connect' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).waitFor();
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByRole('link', { name: 'Response 200' }).waitFor();

@@ -80,7 +80,7 @@ describe('destinations in the console', () => {
     await onPage(`/destinations/${destination.id}`, async (page) => {
       await page.getByRole('button', { name: 'Replay 1 failed delivery' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Replay 1' }).click();
-      await seen(page, '1 handed to a failover destination');
+      await seen(page, '1 failed over');
       await seen(page, '0 of 1 replay delivered');
     });
   });
@@ -173,7 +173,7 @@ describe('destinations in the console', () => {
       await page.getByLabel('Maximum retries').fill('7');
       await page.getByLabel('Method').selectOption('PUT');
       await page.getByText('Request', { exact: true }).click();
-      await page.getByLabel('Forward the query string').check();
+      await page.getByLabel('Forward query string').check();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('tab', { name: 'Settings' }).click();
       await page.getByText('Maximum retries').waitFor();

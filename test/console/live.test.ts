@@ -109,7 +109,7 @@ describe('the live tail of events', () => {
       await page.getByRole('button', { name: 'Follow live' }).click();
       await seen(page, /The live stream cannot filter by status/);
       await page.getByRole('combobox', { name: 'Status' }).press('Backspace');
-      await seen(page, /buffers the live stream/);
+      await seen(page, /is buffering the live stream/);
     });
   });
 }).timeout(JOURNEY_MS);

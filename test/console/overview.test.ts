@@ -119,7 +119,7 @@ describe('the overview of the console', function () {
       await page.getByRole('option', { name: 'GitHub', exact: true }).click();
       await page.getByLabel('Destination URL').fill(endpoint.url);
       await page.getByLabel('Secret').fill('a-secret-of-the-sender-0123456789');
-      await page.getByRole('button', { name: 'Create connection' }).click();
+      await page.getByRole('button', { name: 'Connect' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).getByText('refs/heads/main').waitFor();
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByRole('link', { name: 'Response 200' }).waitFor();
@@ -139,7 +139,7 @@ describe('the overview of the console', function () {
       (await api.create<{ token: string }>('/api/api-keys', { name: 'Reader', scopes })).token;
     await onPage('/', (page) => seen(page, /^All clear: /), { token: await key('read') });
     const work = async (page: Parameters<typeof seen>[0]) => {
-      await seen(page, 'Your API key cannot read everything that is checked here');
+      await seen(page, 'Your API key lacks the scopes for some of these checks');
       expect(await page.getByText('All clear').count()).to.equal(0);
     };
     await onPage('/', work, { token: await key('routes:read', 'destinations:read', 'deliveries:read') });

@@ -36,7 +36,7 @@ describe('a key that may only read', function () {
         await page.goto(new URL(`/console${address}`, page.url()).href);
         await page.getByRole('heading', { level: 1, exact: true }).waitFor();
         await page.waitForLoadState('networkidle');
-        const start = page.locator('#page').getByRole('link', { name: /sample webhook/ });
+        const start = page.locator('#page').getByRole('link', { name: /test webhook/ });
         const buttons = [...(await buttonsOf(page)), ...(await start.allTextContents())];
         if (buttons.length > 0) found[row.path] = buttons;
         if (row.scope?.endsWith(':write')) await seen(page, 'Your API key has no access to this page');

@@ -140,7 +140,7 @@ describe('the pages of routes and of what they refer to', function () {
       await page.getByLabel('Field').fill('payload.total');
       await page.getByLabel('Operator').selectOption('gt');
       await page.getByLabel('Value').fill('100');
-      await seen(page, /Event is filtered out/);
+      await seen(page, /Event filtered out/);
       await page.getByLabel('Value').fill('10');
       await seen(page, /Event matches/);
       await expectUsable(page);

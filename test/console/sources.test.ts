@@ -56,7 +56,7 @@ describe('the pages of sources', function () {
       await page.getByRole('heading', { name: 'Console GitHub', level: 1, exact: true }).waitFor();
       await seen(page, '/ingest/default/console-github');
       await seen(page, 'Github');
-      await page.getByRole('link', { name: 'Connect to a destination' }).waitFor();
+      await page.getByRole('link', { name: 'Create a route' }).waitFor();
       await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
       await page.getByRole('button', { name: 'Edit payload' }).click();
       await page.getByRole('textbox', { name: 'Sample payload' }).getByText('refs/heads/main').waitFor();

@@ -92,7 +92,7 @@ function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) 
       <summary className="small">View as table</summary>
       {isOpen && (
         <Table
-          title={`${title}: steps`}
+          title={`${title} over time`}
           className="scroll numbers"
           heads={['From', ...series.map(({ label }) => label)]}
           rows={steps.map(({ at, index }) => [

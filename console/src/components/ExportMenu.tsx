@@ -77,7 +77,7 @@ export async function saveAll<N extends ListName>(
       tell: (count) => tell(`${plural(count, 'row')} so far…`),
     });
     save(csvOf(columns, records), `${name}.csv`);
-    const more = isCut ? '. More rows match: narrow the time range or the filters' : '';
+    const more = isCut ? '. For the rest, narrow the time range or filters.' : '';
     notifications.update({
       ...{ id: list, loading: false, autoClose: isCut ? false : 4000 },
       message: `${plural(records.length, 'row')} saved, newest first${more}`,

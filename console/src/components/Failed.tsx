@@ -18,7 +18,7 @@ export function Failed({ error, again }: { error: unknown; again?: () => void })
         )}
         {requestId !== null && (
           <span className="small quiet">
-            Request <Code>{requestId}</Code>
+            Request ID <Code>{requestId}</Code>
           </span>
         )}
       </div>

@@ -49,7 +49,7 @@ export function Outcome({ where, since, onSee }: Props) {
     >
       {waiting > 0 && `${countText(waiting)} in progress. `}
       {lost > 0 && `${countText(lost)} failed. `}
-      {handed > 0 && `${countText(handed)} handed to a failover destination. `}
+      {handed > 0 && `${countText(handed)} failed over. `}
       <Link to="/deliveries" search={{ ...where, isReplay: 'true', from: since } as never} onClick={onSee}>
         View replays
       </Link>

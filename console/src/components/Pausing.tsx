@@ -87,8 +87,8 @@ export function Pause({ kind, id, onClose }: PauseProps) {
       onClose={onClose}
     >
       <p>
-        Webhooks are still accepted. Deliveries {kind === 'route' ? 'of this route' : 'to this destination'} wait until
-        you resume the {kind}. Attempts in flight finish.
+        Webhooks are still accepted. Deliveries {kind === 'route' ? 'on this route' : 'to this destination'} are held
+        until you resume it. Attempts in flight finish.
       </p>
       <TextInput
         label="Reason"
@@ -98,7 +98,7 @@ export function Pause({ kind, id, onClose }: PauseProps) {
       />
       <TextInput
         type="datetime-local"
-        label={`Resume automatically at (${zoneName(zone)})`}
+        label={`Resume at (${zoneName(zone)})`}
         description="Leave empty to resume manually."
         value={until}
         onChange={(event) => setUntil(event.currentTarget.value)}
@@ -131,9 +131,7 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
       run={() => release(kind, id, resume)}
       said={releasedText(`${sentence(kind)} resumed`)}
     >
-      <p>
-        Held deliveries are sent in the order they were received, with the current URL and settings of the destination.
-      </p>
+      <p>Held deliveries are sent in the order they were received, with the destination's current URL and settings.</p>
       <NumberInput
         label="Rate limit (per second)"
         placeholder="50"
@@ -167,7 +165,7 @@ export function PausedCallout({ kind, of }: { kind: Kind; of: Pausing }) {
           , resumes <Time at={of.pausedUntil} exact />
         </>
       )}
-      . Deliveries wait.
+      . Deliveries are held.
     </Callout>
   );
 }
@@ -269,8 +267,8 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
     >
       <p>Closes the circuit breaker now instead of waiting for the next automatic retry.</p>
       <p>
-        Held deliveries are sent in the order they were received, at a steady rate, with the current URL and settings of
-        the destination.{' '}
+        Held deliveries are sent in the order they were received, at a steady rate, with the destination's current URL
+        and settings.{' '}
         {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
       </p>
       <p className="quiet">

@@ -183,7 +183,7 @@ export function Filters({ of, views = {} }: BarProps) {
                   size={24}
                   variant="subtle"
                   color="gray"
-                  label={`Remove the filter ${label}`}
+                  label={`Remove filter ${label}`}
                   onClick={() => keep(Object.fromEntries(Object.entries(saved).filter(([name]) => name !== label)))}
                 >
                   <Cross2Icon />

@@ -20,7 +20,7 @@ export function useNames(list: ListName, enabled = true): Found {
     nameOf: (id) => (id ? plain(names.get(id) ?? id) : '–'),
     problem: error && (
       <p role="alert" className="bad anywhere">
-        Names could not be loaded: {plain(told(error).message)}
+        Could not load names: {plain(told(error).message)}
       </p>
     ),
   };

@@ -118,7 +118,7 @@ export function LiveLine({ state }: { state: LiveState }) {
       {state.is === 'asking' && `${state.why} The list is refreshed every 5 seconds instead.`}
       {state.is === 'open' &&
         state.backAt !== null &&
-        `Reconnected at ${timeText(state.backAt, zone)} ${zoneName(zone)}. The list includes everything received since then.`}
+        `Reconnected at ${timeText(state.backAt, zone)} ${zoneName(zone)}. The list includes events received in the meantime.`}
     </div>
   );
 }
@@ -177,7 +177,7 @@ function stateOf(error: unknown): LiveState {
   if (!(error instanceof HookyardError)) return { is: 'asking', why: told(error).message };
   if (error.code === 'UNREACHABLE' || (error.status ?? 0) >= 500) return { is: 'away' };
   if (error.code === 'TIMEOUT')
-    return { is: 'asking', why: 'A proxy between this browser and the API buffers the live stream.' };
+    return { is: 'asking', why: 'A proxy between this browser and the API is buffering the live stream.' };
   return { is: 'asking', why: error.message };
 }
 

@@ -34,7 +34,7 @@ const valueText = (value: unknown): string =>
 export function FilterOutcome({ result }: { result: FilterResult }) {
   return (
     <>
-      <Verdict isGood={result.matches || null}>{result.matches ? 'Event matches' : 'Event is filtered out'}</Verdict>
+      <Verdict isGood={result.matches || null}>{result.matches ? 'Event matches' : 'Event filtered out'}</Verdict>
       {result.conditions.map(({ field, operator, value, matches }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: conditions are told by their place
         <p key={index} className="anywhere">
@@ -63,7 +63,7 @@ export function TransformOutcome({ result }: { result: TransformResult }) {
   return (
     <>
       <Verdict isGood>{`Transformed in ${durationText(durationMs)}`}</Verdict>
-      {outputContentType && <p className="small quiet">Content type {plain(outputContentType)}</p>}
+      {outputContentType && <p className="small quiet">Content type: {plain(outputContentType)}</p>}
       <Editor
         label="Output"
         language="json"

@@ -3,19 +3,19 @@ import { Modal } from '@mantine/core';
 import { Table } from '../components/ui.tsx';
 
 const KEYS: [string, string][] = [
-  ['/ or ⌘K', 'Search'],
+  ['/, Ctrl+K or ⌘K', 'Search'],
   ['j', 'Next row'],
   ['k', 'Previous row'],
   ['o or Enter', 'Open row'],
   ['x', 'Select row'],
-  ['r', 'Refresh the page'],
+  ['r', 'Refresh page'],
   ['?', 'Keyboard shortcuts'],
 ];
 
 export const KeysDialog = ({ onClose }: { onClose: () => void }) => (
   <Modal opened onClose={onClose} title="Keyboard shortcuts">
     <Table
-      title="Keys"
+      title="Shortcuts"
       rows={KEYS.map(([key, what]) => [
         <kbd key="key" className="key">
           {key}

@@ -41,7 +41,7 @@ export function Palette() {
   if (text !== '' && !ofId && mayWith(scopes, 'events:read')) {
     found.push({
       id: 'search',
-      label: `Search payloads for “${text}”`,
+      label: `Search payloads for "${text}"`,
       onClick: () => open('/events', { search: text }),
     });
   }
@@ -53,7 +53,7 @@ export function Palette() {
       shortcut={null}
       transitionProps={{ duration: 0 }}
     >
-      <Spotlight.Search placeholder="Page, action, name, ID, or payload text" aria-label="Search" />
+      <Spotlight.Search placeholder="Page, action, name, ID or payload text" aria-label="Search" />
       <Spotlight.ActionsList aria-label="Results">
         {found.map(({ id, label, description, onClick }) => (
           <Spotlight.Action key={id} label={label} description={description} onClick={onClick} />

@@ -66,7 +66,7 @@ export function Sidebar({ path, isNarrow, onNarrow, onClose }: Props) {
         type="button"
         className="side-item"
         onClick={() => onNarrow(!isNarrow)}
-        aria-label={isNarrow ? 'Expand the sidebar' : 'Collapse the sidebar'}
+        aria-label={isNarrow ? 'Expand sidebar' : 'Collapse sidebar'}
       >
         {isNarrow ? <DoubleArrowRightIcon /> : <DoubleArrowLeftIcon />}
         <span className="side-label">Collapse</span>

@@ -54,7 +54,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
           required
           data-autofocus
           autoFocus
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the key', 'aria-hidden': false, tabIndex: 0 }}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show key', 'aria-hidden': false, tabIndex: 0 }}
         />
         <Button type="submit" size="sm" loading={trying}>
           Sign in
@@ -65,8 +65,8 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
           </Button>
         ))}
         <p className="small quiet">
-          No key yet? Ask a colleague who has access: keys are created in Settings. On your own machine,{' '}
-          <Code>npm start</Code> prints a link that signs you in.
+          No key yet? Ask a colleague with access to create one in Settings. On your own machine, <Code>npm start</Code>{' '}
+          prints a sign-in link.
         </p>
       </form>
     </main>

@@ -5,16 +5,16 @@ import { plain } from '../format.ts';
 type Status = Delivery['status'];
 
 export const STATUSES: Record<Status, string> = {
-  pending: 'The first attempt is on its way.',
-  retrying: 'An attempt failed. The next attempt is scheduled; Retry now starts it immediately.',
-  circuit_open:
-    'Held by the circuit breaker, or because the route or destination is paused. Sent automatically afterwards.',
+  pending: 'The first attempt has not finished yet.',
+  retrying: 'The last attempt failed and the next one is scheduled. Retry now starts it immediately.',
+  circuit_open: 'Held by the circuit breaker or by a paused route or destination. Sent automatically once released.',
   delivered: 'The destination accepted the event.',
   failed: 'All attempts failed. Fix the cause, then replay the delivery.',
   failed_over: 'The destination failed, so the event was sent to a failover destination instead.',
   schema_failed:
-    'The payload does not match the schema of the route, so the event was not sent. Fix the schema or the sender, then replay.',
-  filter_failed: 'The filter of the route timed out, so the event was not sent. Simplify the filter, then replay.',
+    "The payload does not match the route's schema, so the event was not sent. Fix the schema or the sender, then replay the delivery.",
+  filter_failed:
+    "The route's filter timed out, so the event was not sent. Simplify the filter, then replay the delivery.",
   skipped: 'The destination was disabled. Enable it, then replay the delivery.',
   cancelled: 'Cancelled by a user, or because the destination was deleted.',
 };
@@ -26,7 +26,7 @@ export const STATUS_NAMES = Object.keys(STATUSES) as Status[];
 
 /** Of one that `waitsFor` another. */
 export const waitingText = ({ orderKey, routeId }: Pick<Delivery, 'orderKey' | 'routeId'>): string =>
-  `Waiting for an earlier event ${orderKey === routeId ? 'of the route' : `with the key ${plain(orderKey ?? '')}`}`;
+  `Waiting for an earlier event ${orderKey === routeId ? 'on the route' : `with the key ${plain(orderKey ?? '')}`}`;
 
 /** Those that have not ended. */
 export const isOpen = (status: Status): boolean => ['pending', 'retrying', 'circuit_open'].includes(status);

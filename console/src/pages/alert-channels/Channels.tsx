@@ -47,7 +47,7 @@ export const Channels = () => (
     make={{ label: 'New alert channel', to: '/alert-channels/new', scope: 'alerts:write' }}
     empty={{
       title: 'No alert channels',
-      text: 'Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or a webhook.',
+      text: 'Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or webhook.',
     }}
   />
 );
@@ -78,7 +78,7 @@ export function ChannelPage() {
             </Callout>
           )}
           {channel.failingSince !== null && (
-            <Callout tone="bad" title="Messages are not delivered">
+            <Callout tone="bad" title="Messages not delivered">
               Since <Time at={channel.failingSince} exact />: <bdi>{plain(channel.lastError ?? 'unknown error')}</bdi>.
               Fix the configuration, then send a test message.
             </Callout>

@@ -22,14 +22,14 @@ const WORDS: Record<BulkAction, { title: string; verb: string; done: string; wha
     title: 'Retry deliveries now',
     verb: 'Retry',
     done: 'retried',
-    what: 'The next attempt of each delivery starts now.',
-    none: 'No deliveries to retry. Only retrying deliveries can be retried now. Replay failed deliveries instead.',
+    what: "Each delivery's next attempt starts now.",
+    none: 'No deliveries to retry. Only deliveries waiting for a retry can be retried now. Replay failed deliveries instead.',
   },
   replay: {
     title: 'Replay deliveries',
     verb: 'Replay',
     done: 'replayed',
-    what: 'Replays go to the same destination as new deliveries, with its current URL and settings.',
+    what: 'Each replay is a new delivery to the same destination, with its current URL and settings.',
     none: 'No deliveries to replay. The matching deliveries are in progress or already replayed, or their payload or destination no longer exists.',
   },
   cancel: {

@@ -54,7 +54,7 @@ export function Chain({ of }: { of: Linked }) {
       </ol>
       {total > MOST && (
         <p className="small quiet">
-          Shows only the newest {MOST} of the event’s {plural(total, 'delivery')}
+          Showing the newest {MOST} of the event's {plural(total, 'delivery')}
         </p>
       )}
     </Card>

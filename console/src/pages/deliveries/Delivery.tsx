@@ -47,7 +47,7 @@ export function DeliveryPage() {
         delivery.orderKey !== null && [
           'Ordering key',
           <PageLink key="order" to={`/destinations/${delivery.destinationId}`} search={{ tab: 'ordering-keys' }}>
-            {delivery.orderKey === delivery.routeId ? 'All events of the route' : <bdi>{plain(delivery.orderKey)}</bdi>}
+            {delivery.orderKey === delivery.routeId ? 'All events on the route' : <bdi>{plain(delivery.orderKey)}</bdi>}
           </PageLink>,
         ],
         delivery.sequence !== null && ['Sequence', countText(delivery.sequence)],
@@ -57,7 +57,7 @@ export function DeliveryPage() {
         [
           'Related',
           <PageLink key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' }}>
-            All deliveries of the event
+            View all deliveries
           </PageLink>,
         ],
       ]}
@@ -78,8 +78,7 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
       {delivery.waitsFor !== null && (
         <Callout tone="warn" title={waitingText(delivery)}>
           <div>
-            Attempted when <Link to={`/deliveries/${delivery.waitsFor}`}>the earlier delivery</Link> is accepted or has
-            ended.
+            Starts once <Link to={`/deliveries/${delivery.waitsFor}`}>the earlier delivery</Link> is accepted or ends.
           </div>
         </Callout>
       )}
@@ -282,7 +281,7 @@ function Actions({ delivery: { id, status, waitsFor, replayedBy, temporalUrl } }
         href={temporalUrl}
         target="_blank"
         rel="noreferrer"
-        title="Opens the workflow engine’s own page"
+        title="Opens the workflow in the Temporal UI"
       >
         View in Temporal
       </Menu.Item>

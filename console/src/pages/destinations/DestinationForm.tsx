@@ -30,8 +30,8 @@ const { New, NewDialog, Edit, Settings } = recordPages<typeof members, Destinati
   what: 'destination',
   members,
   onSaved: ({ type }) => {
-    const test = type === 'http' ? 'Send test webhook' : 'Write test file';
-    notifications.show({ message: `Destination saved. Check it with “${test}”.` });
+    const test = type === 'http' ? 'send a test webhook' : 'write a test file';
+    notifications.show({ message: `Destination saved. To check it, ${test}.` });
   },
   useEntries: (form, stored) => {
     const isNew = stored === undefined;
@@ -40,7 +40,7 @@ const { New, NewDialog, Edit, Settings } = recordPages<typeof members, Destinati
       ...NAME_FIELDS,
       { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: !isNew },
       ...(type === 'http' ? httpFields(form, isNew) : storeFields(form, type, isNew)),
-      { ...ENABLED, help: 'Deliveries to a disabled destination are skipped. They can be replayed.' },
+      { ...ENABLED, help: 'Deliveries to a disabled destination are skipped.' },
     ];
   },
 });
@@ -95,15 +95,15 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
             { value: 'usual', label: 'All except hop-by-hop and host headers' },
             { value: 'all', label: 'All' },
             { value: 'none', label: 'None' },
-            { value: 'names', label: 'Only the headers named below' },
+            { value: 'names', label: 'Only the headers below' },
           ],
         },
         values.forwardHeaders.mode === 'names' && {
           ...{ path: 'forwardHeaders.names', label: 'Header names', help: 'Comma-separated.' },
           placeholder: 'X-GitHub-Event, X-GitHub-Delivery',
         },
-        { path: 'forwardQuery', label: 'Forward the query string', kind: 'flag' },
-        { path: 'forwardPath', label: 'Forward the subpath', kind: 'flag' },
+        { path: 'forwardQuery', label: 'Forward query string', kind: 'flag' },
+        { path: 'forwardPath', label: 'Forward subpath', kind: 'flag' },
       ],
     },
   ];
@@ -126,7 +126,7 @@ function SigningSecret({ form }: { form: Form }) {
     <div className="rule-row">
       <TextInput
         label="Signing secret"
-        description="Hookyard signs its requests with it (Standard Webhooks). This is not your provider’s secret. Leave empty to send unsigned requests."
+        description="Signs requests to this destination (Standard Webhooks). Not your provider's secret."
         autoComplete="off"
         {...form.getInputProps('signingSecret')}
       />

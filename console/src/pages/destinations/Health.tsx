@@ -114,7 +114,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                   {count}
                 </PageLink>,
               ]),
-              codes && !isWarehouse && ['Attempts by response, last 24 hours', codesText(codes)],
+              codes && !isWarehouse && ['Attempts by response (last 24 hours)', codesText(codes)],
             ]}
           />
         )}

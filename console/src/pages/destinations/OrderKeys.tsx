@@ -72,7 +72,7 @@ export function OrderKeys({ id }: { id: string }) {
         onPage={(page) => set({ page: String(page) })}
         empty={
           state === undefined ? (
-            <Empty title="No ordering keys">The first event of a route with ordering adds its key.</Empty>
+            <Empty title="No ordering keys">Keys appear once a route with ordering receives events.</Empty>
           ) : (
             <Empty title={`No ${state} ordering keys`} />
           )
@@ -90,7 +90,7 @@ function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: strin
       of={{
         'Skip first delivery': (close) => (
           <Confirm
-            title={`Skip the first delivery of ${plain(name)}`}
+            title={`Skip first delivery of ${plain(name)}`}
             verb="Skip delivery"
             run={() => call('skipOrderKey', { id, key })}
             said="Delivery skipped"
@@ -98,7 +98,7 @@ function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: strin
           >
             <p>
               {isBlocked ? 'The failed delivery no longer blocks the key.' : 'The first delivery is cancelled.'} The
-              next event of the key is delivered. A replay of the skipped one goes to the end of the order.
+              key's next event is delivered. If you replay the skipped delivery, it goes to the end of the order.
             </p>
           </Confirm>
         ),
@@ -112,7 +112,7 @@ function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: strin
               said="Ordering key released"
               onClose={close}
             >
-              <p>{plural(waiting, 'waiting delivery')} will be sent in order, and will not block the key on failure.</p>
+              <p>{plural(waiting, 'waiting delivery')} will be sent in order and will not block the key on failure.</p>
             </Confirm>
           )),
       }}

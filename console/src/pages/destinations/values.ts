@@ -93,7 +93,7 @@ export const STORES: Record<StoreType, ConfigField[]> = {
     {
       name: 'roleArn',
       label: 'Role to assume',
-      help: 'The external ID is the ID of the organization.',
+      help: 'The external ID is your organization ID.',
       placeholder: 'arn:aws:iam::123456789012:role/hookyard',
       isOptional: true,
       only: ['identity'],
@@ -125,7 +125,7 @@ export const STORES: Record<StoreType, ConfigField[]> = {
   azure_blob: [
     { name: 'accountName', label: 'Storage account' },
     { name: 'accountKey', label: 'Account key', only: KEYS },
-    { name: 'sasToken', label: 'SAS token', help: 'The query string that contains sv= and sig=.', only: ['sas'] },
+    { name: 'sasToken', label: 'SAS token', help: 'The query string with sv= and sig=.', only: ['sas'] },
     { name: 'containerName', label: 'Container' },
     ownEndpoint,
   ],

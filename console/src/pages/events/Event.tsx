@@ -57,7 +57,7 @@ export function EventPage() {
         event.clientAddress && ['Client address', event.clientAddress],
         ['Size', sizeText(event.payloadSize)],
         ['Payload hash', <Mono key="hash" text={event.payloadHash} />],
-        event.traceId && ['Trace', <Mono key="trace" text={event.traceId} />],
+        event.traceId && ['Trace ID', <Mono key="trace" text={event.traceId} />],
       ]}
     >
       {(event, again) => <Shown event={event} mayReadPayload={mayReadPayload} refetch={again} />}
@@ -79,15 +79,15 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
     <>
       {!event.routed && (
         <Callout tone="info" title="No route matched">
-          The source has no route, or the filters of its routes did not match the event.{' '}
+          The source has no route, or no route's filter matched the event.{' '}
           <PageLink to="/routes" search={{ sourceId: event.sourceId }}>
-            Routes of the source
+            View routes
           </PageLink>
         </Callout>
       )}
       <h2>Deliveries</h2>
       <DataTable
-        title="Deliveries of the event"
+        title="Event deliveries"
         columns={columns.filter(({ title }) => title !== 'Next attempt' && title !== 'Route')}
         idOf={(delivery) => delivery.id}
         answer={{ data: { data: newest }, error: null, isFetching: false, refetch }}
@@ -96,7 +96,7 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
         foot={
           (older || deliveries.length > MOST) && (
             <PageLink to="/deliveries" search={{ eventId: event.id, range: 'all' }}>
-              All deliveries of the event
+              View all deliveries
             </PageLink>
           )
         }

@@ -72,9 +72,7 @@ export function Events() {
       empty={{
         title: 'No events',
         text: (
-          <>
-            Choose a longer time range or remove a filter. {mayStart && <Link to="/start">Send a sample webhook</Link>}
-          </>
+          <>Choose a longer time range or remove a filter. {mayStart && <Link to="/start">Send a test webhook</Link>}</>
         ),
       }}
     >

@@ -39,8 +39,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const steps = [
     ...STEPS[issue.kind](issue),
-    held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)}, or wait: they are sent once the destination responds.`,
+    held && `Resume the ${plural(held.total, 'held delivery', held.count)}, or wait until the destination responds.`,
     failed && (
       <>
         Replay the{' '}
@@ -77,7 +76,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
         ))}
       </ol>
       <p className="small quiet">
-        {retrying && 'Retrying deliveries are sent automatically. '}
+        {retrying && 'Retries continue automatically. '}
         {issue.kind === 'circuit_open'
           ? 'The issue resolves automatically when the circuit breaker closes.'
           : 'The issue resolves automatically once a delivery succeeds and none has failed for a minute.'}
@@ -131,23 +130,23 @@ const seeSample = ({ sampleDeliveryId }: Issue, what: string): ReactNode => (
 const refusedOf = (issue: Issue): ReactNode =>
   issue.source ? (
     <Link to={`/sources/${issue.source.id}`} search={{ tab: 'refused-webhooks' } as never}>
-      refused webhooks of the source
+      refused webhooks
     </Link>
   ) : (
-    'refused webhooks of the source'
+    'refused webhooks'
   );
 
 const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   delivery_failing: (issue) => [
     seeSample(issue, 'Compare the request and response'),
     <>Fix the receiving service, or edit the URL and credentials of {the(issue, 'destination')}.</>,
-    'Send a test webhook from the destination’s page.',
+    'Send a test webhook from the destination page.',
   ],
   circuit_open: (issue) => [
     <>
-      Fix the cause:{' '}
+      Fix the cause. See the{' '}
       <Link to="/issues" search={{ routeId: issue.routeId ?? undefined, kind: 'delivery_failing' } as never}>
-        other issues of the route
+        other issues on this route
       </Link>
       .
     </>,
@@ -165,7 +164,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   ],
   schema_refusing: (issue) => [
     seeSample(issue, 'Check the error'),
-    <>Fix the schema of {the(issue, 'route')}, or the payloads of the sender.</>,
+    <>Fix the schema of {the(issue, 'route')}, or the sender's payloads.</>,
   ],
   signature_failing: (issue) => [
     <>Review the {refusedOf(issue)}.</>,
@@ -173,22 +172,22 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     'Refused webhooks are not stored. Ask the sender to send them again.',
   ],
   warehouse_not_writable: (issue) => [
-    <>Check the error of the last file on {the(issue, 'destination')}.</>,
-    'Fix the bucket, credentials or permissions. Check with “Write test file”. Waiting files are written automatically.',
+    <>Check the last file's error on {the(issue, 'destination')}.</>,
+    'Fix the bucket, credentials or permissions, then write a test file to check. Waiting files are written automatically.',
   ],
   order_blocked: (issue) => [
     seeSample(issue, 'Check the error'),
-    <>Fix {the(issue, 'destination')}, then replay the failed delivery: it takes its old place.</>,
+    <>Fix {the(issue, 'destination')}, then replay the failed delivery. It keeps its place in the order.</>,
   ],
   quota_reached: () => [
     <>
-      Check your usage: <Link to="/usage">Usage</Link>.
+      Check your <Link to="/usage">usage</Link>.
     </>,
     'Send less, or ask the operator for a higher limit.',
   ],
-  ingest_refused: (issue) => [<>Review the causes: {refusedOf(issue)}.</>],
+  ingest_refused: (issue) => [<>Review the causes of the {refusedOf(issue)}.</>],
   notification_failing: (issue) => [
     <>Check the notification addresses of {the(issue, 'route')}.</>,
-    'If the addresses are correct, the mail server rejects them or is unreachable: contact the operator.',
+    'If they are correct, the mail server rejects them or is unreachable. Contact the operator.',
   ],
 };

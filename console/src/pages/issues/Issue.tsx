@@ -81,7 +81,7 @@ const STATES = {
   Open: 'no one is working on it yet.',
   Acknowledged: 'someone is working on it. It still resolves automatically.',
   Ignored: 'failures are counted, but nobody is notified until it is reopened.',
-  Resolved: 'fixed, or closed by a user. If the problem returns within an hour, the issue reopens.',
+  Resolved: 'fixed, or closed by a user. If the failure recurs within an hour, the issue reopens.',
 };
 
 const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
@@ -129,7 +129,7 @@ function Resolved({ issue, children }: { issue: Issue; children: ReactNode }) {
   return (
     <>
       <Callout tone="ok" title="Resolved">
-        If the problem returns within an hour, the issue reopens.
+        If the failure recurs within an hour, the issue reopens.
       </Callout>
       {failed && (
         <Callout tone="warn" title={`${failed.text} not replayed`}>
@@ -166,7 +166,7 @@ function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
       variant={variant}
       run={retry}
       said={({ deliveriesCreated, more }) =>
-        `${plural(deliveriesCreated, 'delivery')} created${more ? '. There may be more: replay again' : ''}`
+        `${plural(deliveriesCreated, 'delivery')} created${more ? '. Replay again for the rest' : ''}`
       }
     >
       <p>

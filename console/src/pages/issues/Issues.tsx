@@ -43,7 +43,7 @@ export const Issues = () => (
     path="/issues"
     empty={{
       title: 'No issues',
-      text: 'Ongoing failures appear here, with their cause and the steps that fix them.',
+      text: 'Ongoing failures appear here, with their cause and how to fix them.',
     }}
   />
 );

@@ -35,8 +35,8 @@ export function Exchange() {
       title="Import and export"
       note={
         writeDestinations || writeRoutes
-          ? 'Move destinations and routes between organizations as JSON files. Import destinations first: routes refer to them by slug.'
-          : 'Download destinations and routes as JSON files. Your API key may not import.'
+          ? 'Move destinations and routes between organizations as JSON files. Import destinations first, because routes refer to them by slug.'
+          : 'Download destinations and routes as JSON files. Your API key cannot import.'
       }
     >
       <div className="grid-2">
@@ -72,7 +72,7 @@ function Export({ kind }: { kind: Kind }) {
         {isDestinations && maySeeSecrets && (
           <Checkbox
             label="Include credentials"
-            description="The file then contains secrets in plain text. The audit log records the export."
+            description="The file will contain secrets in plain text, and the audit log records the export."
             checked={withSecrets}
             onChange={(event) => setWithSecrets(event.currentTarget.checked)}
           />

@@ -45,7 +45,7 @@ export function Keys() {
       columns={columns}
       every={AGAIN_MS}
       make={{ label: 'New API key', to: '/api-keys/new', scope: 'keys:write' }}
-      empty={{ title: 'No API keys', text: 'An API key signs in to the console and authenticates API requests.' }}
+      empty={{ title: 'No API keys', text: 'Use API keys to sign in to the console and authenticate API requests.' }}
     >
       {mayWrite && <p className="quiet">To give a colleague access, create a key for them.</p>}
     </ListPage>

@@ -36,9 +36,9 @@ const ACCESS: Record<Values['access'], string> = {
   some: 'Custom scopes',
 };
 const ACCESS_HELP: Record<Values['access'], string> = {
-  read: 'Can view every page, including payloads, issues, the names of API keys, the audit log and exports. Cannot change anything or see secrets.',
-  all: 'All changes, including API keys, and exports with secrets.',
-  some: 'The scopes of the previous choice are preselected.',
+  read: 'Can view everything except secrets, including payloads and the audit log.',
+  all: 'Can change everything, including API keys, and export secrets.',
+  some: "Starts with the previous choice's scopes.",
 };
 const accessText = ({ scopes }: NewApiKey): string =>
   scopes.includes('write') ? ACCESS.all : scopes.includes('read') ? ACCESS.read : scopes.join(', ');
@@ -107,7 +107,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: `IP addresses or ranges, comma-separated. Leave empty to use the same addresses as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
+            help: `Comma-separated IP addresses or ranges. Leave empty for the same as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
           },
           {
             path: 'expiresAt',
@@ -146,7 +146,7 @@ function Made({ of: key }: { of: NewApiKey }) {
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">
-        <p>Copy the API key now. You will not be able to see it again.</p>
+        <p>Copy the API key now. It is not shown again.</p>
         <Facts isWide of={facts} />
         {isPrivate(consoleUrl) && (
           <p className="small quiet">

@@ -124,11 +124,11 @@ const AskAgain = ({ of: { address } }: { of: NotificationRecipient }) => (
   <ConfirmedAction
     label="Resend confirmation"
     title={`Resend confirmation to ${plain(address)}`}
-    verb="Send email"
+    verb="Resend confirmation"
     run={() => call('resendConfirmation', { body: { address } })}
     said="Confirmation sent"
   >
-    <p>The email asks the owner to allow notifications. At most one email is sent per hour.</p>
+    <p>The email asks the owner to allow notifications. Only one email is sent per hour.</p>
   </ConfirmedAction>
 );
 
@@ -155,7 +155,7 @@ function Installation() {
         <form onSubmit={submit} className="rule-row form">
           <PasswordInput
             label="Operator key (HOOKYARD_OPERATOR_KEY)"
-            description="Only the operator of this installation has it. An API key does not work here."
+            description="Only the operator has this key. It is not an API key."
             name="key"
             autoComplete="off"
           />

@@ -134,10 +134,10 @@ export function Attention({ of: needs }: { of: Needs }) {
       {!isLoading && failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
         <Line tone={isClear ? 'ok' : 'info'}>
           {isClear
-            ? 'All clear: no open issues, no held deliveries, and no failed deliveries to replay from the last 24 hours.'
+            ? 'All clear: no open issues or held deliveries, and no failed deliveries to replay from the last 24 hours.'
             : isKnown
               ? 'Held deliveries are being sent.'
-              : 'Your API key cannot read everything that is checked here.'}
+              : 'Your API key lacks the scopes for some of these checks.'}
         </Line>
       )}
       {shownIssues.map((issue) => (

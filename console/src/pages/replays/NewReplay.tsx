@@ -101,7 +101,7 @@ export function NewReplay() {
         </div>
         <p role="status">
           {result &&
-            `${plural(result.eventsTotal, 'matching event')}${result.eventsExpired > 0 ? `, ${countText(result.eventsExpired)} without payload are skipped` : ''}`}
+            `${plural(result.eventsTotal, 'matching event')}${result.eventsExpired > 0 ? `, ${countText(result.eventsExpired)} skipped (payload expired)` : ''}`}
         </p>
       </div>
     </Page>

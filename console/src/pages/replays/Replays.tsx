@@ -25,7 +25,7 @@ function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: (id: st
     routed !== undefined && (routed ? 'routed' : 'not routed'),
     from && `from ${from}`,
     to && `to ${to}`,
-    search && `containing “${plain(search)}”`,
+    search && `containing "${plain(search)}"`,
   ].filter(Boolean);
   return parts.length === 0 ? 'All events' : `Events: ${parts.join(', ')}`;
 }
@@ -64,7 +64,7 @@ export function Replays() {
       make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
       empty={{
         title: 'No replays',
-        text: 'A replay delivers all matching events again, in the background. Replays of single deliveries are in Deliveries.',
+        text: 'A replay delivers all matching events again in the background. Replays of single deliveries are listed under Deliveries.',
       }}
     >
       {problem}
@@ -111,7 +111,7 @@ function Shown({ replay }: { replay: EventReplay }) {
   return (
     <>
       {replay.waitsFor !== null && (
-        <Callout tone="warn" title="Waiting, continues automatically">
+        <Callout tone="warn" title="Waiting (continues automatically)">
           {plain(replay.waitsFor)}
         </Callout>
       )}

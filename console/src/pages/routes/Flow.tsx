@@ -48,7 +48,7 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
       {error && <Failed error={error} again={() => void Promise.all([stats.refetch(), byDestination.refetch()])} />}
       {problem}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too */}
-      <ol className="flow" aria-label="Flow of the route" tabIndex={0}>
+      <ol className="flow" aria-label="Route flow" tabIndex={0}>
         <Node kind="Source" icon={EnterIcon} title={<Name {...route.source} />}>
           {data && plural(data.eventsRouted + data.eventsFiltered, 'event')}
         </Node>

@@ -92,7 +92,7 @@ function Shown({ route }: { route: Route }) {
               View deliveries
             </PageLink>
             <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed', replayed: 'false' }}>
-              Failed deliveries, last 7 days
+              View failed deliveries (last 7 days)
             </PageLink>
           </div>
         </>
@@ -112,11 +112,11 @@ function Actions({ route }: { route: Route }) {
         kind="route"
         of={route}
         disabling={<p>New events are stored, but not delivered by this route. Deliveries in progress continue.</p>}
-        enabling={<p>The route receives new events again. Replay the events received since it was disabled.</p>}
+        enabling={<p>The route receives new events again. Replay events received while it was disabled.</p>}
         deleting={
           <>
             <p>
-              The history contains <Count list="listDeliveries" input={{ routeId: id }} one="delivery" /> of this route.
+              The route's history contains <Count list="listDeliveries" input={{ routeId: id }} one="delivery" />.
             </p>
             <DeletedRoute />
           </>

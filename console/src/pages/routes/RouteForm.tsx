@@ -101,7 +101,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     { path: 'sourceId', label: 'Source', list: 'listSources', isRequired: true, isFixed: isStored },
     {
       ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true, most: 50 },
-      ...{ help: 'Every destination receives every event of the route.', isRequired: true },
+      ...{ help: 'Each destination receives every event on the route.', isRequired: true },
     },
     { node: <NewDestination form={form} /> },
     {
@@ -127,7 +127,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         },
         {
           ...{ path: 'transformId', label: 'Transform', list: 'listTransforms' },
-          help: 'Builds the request. Without it the payload is sent as received.',
+          help: 'Without a transform, the payload is sent as received.',
         },
       ],
     },
@@ -155,7 +155,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         [
           {
             ...{ path: 'expectedResponse.statusCodes', label: 'Status codes', empty: 'Any 2xx' },
-            help: 'Comma-separated, such as 200, 202.',
+            help: 'Comma-separated.',
           },
           { path: 'expectedResponse.bodyContains', label: 'Response body contains' },
         ],
@@ -165,7 +165,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       title: 'Notifications',
       fields: [
         { path: 'notifyEmails', label: 'Email addresses', help: 'Comma-separated.' },
-        { path: 'notifyOnFailure', label: 'Email when a delivery has failed', kind: 'flag' },
+        { path: 'notifyOnFailure', label: 'Email when a delivery fails', kind: 'flag' },
         { path: 'notifyOnRecovery', label: 'Email when deliveries succeed again', kind: 'flag' },
         { path: 'notifyOnSuccess', label: 'Email when deliveries succeed (at most once a minute)', kind: 'flag' },
       ],
@@ -176,7 +176,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       fields: [
         { path: 'priority', label: 'Priority', help: 'Routes with higher values run first.', kind: 'whole' },
         { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Server default' }, ...choicesOf(LANES)] },
-        { path: 'allowOwnAddress', label: 'Allow deliveries to this Hookyard', kind: 'flag' },
+        { path: 'allowOwnAddress', label: 'Allow deliveries to this installation', kind: 'flag' },
       ],
     },
     { ...ENABLED, help: 'A disabled route receives no events.' },
@@ -192,15 +192,15 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
       choices: [
         { value: 'off', label: 'Off' },
         { value: 'field', label: 'Events with the same key' },
-        { value: 'route', label: 'All events of the route' },
+        { value: 'route', label: 'All events on the route' },
       ],
     },
     by === 'field' && {
       ...{ path: 'ordering.key', label: 'Ordering key', placeholder: 'payload.order.id', isRequired: true },
-      help: 'The field of the event that contains the key.',
+      help: 'The event field that contains the key.',
     },
     by === 'field' && {
-      ...{ path: 'ordering.missingKey', label: 'Events without the key' },
+      ...{ path: 'ordering.missingKey', label: 'Events without a key' },
       choices: [
         { value: 'unordered', label: 'Deliver in any order' },
         { value: 'together', label: 'Deliver under one key' },
@@ -272,7 +272,7 @@ function FilterFields({ form }: { form: Form }) {
         data={[
           { value: 'none', label: 'None: all events' },
           { value: 'record', label: 'Shared filter' },
-          { value: 'own', label: 'Conditions of this route' },
+          { value: 'own', label: 'Custom conditions' },
         ]}
       />
       {kind === 'record' && (
@@ -293,7 +293,8 @@ function FilterFields({ form }: { form: Form }) {
           onLogic={(logic) => set('filterLogic', logic)}
           error={form.errors.filterConditions}
           help={
-            eventType && `Event type: ${eventType.field}${eventType.example ? `, such as ${eventType.example}` : ''}.`
+            eventType &&
+            `Event type: ${eventType.field}${eventType.example ? ` (for example, ${eventType.example})` : ''}.`
           }
         />
       )}

@@ -100,8 +100,8 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
 export function DeletedRoute() {
   return (
     <p>
-      Sources, destinations, rules and the delivery history are kept, and open deliveries continue. New events are not
-      routed.
+      Sources, destinations, rules and the delivery history are kept. Open deliveries continue, but no new ones are
+      created.
     </p>
   );
 }

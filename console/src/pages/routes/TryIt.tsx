@@ -152,7 +152,7 @@ function Replay({ eventId, route }: { eventId: string; route: Route }) {
     >
       <p>
         The stored event is sent to {plain(route.destinations.map(({ name }) => name).join(', '))}, without the changes
-        made here. Schema and transform apply, the filter does not.
+        made here. The schema and transform apply, but the filter does not.
       </p>
     </ConfirmedAction>
   );

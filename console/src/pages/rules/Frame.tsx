@@ -157,10 +157,10 @@ function ReplayTried({ sample: { eventId }, isDirty }: { sample: Sample; isDirty
       said={createdText}
     >
       {isDirty ? (
-        <p>Save your changes first: the event is delivered with the stored version.</p>
+        <p>Save your changes first. The replay uses the saved version.</p>
       ) : (
         <p>
-          The event is sent to all destinations of its routes. The event already has{' '}
+          The event is sent to all destinations of its routes. It already has{' '}
           <Count list="listDeliveries" input={{ eventId }} one="delivery" />.
         </p>
       )}

@@ -4,6 +4,7 @@ import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { plural, sentence } from '../../format.ts';
+import { LANGUAGES } from './Transform.tsx';
 
 type Kind = 'filters' | 'transforms' | 'schemas';
 type Rule = FilterRecord | Transform | Schema;
@@ -12,20 +13,24 @@ const KINDS = {
   filters: {
     one: 'filter',
     list: 'listFilters',
-    text: 'A filter is a set of conditions that decide which events a route receives.',
+    text: 'A filter is a set of conditions that decides which events a route delivers.',
   },
   transforms: {
     one: 'transform',
     list: 'listTransforms',
-    text: 'A transform turns an event into the request that is sent.',
+    text: 'A transform turns an event into the request to send.',
   },
-  schemas: { one: 'schema', list: 'listSchemas', text: 'A JSON Schema that the payloads of a route must match.' },
+  schemas: {
+    one: 'schema',
+    list: 'listSchemas',
+    text: "A schema is the JSON Schema that a route's payloads must match.",
+  },
 } as const;
 
 const detailOf = (rule: Rule): string => {
   if ('conditions' in rule)
     return `${plural(rule.conditions.length, 'condition')}, ${rule.logic === 'AND' ? 'all' : 'any'}`;
-  return 'code' in rule ? `${sentence(rule.type)}, version ${rule.version}` : `Version ${rule.version}`;
+  return 'code' in rule ? `${LANGUAGES[rule.type]}, version ${rule.version}` : `Version ${rule.version}`;
 };
 
 const columns: Column<Rule>[] = [

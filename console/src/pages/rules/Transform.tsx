@@ -16,7 +16,7 @@ import { rulePage } from './Frame.tsx';
 type Language = Transform['type'];
 
 const TYPING_MS = 500;
-const LANGUAGES: Readonly<Record<Language, string>> = {
+export const LANGUAGES: Readonly<Record<Language, string>> = {
   javascript: 'JavaScript',
   jsonata: 'JSONata',
   liquid: 'Liquid',
@@ -36,7 +36,7 @@ const members = {
 
 const CONTENT_TYPE = {
   path: 'outputContentType',
-  label: 'Content type of the output',
+  label: 'Output content type',
   placeholder: 'application/json, or text/plain for text',
 };
 

@@ -32,15 +32,15 @@ export function Connect({ source }: { source: Source }) {
         </div>
         {isPrivate(url) && (
           <p className="small quiet">
-            Not reachable from the internet. To change that, the operator of this installation sets{' '}
-            <code>HOOKYARD_PUBLIC_URL</code> to a public URL, such as a tunnel URL.
+            Not reachable from the internet. The operator can set <code>HOOKYARD_PUBLIC_URL</code> to a public URL, such
+            as a tunnel URL.
           </p>
         )}
         {url.includes('•') && (
           <p className="small quiet">Your API key needs sources:write or secrets:read to see the full URL.</p>
         )}
         {isOpen && source.ingestToken !== 'required' && (
-          <p className="small quiet">Not verified: anyone who knows the URL can send.</p>
+          <p className="small quiet">Not verified. Anyone who knows the URL can send webhooks.</p>
         )}
         {error && <Failed error={error} again={() => void refetch()} />}
         {known && (

@@ -21,14 +21,14 @@ type Cause = Refusal['cause'];
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
   signature: 'Signature missing, invalid or expired. Check that the sender uses the same secret.',
-  token: 'Secret token missing in the URL. Enter the full ingest URL at the sender.',
-  path: 'Subpath not accepted. Enable subpaths, or enter the ingest URL without a subpath at the sender.',
+  token: 'Secret token missing from the URL. Enter the full ingest URL at the sender.',
+  path: 'Subpath not accepted. Enable subpaths, or remove the subpath at the sender.',
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',
   too_large: 'Payload too large.',
   incomplete: 'Connection closed before the payload was complete.',
   too_slow: 'Payload received too slowly.',
-  limit: 'Limit of the organization reached. See Usage.',
+  limit: 'Organization limit reached. See Usage.',
   unavailable: 'Service at capacity or database unavailable. Most senders retry.',
   error: 'Internal error. Ask the operator to check the log.',
 };
@@ -81,7 +81,7 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
             answer={{ ...answer, data: shown }}
             onOpen={(refusal) => set({ open: refusal.id })}
             onPage={(page) => set({ page: String(page) })}
-            empty={<Empty title="No samples">The last 100 refused webhooks of a source are kept.</Empty>}
+            empty={<Empty title="No samples">Each source keeps its last 100 refused webhooks.</Empty>}
           />
         )}
       </div>
@@ -169,7 +169,7 @@ function One({ refusal, mayRead }: { refusal: Refusal; mayRead: boolean }) {
         ]}
       />
       <Headers title="Headers" of={refusal.headers} />
-      <h3>Start of the payload</h3>
+      <h3>Start of payload</h3>
       {!mayRead && <p className="quiet">Your API key needs the scope payloads:read.</p>}
       {mayRead && refusal.payloadStart == null && <p className="quiet">Refused before the payload was read.</p>}
       {refusal.payloadStart != null && (

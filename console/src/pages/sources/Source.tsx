@@ -105,7 +105,7 @@ function Unconnected({ id }: { id: string }) {
     <Callout tone="info" title="No route">
       Events are stored, but not delivered.{' '}
       <PageLink to="/routes/new" search={{ sourceId: id }}>
-        Connect to a destination
+        Create a route
       </PageLink>
     </Callout>
   );
@@ -140,13 +140,13 @@ function Actions({ source }: { source: Source }) {
     <RecordActions
       kind="source"
       of={source}
-      disabling={<p>Webhooks get 403 and are not stored. Some senders retry, others give up.</p>}
+      disabling={<p>Webhooks receive a 403 response and are not stored. Some senders retry, others give up.</p>}
       enabling={<p>The source accepts webhooks again.</p>}
       deleting={
         <p>
-          The routes of the source,{' '}
+          The source's routes,{' '}
           {mayReadEvents ? <Count list="listEvents" input={{ sourceId: id }} one="event" /> : 'events'} and their
-          deliveries are deleted too. The ingest URL returns 404.
+          deliveries are also deleted. The ingest URL returns 404.
         </p>
       }
       more={{
@@ -154,7 +154,7 @@ function Actions({ source }: { source: Source }) {
           source.verificationConfig.type !== 'none' &&
           ((close) => (
             <RotateSecret kind="own" run={(body) => call('rotateVerificationSecret', { id, body })} onClose={close}>
-              Enter the secret the sender will sign with. The old secret stays valid during the overlap.
+              Enter the secret that the sender will sign with. The old secret stays valid during the overlap.
             </RotateSecret>
           )),
         'Rotate ingest URL':
@@ -167,7 +167,9 @@ function Actions({ source }: { source: Source }) {
               said="Ingest URL rotated"
               onClose={close}
             >
-              <p>The URL gets a new secret token. The old URL stays valid for a day: give the sender the new one.</p>
+              <p>
+                The URL gets a new secret token. Give the new URL to the sender. The old URL stays valid for 24 hours.
+              </p>
             </Confirm>
           )),
       }}

@@ -82,7 +82,7 @@ function Method({ form }: { form: Form }) {
   return (
     <NativeSelect
       label="Method"
-      description={type === 'none' ? 'Anyone who knows the ingest URL can send.' : undefined}
+      description={type === 'none' ? 'Anyone who knows the ingest URL can send webhooks.' : undefined}
       value={type}
       error={form.errors.verificationConfig}
       onChange={(event) => choose(event.currentTarget.value)}
@@ -171,7 +171,7 @@ function secretFields(
     isProvider &&
       provider?.handshakes.includes('subscription') && {
         ...{ path: 'verificationConfig.confirmSubscriptions', kind: 'flag', label: 'Confirm subscriptions' },
-        help: 'Otherwise the confirmation URL is shown on the source page.',
+        help: 'If off, the source page shows the confirmation URL.',
       },
   ];
 }
@@ -199,11 +199,11 @@ const template = ({ type }: Config): Entry[] => [
   ],
   [
     of('prefix', 'Signature prefix', { placeholder: 'sha256=' }),
-    of('listSeparator', 'Separator between signatures'),
-    of('partSeparator', 'Separator between header parts'),
+    of('listSeparator', 'Signature separator'),
+    of('partSeparator', 'Header part separator'),
   ],
   [
-    of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'In a header such as t=1,v1=abc.' }),
+    of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'For headers like t=1,v1=abc.' }),
     of('timestampPart', 'Timestamp part', { placeholder: 't' }),
     of('idHeader', 'ID header'),
   ],
@@ -252,7 +252,7 @@ const METHOD_FIELDS: Partial<Record<Config['type'], (config: Config) => Entry[]>
       of('audience', 'Audience'),
       of('bodyHashClaim', 'Body hash claim', { help: 'SHA-256 in hex.' }),
     ],
-    of('claims', 'Required claims', { kind: 'area', help: 'One per line: name: value.' }),
+    of('claims', 'Required claims', { kind: 'area', help: 'One name: value pair per line.' }),
   ],
   header_token: () => [
     [
@@ -310,17 +310,17 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
       ],
     },
     {
-      ...{ path: 'concealed', label: 'Hide the source', kind: 'flag' },
-      help: 'Return 404 to webhooks without a valid signature.',
+      ...{ path: 'concealed', label: 'Hide source', kind: 'flag' },
+      help: 'Returns 404 for webhooks without a valid signature.',
     },
     {
       ...{ path: 'allowPaths', label: 'Accept subpaths', kind: 'flag' },
-      help: 'Webhooks to any path below the ingest URL. Filters, transforms and destinations can use the path.',
+      help: 'Accepts webhooks at any path below the ingest URL.',
     },
     {
       path: 'handshake.type',
       label: 'Handshake',
-      help: 'The response to the GET or HEAD request that some senders use to check the URL.',
+      help: 'Response to the GET or HEAD request that some senders use to check the URL.',
       choices: [
         { value: 'none', label: 'None' },
         { value: 'ok', label: '200 OK' },
@@ -342,7 +342,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
       { path: 'handshake.encoding', label: 'HMAC encoding', choices: ENCODINGS },
       { path: 'handshake.prefix', label: 'HMAC prefix', placeholder: 'sha256=' },
     ],
-    { path: 'answer.isOwn', label: 'Custom response', kind: 'flag', help: 'Otherwise senders receive the event ID.' },
+    { path: 'answer.isOwn', label: 'Custom response', kind: 'flag', help: 'By default, senders receive the event ID.' },
     answer.isOwn && [
       { path: 'answer.status', label: 'Status code', kind: 'whole' },
       { path: 'answer.contentType', label: 'Content type' },

@@ -29,7 +29,7 @@ export function Arrivals({ answer, state, isAwaited }: Props) {
       {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
       {events.length === 0 && (
         <p role="status" className="quiet">
-          {isAwaited ? 'Sent, waiting for it to arrive…' : 'No events yet. This list updates live.'}
+          {isAwaited ? 'Sent. Waiting for the event to arrive…' : 'No events yet. This list updates live.'}
         </p>
       )}
       {events.map((event) => (

@@ -39,7 +39,7 @@ export function Start() {
 }
 
 const TITLES: Record<number, string> = {
-  2: 'Send a sample webhook',
+  2: 'Send a test webhook',
   3: 'Watch the event arrive',
   4: 'Break the route',
   5: 'Fix the route',
@@ -85,7 +85,7 @@ function Guided({ source, route, provider }: Ready) {
   const { webhookUrl: url } = source;
   return (
     <>
-      <Step number={2} title="Send a sample webhook" state={hasArrived ? 'done' : 'now'}>
+      <Step number={2} title="Send a test webhook" state={hasArrived ? 'done' : 'now'}>
         <div className="row">
           <Code className="anywhere">{url}</Code>
           <Button variant="default" onClick={() => void copy(url, 'Ingest URL')}>
@@ -103,8 +103,8 @@ function Guided({ source, route, provider }: Ready) {
         <>
           <Step number={4} title="Break the route" state={phase === 'whole' ? 'now' : 'done'}>
             <p>
-              Make the route expect HTTP 299, which no receiver returns. Then send another sample: its delivery fails
-              and is retried.
+              Make the route expect HTTP 299, which no receiver returns. Then send another test webhook. Its delivery
+              fails and is retried.
             </p>
             {phase === 'whole' && (
               <div>
@@ -121,7 +121,10 @@ function Guided({ source, route, provider }: Ready) {
           >
             {phase === 'broken' && (
               <>
-                <p>Accept any 2xx again. Retries then succeed automatically, or open the delivery and retry it now.</p>
+                <p>
+                  Accept any 2xx response again. Retries then succeed automatically. To retry immediately, open the
+                  delivery.
+                </p>
                 <div>
                   <Button onClick={() => change(false)}>Fix the route</Button>
                 </div>
@@ -195,7 +198,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
       {error !== null && <Failed error={error} />}
       <div>
         <Button type="submit" loading={isRunning}>
-          Create connection
+          Connect
         </Button>
       </div>
     </form>
