@@ -1,35 +1,10 @@
-// The work of an operator: a first webhook, and yesterday's failures.
+// The work of an operator: the failures of yesterday.
 import { expect } from 'chai';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
-describe('the console', () => {
-  before(async function () {
-    await requireChromium(this);
-  });
-
-  it('leads from nothing to a first webhook that arrived', async () => {
-    const { receiver, url } = await consoleWorld();
-    const endpoint = receiver.endpoint(200);
-    await onPage('/start', async (page) => {
-      await page.getByLabel('Source name').fill('Console shop');
-      await page.getByLabel('Destination URL').fill(endpoint.url);
-      await page.getByRole('button', { name: 'Connect' }).click();
-      await page.getByRole('textbox', { name: 'Sample payload' }).waitFor();
-      await page.getByRole('button', { name: 'Send test webhook' }).click();
-      await page.getByRole('link', { name: 'Response 200' }).waitFor();
-      // Others that arrive are shown, too: a provider's, for example.
-      const { pathname } = new URL(String(await page.locator('code').first().textContent()));
-      await fetch(url + pathname, { method: 'POST', body: JSON.stringify({ other: 1 }) });
-      await page.getByRole('link', { name: 'Response 200' }).nth(1).click();
-      await page.getByRole('heading', { name: 'Delivery', level: 1, exact: true }).waitFor();
-      await seen(page, 'order.paid');
-    });
-    expect(endpoint.requests).to.have.length(2);
-  });
-
+describeConsole('the console', ({ hookyard, records, receiver }) => {
   it('finds the failures of one destination, shows why, and replays all that match', async () => {
-    const { records, receiver, hookyard } = await consoleWorld();
     let isWell = false;
     const endpoint = receiver.endpoint(() => (isWell ? { status: 200 } : { status: 503, body: 'closed <b>today</b>' }));
     const { source, destination } = await records.pipe(endpoint.url, { destination: { name: 'Warehouse desk' } });
@@ -58,7 +33,6 @@ describe('the console', () => {
       await page.goto(list('status=failed&replayed=false').href);
       await seen(page, 'No matching deliveries');
       await page.goto(list('status=failed').href);
-      await expectUsable(page);
       await page.getByRole('link', { name: 'Replayed: delivered' }).first().waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('o');
@@ -82,4 +56,4 @@ describe('the console', () => {
       { expected: /Failed to load resource.* 400/ },
     );
   });
-}).timeout(JOURNEY_MS);
+});

@@ -1,12 +1,11 @@
 // Payloads that would like to be more than text.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { describeConsole, onPage, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
 const DEEP = 200_000;
-const ROWS = 10_000;
 const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
   {
     what: 'script tags',
@@ -23,33 +22,9 @@ const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
   { what: 'no text', body: Buffer.from([0, 255, 254, 0x80, 13, 10]), views: ['Hex'] },
 ];
 
-/** Scrolls to the end, a screen in each frame. As text: it runs in the browser. */
-const SCROLL = `new Promise((done) => {
-  const place = document.querySelector('.lines');
-  let frames = 0, long = 0, longestMs = 0, most = 0, last = 0;
-  const step = (now) => {
-    frames += 1;
-    const tookMs = frames > 1 ? now - last : 0;
-    if (tookMs > 50) long += 1;
-    longestMs = Math.max(longestMs, Math.round(tookMs));
-    last = now;
-    most = Math.max(most, place.querySelectorAll('.line').length);
-    const before = place.scrollTop;
-    place.scrollTop = before + place.clientHeight;
-    if (place.scrollTop > before) requestAnimationFrame(step);
-    else done({ frames, long, longestMs, most });
-  };
-  requestAnimationFrame(step);
-})`;
-
-describe('the payload viewers', () => {
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the payload viewers', ({ records, receiver }) => {
   for (const { what, body, views } of HOSTILE) {
     it(`show ${what} as text, and stay usable`, async () => {
-      const { records, receiver } = await consoleWorld();
       const { source } = await records.pipe(receiver.endpoint(200).url);
       const id = await records.accepted(source, body, { 'content-type': 'application/json', 'x-note': '<b>bold</b>' });
       await onPage(`/events/${id}`, async (page) => {
@@ -65,39 +40,13 @@ describe('the payload viewers', () => {
       });
     });
   }
-
-  it('scrolls through 10,000 rows, of which those in sight are drawn', async () => {
-    const { records, receiver } = await consoleWorld();
-    const { source } = await records.pipe(receiver.endpoint(200).url);
-    const rows = Array.from({ length: ROWS }, (_, row) => `"row ${row}"`);
-    const id = await records.accepted(source, `[${rows.join(',\n')}]`);
-    await onPage(`/events/${id}`, async (page) => {
-      await page.getByRole('radiogroup', { name: 'Payload view' }).getByText('Raw', { exact: true }).click();
-      await page.locator('.lines .line').first().waitFor();
-      const { frames, long, longestMs, most } = (await page.evaluate(SCROLL)) as Record<string, number>;
-      // How long frames take says something of a quiet machine only.
-      console.log(
-        `      ${frames} frames, ${long} over 50 ms, the longest ${longestMs} ms; at most ${most} rows drawn`,
-      );
-      expect(most).to.be.within(5, 150);
-      await page
-        .getByText(`row ${ROWS - 1}`)
-        .first()
-        .waitFor();
-    });
-  });
 });
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 const TURNED = 'invoice\u202efdp.exe';
 const EVIL = `${SCRIPT}${TURNED}`;
 
-describe('text of strangers elsewhere', function () {
-  this.timeout(JOURNEY_MS);
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('text of strangers elsewhere', ({ hookyard, records, receiver }) => {
   /** Nothing of it runs or is drawn, and what turns text around is written as its code. */
   async function isShownAsText(page: Page, path: string, show: () => Promise<unknown>): Promise<void> {
     page.on('dialog', (dialog) => void dialog.dismiss().then(() => expect.fail('a text ran')));
@@ -111,7 +60,6 @@ describe('text of strangers elsewhere', function () {
   }
 
   it('in answers, in an error, and in the result of a test', async () => {
-    const { records, receiver } = await consoleWorld();
     const endpoint = receiver.endpoint({ status: 500, body: EVIL, headers: { 'x-evil': SCRIPT } });
     const { delivery, destination } = await records.deliver(endpoint.url, '{}', 'failed');
     await onPage('/settings', async (page) => {
@@ -124,7 +72,6 @@ describe('text of strangers elsewhere', function () {
   });
 
   it('in what was refused', async () => {
-    const { records, hookyard } = await consoleWorld();
     const source = await records.source({ verificationConfig: { type: 'github', secret: 'x'.repeat(20) } });
     expect((await records.post(source, EVIL, { 'x-evil': SCRIPT })).status).to.equal(401);
     await until('the refusal to be counted', async () => {
@@ -141,7 +88,6 @@ describe('text of strangers elsewhere', function () {
   });
 
   it('in a sample that is edited, in its result, and in the preview of a request', async () => {
-    const { records, receiver, hookyard } = await consoleWorld();
     const transform = await hookyard.client.create<{ id: string }>('/api/transforms', {
       ...{ name: EVIL, type: 'jsonata', code: 'payload' },
     });

@@ -1,7 +1,7 @@
 // The repair of docs/guide/console.md with nothing but a keyboard: each step is reached by Tab, and done with Enter.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { consoleWorld, describeConsole, onPage, seen } from '../support/programs/console.ts';
 import { failingHarbour } from '../support/requests/harbour.ts';
 
 /** More than any page of the console has. */
@@ -29,14 +29,8 @@ async function press(page: Page, name: string | RegExp): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-describe('the console with a keyboard alone', function () {
-  this.timeout(JOURNEY_MS);
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the console with a keyboard alone', ({ records }) => {
   it('leads through the repair of a destination', async () => {
-    const { records } = await consoleWorld();
     const { issue, held, taken } = await failingHarbour(await consoleWorld(), 'Quay');
     const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
     const work = async (page: Page) => {

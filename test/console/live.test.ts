@@ -1,18 +1,14 @@
 // Events that are followed live: as they arrive, paused, while the API is away, and where no stream is to be had.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { consoleWorld, describeConsole, onPage, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 interface Usage {
   limits: { runningStreams: { limit: number; used: number } };
 }
 
-describe('the live tail of events', () => {
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the live tail of events', ({ hookyard, records, receiver }) => {
   const streams = async () =>
     (await (await consoleWorld()).hookyard.client.get<Usage>('/api/organization/usage')).limits;
   const untilStreams = (count: number) =>
@@ -29,7 +25,6 @@ describe('the live tail of events', () => {
     );
 
   it('shows what arrives, and ends with a pause, with the tab and with the key', async () => {
-    const { hookyard, records, receiver } = await consoleWorld();
     const { source } = await records.pipe(receiver.endpoint(200).url);
     const { id, token } = await hookyard.client.create<{ id: string; token: string }>('/api/api-keys', {
       name: 'live',
@@ -65,7 +60,7 @@ describe('the live tail of events', () => {
   });
 
   it('says that the API is away, and continues without leaving anything out', async () => {
-    const { hookyard, records, receiver, port } = await consoleWorld();
+    const { port } = await consoleWorld();
     const { source } = await records.pipe(receiver.endpoint(200).url);
     await onPage(
       `/events?live=on&sourceId=${source.id}`,
@@ -83,7 +78,7 @@ describe('the live tail of events', () => {
   });
 
   it('asks for the list instead where no stream is to be had, and says why', async () => {
-    const { hookyard, records, receiver, token, url } = await consoleWorld();
+    const { token, url } = await consoleWorld();
     const { source } = await records.pipe(receiver.endpoint(200).url);
     const others = new AbortController();
     // That of the test before ends when the API notices that its tab is closed, and would leave a place to this one.
@@ -112,4 +107,4 @@ describe('the live tail of events', () => {
       await seen(page, /is buffering the live stream/);
     });
   });
-}).timeout(JOURNEY_MS);
+});

@@ -1,16 +1,11 @@
 // Ordering: turned on in the form of a route, seen where deliveries wait, and a blocked key that is skipped.
 import { expect } from 'chai';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 
 const EVENT = '{"customer":"cus_1042"}';
 
-describe('ordering in the console', () => {
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('ordering in the console', ({ records, receiver }) => {
   it('is turned on for a route, and a key that blocks is skipped', async () => {
-    const { records, receiver } = await consoleWorld();
     let isWell = false;
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 500 }));
     const { source, destination, route } = await records.pipe(endpoint.url);
@@ -46,4 +41,4 @@ describe('ordering in the console', () => {
     const delivery = await records.deliveryWith('delivered', second);
     expect(delivery).to.include({ orderKey: 'cus_1042', sequence: 2, waitsFor: null });
   });
-}).timeout(JOURNEY_MS);
+});

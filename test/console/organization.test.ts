@@ -1,24 +1,10 @@
 // The organization itself: keys, the audit log, usage, files, settings.
 import { expect } from 'chai';
-import {
-  consoleWorld,
-  copied,
-  expectUsable,
-  JOURNEY_MS,
-  onPage,
-  requireChromium,
-  seen,
-} from '../support/programs/console.ts';
+import { consoleWorld, copied, describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 
-describe('the pages of the organization', function () {
-  // Each is a whole day's work of an operator, looked at by axe on its way.
-  this.timeout(JOURNEY_MS);
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the pages of the organization', ({ hookyard, records, receiver }) => {
   it('make a key whose token is shown once, and revoke it', async () => {
-    const { hookyard, url } = await consoleWorld();
+    const { url } = await consoleWorld();
     let token = '';
     const answer = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
     await onPage('/events', async (page) => {
@@ -48,11 +34,6 @@ describe('the pages of the organization', function () {
       await page.getByRole('link', { name: 'All API keys' }).click();
       await page.getByRole('cell', { name: 'Made in the console' }).waitFor();
       expect(await page.getByText(token).count()).to.equal(0);
-      await expectUsable(page);
-      expect(await copied(page, 'Copy rows as CSV'))
-        .to.include('Made in the console')
-        .and.not.include(token);
-      expect(await copied(page, 'Copy as curl')).to.include('/api/api-keys?');
       const row = page.getByRole('row').filter({ hasText: 'Made in the console' });
       await row.getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('button', { name: 'Revoke key' }).click();
@@ -64,22 +45,13 @@ describe('the pages of the organization', function () {
   });
 
   it('find who did something in the audit log', async () => {
-    const { records } = await consoleWorld();
     const source = await records.source({ name: 'Audited' });
     await onPage(`/audit?recordId=${source.id}&range=1h`, async (page) => {
-      await expectUsable(page);
-      expect(await copied(page, 'Copy rows as CSV'))
-        .to.include('createSource')
-        .and.include(source.id);
-      expect(await copied(page, 'Copy as curl'))
-        .to.include(`/api/audit?`)
-        .and.include(source.id);
       await page.getByRole('cell', { name: 'Create source' }).click();
       await page.getByRole('dialog').getByRole('link', { name: source.id }).waitFor();
       await expectUsable(page);
     });
     // More than are counted.
-    const { hookyard } = await consoleWorld();
     const many = 'rte_00000000000000000000000000';
     await hookyard.pool.query(
       `insert into audit_records (id, organization_id, actor, action, resource, record_ids, record_count, members, outcome)
@@ -91,27 +63,16 @@ describe('the pages of the organization', function () {
       await seen(page, '99,951–100,000 of 100,000+');
       expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).to.equal(true);
     });
-    await onPage(
-      '/audit?from=not-a-time',
-      async (page) => {
-        await page.getByRole('alert').first().waitFor();
-        expect(await page.getByText('No entries').count()).to.equal(0);
-      },
-      { expected: /Failed to load resource.* 400/ },
-    );
   });
 
   it('show what is used of each limit', async () => {
     await onPage('/usage', async (page) => {
       await page.getByRole('cell', { name: 'Events per month' }).waitFor();
       await page.getByRole('cell', { name: 'Alert channels', exact: true }).waitFor();
-      expect(await copied(page, 'Copy rows as CSV')).to.include('eventsPerMonth');
-      expect(await copied(page, 'Copy as curl')).to.include('/api/organization/usage');
     });
   });
 
   it('import a file after a trial that changes nothing, and export it again', async () => {
-    const { hookyard, receiver } = await consoleWorld();
     const destinations = [
       { name: 'From a file', slug: 'from-a-file', type: 'http', url: receiver.endpoint(200).url },
       { name: 'Wrong', slug: 'wrong-one', type: 'http', url: 'not-an-address' },
@@ -143,7 +104,6 @@ describe('the pages of the organization', function () {
   });
 
   it('say what one is signed in with, and who gets mails', async () => {
-    const { records, receiver } = await consoleWorld();
     const route = { notifyEmails: 'desk@example.com', notifyOnFailure: true };
     await records.pipe(receiver.endpoint(200).url, { route });
     await onPage('/settings', async (page) => {
@@ -152,7 +112,6 @@ describe('the pages of the organization', function () {
       await page.getByRole('button', { name: 'Account and theme' }).click();
       await page.getByRole('menuitem', { name: 'Dark' }).click();
       await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      expect(await copied(page, 'Copy as curl')).to.include('/api/auth/me');
     });
   });
 });

@@ -2,27 +2,19 @@
 import { expect } from 'chai';
 import { breaker } from '../support/workflows/circuits.ts';
 import {
-  consoleWorld,
+  describeConsole,
   emptyOrganization,
   expectUsable,
-  JOURNEY_MS,
   keyWith,
   onPage,
-  requireChromium,
   seen,
 } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const MANY = 100;
 
-describe('the overview of the console', function () {
-  this.timeout(JOURNEY_MS);
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the overview of the console', ({ hookyard, records, receiver }) => {
   it('shows an open circuit, however many routes there are, what is held, and since when', async () => {
-    const { records, receiver, hookyard } = await consoleWorld();
     const { url } = receiver.endpoint(500);
     const { source, route } = await records.pipe(url, {
       destination: { name: 'Kiln that fails' },
@@ -66,7 +58,6 @@ describe('the overview of the console', function () {
   });
 
   it('leads from each figure to the list of what it counts, by keys too', async () => {
-    const { records, receiver } = await consoleWorld();
     const made = await records.deliver(receiver.endpoint(500).url, '{"n":1}', 'failed');
     const refusing = await records.source({
       name: 'Refusing shop',
@@ -109,7 +100,6 @@ describe('the overview of the console', function () {
   });
 
   it('leads from an empty installation to a first webhook', async () => {
-    const { receiver } = await consoleWorld();
     const endpoint = receiver.endpoint(200);
     const { token, api, base } = await emptyOrganization();
     const work = async (page: Parameters<typeof seen>[0]) => {

@@ -1,22 +1,12 @@
 // Every page in both themes and at both widths: axe finds nothing, nothing is wider than the window.
 import type { Page } from 'playwright-core';
-import {
-  consoleWorld,
-  expectAccessible,
-  expectUsable,
-  JOURNEY_MS,
-  onPage,
-  requireChromium,
-} from '../support/programs/console.ts';
+import { describeConsole, expectAccessible, expectUsable, onPage } from '../support/programs/console.ts';
 import { addressOf, consolePages, type Ids, oneOfEach } from '../support/programs/console-pages.ts';
 
 const pages = await consolePages();
-describe('the pages of the console', function () {
-  this.timeout(JOURNEY_MS);
+describeConsole('the pages of the console', ({ records, receiver }) => {
   let ids: Ids;
-  before(async function () {
-    await requireChromium(this);
-    const { records, receiver } = await consoleWorld();
+  before(async () => {
     const shop = await records.pipe(receiver.endpoint(200).url);
     for (let order = 1; order <= 12; order += 1) await records.accepted(shop.source, `{"order":{"id":${order}}}`);
     ({ ids } = await oneOfEach());

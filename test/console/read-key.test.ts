@@ -1,7 +1,7 @@
 // A key that may only look: no page of the console has a button for it that changes something, however it comes there.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { JOURNEY_MS, keyWith, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { describeConsole, keyWith, onPage, seen } from '../support/programs/console.ts';
 import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/programs/console-pages.ts';
 
 /** Buttons that change nothing. A new one is either added here, or is not there for this key. */
@@ -11,13 +11,11 @@ const LOOKS = [
   /^(Sign out.*|Try again)$/,
 ];
 
-describe('a key that may only read', function () {
-  this.timeout(JOURNEY_MS);
+describeConsole('a key that may only read', () => {
   let pages: ConsolePage[];
   let ids: Ids;
   let token: string;
-  before(async function () {
-    await requireChromium(this);
+  before(async () => {
     pages = await consolePages();
     ({ ids } = await oneOfEach());
     token = await keyWith('read');

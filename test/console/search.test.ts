@@ -3,18 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import type { SourceView } from '../support/records.ts';
 
 const MORE_THAN_A_PAGE = 55;
 
-describe('finding events and deliveries in the console', function () {
-  this.timeout(JOURNEY_MS);
+describeConsole('finding events and deliveries in the console', ({ hookyard, records, receiver }) => {
   let source: SourceView;
   let destinationId: string;
-  before(async function () {
-    await requireChromium(this);
-    const { records, receiver } = await consoleWorld();
+  before(async () => {
     const made = await records.pipe(receiver.endpoint(503).url, {
       destination: { name: 'Desk that is closed' },
       route: { circuitFailureThreshold: 100 },
@@ -51,7 +48,6 @@ describe('finding events and deliveries in the console', function () {
       await page.getByRole('button', { name: 'Older' }).click();
       await page.locator('[data-shown="5"]').waitFor();
       await seen(page, /5 more shown, end of results/);
-      await expectUsable(page);
       await page.getByRole('button', { name: 'Newest' }).click();
       await page.locator('[data-shown="50"]').waitFor();
     });
@@ -85,7 +81,6 @@ describe('finding events and deliveries in the console', function () {
       await page.getByRole('button', { name: 'More filters' }).click();
       await page.getByLabel('Lane').selectOption('express');
       await page.waitForURL(/lane=express/);
-      await expectUsable(page);
     });
   });
 
@@ -97,7 +92,6 @@ describe('finding events and deliveries in the console', function () {
       await page.getByRole('menuitem', { name: /Download all as CSV/ }).click();
       const download = await saved;
       await seen(page, `${MORE_THAN_A_PAGE} rows saved`);
-      await expectUsable(page);
       expect(download.suggestedFilename()).to.equal('deliveries.csv');
       const lines = readFileSync(await download.path(), 'utf8')
         .trimEnd()
@@ -108,7 +102,6 @@ describe('finding events and deliveries in the console', function () {
   });
 
   it('says that names, routes or a payload could not be loaded', async () => {
-    const { records, receiver } = await consoleWorld();
     const { eventId, destination } = await records.deliver(receiver.endpoint(200).url, '{"n":1}', 'delivered');
     const broken = { expected: /Failed to load resource.* (404|500|503)/ };
     const fail = (page: Page, what: string) =>
@@ -133,7 +126,6 @@ describe('finding events and deliveries in the console', function () {
   });
 
   it('offers every record of a list, not only the newest hundred', async () => {
-    const { records, receiver } = await consoleWorld();
     const { url } = receiver.endpoint(200);
     const first = await records.deliver(url, '{"n":1}', 'delivered', { destination: { name: 'Older than a hundred' } });
     for (let made = 0; made < 100; made += 10) {
@@ -157,7 +149,6 @@ describe('finding events and deliveries in the console', function () {
   });
 
   it('shows what a delivery was replayed from, and what came of it', async () => {
-    const { hookyard, records, receiver } = await consoleWorld();
     const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":1}', 'delivered');
     const replay = (id: string) => hookyard.client.post<{ deliveryId: string }>(`/api/deliveries/${id}/replay`, {});
     const second = await replay(delivery.id);

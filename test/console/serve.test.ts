@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { consoleFolder } from '../../api/console/folder.ts';
 import { buildConsole } from '../../local/first-steps.ts';
-import { consoleWorld, onPage, requireChromium } from '../support/programs/console.ts';
+import { consoleWorld, describeConsole } from '../support/programs/console.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -16,11 +16,7 @@ interface Chunk {
   isEntry?: boolean;
 }
 
-describe('the console as it is served', () => {
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the console as it is served', () => {
   it('has a policy without unsafe-inline, and another nonce each time', async () => {
     const { url } = await consoleWorld();
     const answers = await Promise.all([fetch(`${url}/console`), fetch(`${url}/console/events/x`)]);
@@ -109,29 +105,7 @@ describe('the console as it is served', () => {
       await Promise.all([off.stop(), unbuilt.stop()]);
     }
   });
-
-  it('is to be used after few requests', async () => {
-    await onPage('/', async (page) => {
-      await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor();
-      const measured = await page.evaluate(FIRST_LOAD);
-      const { ms, files, bytes } = measured as { ms: number; files: number; bytes: number };
-      // How long it takes says something of a quiet machine only.
-      console.log(`      from navigation to the heading: ${Math.round(ms)} ms, ${files} files, ${bytes} bytes`);
-      expect(files).to.be.within(5, 60);
-      expect(bytes).to.be.at.most(300 * KIB);
-    });
-  });
 });
-
-/** As text: it runs in the browser. */
-const FIRST_LOAD = `(() => {
-  const files = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/console/'));
-  return {
-    ms: performance.now(),
-    files: files.length,
-    bytes: files.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-  };
-})()`;
 
 /** What `npm start` says of a build that cannot write its files. */
 async function failedBuild(): Promise<string> {

@@ -2,16 +2,12 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';
-import { consoleWorld, onPage, requireChromium, seen } from '../support/programs/console.ts';
+import { consoleWorld, describeConsole, onPage, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const UNAUTHORIZED = /Failed to load resource.* 401/;
 
-describe('signing in to the console', () => {
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('signing in to the console', ({ hookyard }) => {
   it('takes an API key, and says when one is not valid', async () => {
     const { token } = await consoleWorld();
     await onPage(
@@ -30,7 +26,6 @@ describe('signing in to the console', () => {
   });
 
   it('exchanges the code of a link once, and takes it out of the address (AUTH-23, AUTH-24)', async () => {
-    const { hookyard } = await consoleWorld();
     const code = await makeConsoleCode(hookyard.pool, hookyard.organizationId, 'a test');
     const stored = await hookyard.pool.query<{ code_hash: Buffer }>('select code_hash from console_codes');
     expect(stored.rows.map(({ code_hash }) => code_hash.toString('base64url'))).to.not.include(code);
@@ -58,7 +53,6 @@ describe('signing in to the console', () => {
   });
 
   it('refuses a code that is too old (AUTH-23)', async () => {
-    const { hookyard } = await consoleWorld();
     const code = await makeConsoleCode(hookyard.pool, hookyard.organizationId, 'a test');
     await hookyard.pool.query("update console_codes set expires_at = now() - interval '1 second'");
     const { status, body } = await hookyard.client.request('POST', '/api/auth/sign-in', { code });
@@ -66,7 +60,7 @@ describe('signing in to the console', () => {
   });
 
   it('ends when the key is revoked, and continues where it was with another', async () => {
-    const { hookyard, token: first } = await consoleWorld();
+    const { token: first } = await consoleWorld();
     const { id, token } = await hookyard.client.create<{ token: string }>('/api/api-keys', { name: 'ends' });
     await onPage(
       '/deliveries?range=7d',
@@ -85,7 +79,7 @@ describe('signing in to the console', () => {
   });
 
   it('keeps two keys of one organization apart, and signs out of one', async () => {
-    const { hookyard, token } = await consoleWorld();
+    const { token } = await consoleWorld();
     const dana = await hookyard.client.create<{ token: string }>('/api/api-keys', { name: 'Dana', scopes: ['read'] });
     const own = await hookyard.client.get<{ key: { name: string } }>('/api/auth/me');
     const organization = (page: Page) => page.getByRole('button', { name: /Default$/ }).click();
@@ -113,7 +107,7 @@ describe('signing in to the console', () => {
   });
 
   it('says that the API is away, and continues when it is back', async () => {
-    const { hookyard, port } = await consoleWorld();
+    const { port } = await consoleWorld();
     await onPage(
       '/deliveries',
       async (page) => {

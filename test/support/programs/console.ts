@@ -13,6 +13,7 @@ import { type OwnHookyard, startHookyard } from '../hookyard.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { Records } from '../records.ts';
 import { createOrganization, type TestOrganization } from '../service.ts';
+import { late } from '../use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..', '..');
 const HOW_TO_INSTALL = 'chromium is not installed: with it the tests of the console run on this machine too';
@@ -20,7 +21,7 @@ const WITHIN_MS = 60_000;
 /** Rules of axe for what a theme changes. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 /** The most that a test of many steps may take, on a machine that does much else beside. */
-export const JOURNEY_MS = 300_000;
+const JOURNEY_MS = 300_000;
 /** On a new machine the browser is unpacked, and the console built with what that needs. */
 const START_MS = 900_000;
 
@@ -35,6 +36,8 @@ export interface ConsoleWorld {
   url: string;
   port: number;
 }
+
+type WorldParts = Pick<ConsoleWorld, 'hookyard' | 'records' | 'receiver'>;
 
 let world: Promise<ConsoleWorld> | undefined;
 let said = false;
@@ -53,6 +56,23 @@ export async function requireChromium(context: Mocha.Context): Promise<void> {
   if (!said) console.log(`    ${HOW_TO_INSTALL}`);
   said = true;
   context.skip();
+}
+
+/** A `describe` of tests in the browser, left out where there is none. */
+export function describeConsole(what: string, tests: (parts: WorldParts) => void): void {
+  describe(what, function () {
+    let made: ConsoleWorld | undefined;
+    this.timeout(JOURNEY_MS);
+    before(async function () {
+      await requireChromium(this);
+      made = await consoleWorld();
+    });
+    tests({
+      hookyard: late(() => made?.hookyard),
+      records: late(() => made?.records),
+      receiver: late(() => made?.receiver),
+    });
+  });
 }
 
 /** What all tests of the console share; it is started at the first call. */
