@@ -1,5 +1,4 @@
-// How pages get data: `useAsk('listRoutes', { page: 1 })`. The key of a query is [operation, input], so a change names
-// the operations whose answers it makes old.
+// How pages get data: `useAsk('listRoutes', { page: 1 })`. The key of a query is [operation, input].
 import {
   keepPreviousData,
   QueryClient,
@@ -7,7 +6,6 @@ import {
   type UseQueryResult,
   useMutation,
   useQuery,
-  useQueryClient,
 } from '@tanstack/react-query';
 import { call, type Input, type Name, type Output } from './client.ts';
 import { connection } from './connection.ts';
@@ -24,13 +22,29 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 });
-connection.onReturn(() => void queryClient.invalidateQueries());
+connection.onReturn(() => void askAgain());
 let { key: askedWith } = session.get();
 session.subscribe(() => {
   // What one key may see is not shown to the next.
   if (session.get().key !== askedWith) queryClient.clear();
   askedWith = session.get().key;
 });
+
+/** The time between two requests for what changes by itself, ms; the same everywhere, so a page shows one moment. */
+export const AGAIN_MS = 10_000;
+/** The same while something is under way that somebody waits for. */
+export const WATCH_MS = 2000;
+/** When the effects of a change are looked for, ms after it: deliveries are sent, issues and circuit breakers close. */
+const EFFECTS_MS = [1000, 2000, 4000];
+
+/** After a change: fetches all that the page shows again, now and while the effects arrive. */
+export function askAgain(): Promise<void> {
+  // A signed sample stays the one that is shown and was sent.
+  const refetch = () =>
+    queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== 'signSourceSample' });
+  for (const ms of EFFECTS_MS) setTimeout(() => void refetch(), ms);
+  return refetch();
+}
 
 interface AskOptions<Answer> {
   enabled?: boolean;
@@ -66,14 +80,10 @@ export function useAsk<N extends Name>(
   }) as UseQueryResult<Output<N>>;
 }
 
-/**
- * An operation that changes something.
- * @param stale the operations whose answers are old afterwards
- */
-export function useAct<N extends Name>(name: N, stale: readonly Name[] = []) {
-  const queries = useQueryClient();
+/** An operation that changes something. */
+export function useAct<N extends Name>(name: N) {
   return useMutation<Output<N>, Error, Input<N>>({
     mutationFn: (input) => call(name, input),
-    onSettled: () => Promise.all(stale.map((other) => queries.invalidateQueries({ queryKey: [other] }))),
+    onSettled: askAgain,
   });
 }

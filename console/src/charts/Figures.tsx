@@ -1,14 +1,13 @@
 // Figures over time (GET /api/metrics), of all or of a source, a route or a destination, as a chart with its totals.
 import type { MetricPoint, Metrics } from '@hookyard/client';
 import { useCallback, useMemo } from 'react';
-import { useAsk } from '../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';
 import { Card } from '../components/ui.tsx';
 import { countText, durationText, totalText } from '../format.ts';
 import { RANGES, type RangeName } from '../search.ts';
 import { Chart, type List, type Series } from './Chart.tsx';
 
-const AGAIN_MS = 15_000;
 /** Seconds. */
 export const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
 /** Figures in small steps reach back a day or a week, by the clock of the API, which may differ so much. */

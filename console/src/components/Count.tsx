@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { told } from '../api/errors.ts';
 import type { Input } from '../api/client.ts';
-import { useAsk } from '../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { plural, pluralOf, type Total, totalText } from '../format.ts';
 
 type Counted = 'listEvents' | 'listDeliveries' | 'listRoutes' | 'listIssues';
@@ -12,13 +12,11 @@ interface Props<N extends Counted> {
   input: Input<N>;
   /** What is counted: `event`. */
   one: string;
-  /** The time between two counts, ms. */
-  every?: number;
 }
 
 /** `12,431 events`; says so when it cannot be counted. */
-export function Count<N extends Counted>({ list, input, one, every }: Props<N>) {
-  const { data, error } = useAsk(list, { ...input, pageSize: 1 } as Input<N>, { every: every ?? false });
+export function Count<N extends Counted>({ list, input, one }: Props<N>) {
+  const { data, error } = useAsk(list, { ...input, pageSize: 1 } as Input<N>, { every: AGAIN_MS });
   const answer = (data as { pagination: Total } | undefined)?.pagination;
   if (error) return `${pluralOf(one)} (not counted: ${told(error).title})`;
   if (answer === undefined) return `… ${pluralOf(one)}`;

@@ -1,14 +1,13 @@
 // The open issues of a source, a route or a destination, where its page is.
 import { Link } from '@tanstack/react-router';
 import { useMay } from '../api/caller.tsx';
-import { useAsk } from '../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { plain, plural } from '../format.ts';
 import { titleOf } from '../words/issues.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
 
-const AGAIN_MS = 10_000;
 const MOST = 10;
 
 export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; destinationId?: string } }) {

@@ -9,7 +9,7 @@ import type { Input, Item } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
 import { told } from '../api/errors.ts';
 import { type Part, type Reached, usePart } from '../api/lists.ts';
-import { useAsk } from '../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { countText, type Total, totalText } from '../format.ts';
 import { pageOf, type RangeName, rangeOf, type Search, usePageSearch } from '../search.ts';
 import { Time } from '../zone.tsx';
@@ -58,7 +58,7 @@ interface Props<N extends ListName> {
   /** Names of filters for which rows have to be read. */
   searches?: (filters: Search) => boolean;
   columns: Column<Item<N>>[];
-  /** The time between two requests of the page, ms. */
+  /** The time between two requests, ms. */
   every?: number | ((part: Part<Item<N>> | undefined) => number | false);
   /** Each record has its page below it. */
   path?: string;
@@ -84,7 +84,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
   const isSearch = props.searches?.(search) ?? false;
   const place = isSearch ? { cursor: search.cursor ?? FIRST } : { page: pageOf(search) };
   const input = { ...place, pageSize: PAGE_SIZE, ...filters } as Input<N>;
-  const answer = usePart(list, input, { isSearch, every: props.every ?? false });
+  const answer = usePart(list, input, { isSearch, every: props.every ?? AGAIN_MS });
   const rows = answer.data?.data ?? [];
   const reached = answer.data?.search;
   const found = filtersIn(search);

@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
+import { WATCH_MS } from '../api/queries.ts';
 import { countText, plural } from '../format.ts';
 import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
 
-const AGAIN_MS = 2000;
 const OPEN = STATUS_NAMES.filter(isOpen);
 const DELIVERED = STATUS_NAMES.filter((status) => status === 'delivered');
 const FAILED_OVER = STATUS_NAMES.filter((status) => status === 'failed_over');
@@ -26,7 +26,7 @@ interface Props {
 export function Outcome({ where, since, onSee }: Props) {
   const { data, error, refetch } = useQuery({
     queryKey: ['listDeliveries', 'outcome', where, since],
-    refetchInterval: AGAIN_MS,
+    refetchInterval: WATCH_MS,
     queryFn: async ({ signal }) => {
       const totals: number[] = [];
       // One after the other: an organization may run few searches at once.

@@ -7,7 +7,7 @@ import type { CircuitStatus, Route } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
-import { ask, queryClient, useAsk } from '../api/queries.ts';
+import { AGAIN_MS, ask, askAgain, queryClient, useAsk } from '../api/queries.ts';
 import { durationText, plain, plural, sentence, timeText, type Total, totalText, zoneName } from '../format.ts';
 import { Time, useNow, useZone } from '../zone.tsx';
 import { Confirm, ConfirmedAction } from './actions.tsx';
@@ -16,45 +16,22 @@ import { Failed } from './Failed.tsx';
 import { Callout, Name } from './ui.tsx';
 
 const MOST_PER_SECOND = 10_000;
-const AGAIN_MS = 10_000;
 const MOST_ROUTES = 100;
-/** Between two looks at an open circuit breaker, and how long it is said that it closed. */
-const CIRCUIT_AGAIN_MS = 5000;
+/** How long it is said that a circuit breaker closed. */
 const CLOSED_SHOWN_MS = 15_000;
 /** Destinations of a route that are counted one by one. */
 const MOST_COUNTED = 5;
-/** How long, and how often, the page is refreshed while held deliveries are sent. */
-const SENDING_MS = 60_000;
-const SENDING_AGAIN_MS = 1000;
-/** Whose answers change while held deliveries are sent, and when a circuit breaker closes. */
-const OF_DELIVERIES = ['listDeliveries', 'getDelivery', 'getMetrics'] as const;
-const OF_CIRCUITS = ['listRoutes', 'getRoute', 'listIssues', 'getIssue'] as const;
 
 type Kind = 'route' | 'destination';
 
 const placeOf = (kind: Kind, id: string) => (kind === 'route' ? { routeId: id } : { destinationId: id });
 const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'circuit_open' as const });
 
-const invalidate = (names: readonly string[]) =>
-  queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => names.includes(String(name)) });
-
 /** Counts what is held, then releases it. A key that may not read deliveries releases them uncounted. */
 async function release(kind: Kind, id: string, run: () => Promise<unknown>): Promise<Total | null> {
   const held = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
   await run();
-  void watchSending(kind, id, held?.pagination ?? null);
   return held?.pagination ?? null;
-}
-
-/** Refreshes the figures of the page while held deliveries are sent. @param held none: there is nothing to watch */
-async function watchSending(kind: Kind, id: string, held: Total | null): Promise<void> {
-  const end = Date.now() + SENDING_MS;
-  for (let left = held?.total ?? 0; left > 0 && Date.now() < end; ) {
-    await new Promise((resolve) => setTimeout(resolve, SENDING_AGAIN_MS));
-    const answer = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
-    left = answer?.pagination.total ?? 0;
-    await invalidate(OF_DELIVERIES);
-  }
 }
 
 const releasedText = (what: string) => (held: Total | null) =>
@@ -229,15 +206,14 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
         const closed = `Circuit breaker closed for route ${plain(name)}`;
         const message = status.paused ? `${closed}. The route is still paused.` : releasedText(closed)(held);
         notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
-        void invalidate(OF_CIRCUITS);
-        if (!status.paused) void watchSending('route', id, held);
+        void askAgain();
       }
       if (status) wasOpen = !isClosed;
       if (!isClosed) held = waiting?.pagination ?? held;
     }
     if (!shown.aborted)
       await new Promise((resolve) => {
-        AbortSignal.any([shown, AbortSignal.timeout(CIRCUIT_AGAIN_MS)]).addEventListener('abort', resolve);
+        AbortSignal.any([shown, AbortSignal.timeout(AGAIN_MS)]).addEventListener('abort', resolve);
       });
   }
 }
@@ -309,7 +285,7 @@ export function HeldCount({ kind, of: { id, destinations = [] } }: CountProps) {
   const text = parts.map(({ count, name }) => `${parts.length === 1 ? 'all' : count} to ${name}`).join(', ');
   return (
     <span>
-      <CountLink list="listDeliveries" input={heldAt(kind, id)} one="held delivery" every={AGAIN_MS} />
+      <CountLink list="listDeliveries" input={heldAt(kind, id)} one="held delivery" />
       {text !== '' && <bdi> ({text})</bdi>}
     </span>
   );

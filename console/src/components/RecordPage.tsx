@@ -5,7 +5,7 @@ import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Input, Name, Output } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
-import { useAsk } from '../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { plain } from '../format.ts';
 import { usePageSearch } from '../search.ts';
 import { ExportMenu } from './ExportMenu.tsx';
@@ -27,7 +27,7 @@ interface Props<N extends Gets> {
   get: N;
   /** What it is asked besides the id. */
   input?: Partial<Input<N>>;
-  /** The time between two requests of the page, ms. */
+  /** The time between two requests, ms. */
   every?: number;
   /** Whether the call of the API can be copied; not where the page copies another one. */
   hasCall?: boolean;
@@ -46,10 +46,18 @@ interface Props<N extends Gets> {
   tabs?: (record: Output<N>, again: () => void) => Record<string, ReactNode>;
 }
 
-export function RecordPage<N extends Gets>({ get, every, title, titleOf, crumb, hasCall = true, ...props }: Props<N>) {
+export function RecordPage<N extends Gets>({
+  get,
+  every = AGAIN_MS,
+  title,
+  titleOf,
+  crumb,
+  hasCall = true,
+  ...props
+}: Props<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const input = { id, ...props.input } as Input<N>;
-  const answer = useAsk(get, input, { every: every ?? false });
+  const answer = useAsk(get, input, { every });
   const record = answer.data;
   const again = () => void answer.refetch();
   return (

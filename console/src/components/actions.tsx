@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
-import { queryClient } from '../api/queries.ts';
+import { askAgain } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
@@ -42,11 +42,11 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
       if (said !== undefined) notifications.show({ message: typeof said === 'string' ? said : said(result) });
       await onDone?.();
       onClose();
-      void queryClient.invalidateQueries();
+      void askAgain();
     } catch (problem) {
       setError(problem);
       // What is behind the dialog is old: its new state can be decided on at once.
-      if (problem instanceof HookyardError && problem.status === 412) void queryClient.invalidateQueries();
+      if (problem instanceof HookyardError && problem.status === 412) void askAgain();
     } finally {
       setRunning(false);
     }

@@ -5,7 +5,7 @@ import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { HookyardError } from '../api/client.ts';
-import { queryClient } from '../api/queries.ts';
+import { askAgain } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 
 /** What somebody else has stored meanwhile. */
@@ -127,7 +127,7 @@ export function useRecordForm<Values extends object, Saved extends object>(
     terms.current = ifUnchanged(saved);
     isDone.current = true;
     setBase(values);
-    await queryClient.invalidateQueries();
+    await askAgain();
     isDone.current = false;
     onSaved(saved);
   };

@@ -16,13 +16,12 @@ import {
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { mayWith, useCaller, useMay } from '../api/caller.tsx';
-import { useAsk } from '../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { session, sessionName } from '../api/session.ts';
 import { plain } from '../format.ts';
 import { type PageRow, pages } from '../pages/index.ts';
 import { usePageSearch } from '../search.ts';
 
-const AGAIN_MS = 30_000;
 const ICONS: Record<string, ComponentType> = {
   '/': DashboardIcon,
   '/events': ActivityLogIcon,

@@ -17,7 +17,6 @@ import { Time } from '../../zone.tsx';
 import { Settings } from './ChannelForm.tsx';
 import { TYPES } from './types.ts';
 
-const AGAIN_MS = 10_000;
 const MOST_OF_RESPONSE = 2000;
 const FILTERS = [
   { name: 'search', label: 'Name', kind: 'search' },
@@ -42,7 +41,6 @@ export const Channels = () => (
     list="listAlertChannels"
     filters={FILTERS}
     columns={columns}
-    every={AGAIN_MS}
     path="/alert-channels"
     make={{ label: 'New alert channel', to: '/alert-channels/new', scope: 'alerts:write' }}
     empty={{
@@ -57,7 +55,6 @@ export function ChannelPage() {
   return (
     <RecordPage
       get="getAlertChannel"
-      every={AGAIN_MS}
       crumb={{ to: '/alert-channels', label: 'Alert channels' }}
       title="Alert channel"
       titleOf={({ name }) => plain(name)}
@@ -106,7 +103,7 @@ export function ChannelPage() {
 }
 
 function Test({ id }: { id: string }) {
-  const test = useAct('testAlertChannel', ['getAlertChannel', 'listAlertChannels']);
+  const test = useAct('testAlertChannel');
   const { data } = test;
   return (
     <Card

@@ -11,7 +11,7 @@ import {
   type DeliveryFilter,
 } from '../../api/bulk.ts';
 import { told } from '../../api/errors.ts';
-import { queryClient } from '../../api/queries.ts';
+import { askAgain } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { countText, durationText, plural } from '../../format.ts';
 
@@ -74,7 +74,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     setSince(await sinceNow(placeIn(filter)));
     const run = { action, total: total ?? 0, perSecond, signal: stop.current.signal, tell: setProgress };
     await (chosen === null ? actOnMatching(matching, run) : actOnChosen(chosen, run));
-    await queryClient.invalidateQueries();
+    await askAgain();
   };
   return (
     <Modal opened onClose={onClose} title={title} closeOnClickOutside={!isRunning} closeOnEscape={!isRunning}>

@@ -1,6 +1,6 @@
 // Where a delivery comes from and what came of it: failovers and replays, forwards and backwards.
 import type { Delivery } from '@hookyard/client';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Card, Id, Status, toneOf } from '../../components/ui.tsx';
 import { plural } from '../../format.ts';
@@ -9,7 +9,6 @@ import { nameOf } from './columns.tsx';
 
 /** Of one event; more are only on the page of deliveries. */
 const MOST = 100;
-const AGAIN_MS = 5000;
 
 type Linked = Pick<Delivery, 'id' | 'eventId' | 'replayOf' | 'failoverOf'>;
 const madeFrom = ({ replayOf, failoverOf }: Linked): string | null => replayOf ?? failoverOf;

@@ -12,7 +12,6 @@ import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words/deliveries.ts';
 import { Bulk } from './Bulk.tsx';
 import { columns } from './columns.tsx';
 
-const OPEN_MS = 5000;
 const RESPONSES = [
   { value: '2xx', label: '2xx success' },
   { value: '3xx', label: '3xx redirect' },
@@ -70,7 +69,6 @@ export function Deliveries() {
       views={VIEWS}
       searches={isSearch}
       columns={columns}
-      every={OPEN_MS}
       path="/deliveries"
       bulk={
         mayWrite &&

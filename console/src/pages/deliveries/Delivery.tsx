@@ -8,7 +8,7 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
-import { queryClient, useAsk } from '../../api/queries.ts';
+import { askAgain, useAsk, WATCH_MS } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
@@ -21,7 +21,6 @@ import { isOpen, STATUSES, waitingText } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
 import { Chain } from './Chain.tsx';
 
-const OPEN_MS = 2000;
 /** Characters of a response beside the error; the rest is below. */
 const MOST_RESPONSE = 200;
 const Changes = lazy(async () => ({ default: (await import('./Changes.tsx')).Changes }));
@@ -30,7 +29,7 @@ export function DeliveryPage() {
   return (
     <RecordPage
       get="getDelivery"
-      every={OPEN_MS}
+      every={WATCH_MS}
       crumb={{ to: '/deliveries', label: 'Deliveries' }}
       title="Delivery"
       status={({ status, waitsFor }) => <Status of={waitsFor === null ? status : 'waiting'} />}
@@ -135,9 +134,9 @@ function Replayed({ by: { id, status, createdAt } }: { by: NonNullable<DeliveryW
 function Held({ delivery: { routeId, destinationId, failoverOf, holdReason } }: { delivery: DeliveryWithAttempts }) {
   const mayRoute = useMay('routes:read');
   const mayDestination = useMay('destinations:read');
-  const askRoute = { enabled: mayRoute && routeId !== null, every: OPEN_MS };
+  const askRoute = { enabled: mayRoute && routeId !== null, every: WATCH_MS };
   const { data: route } = useAsk('getRoute', { id: routeId ?? '' }, askRoute);
-  const askDestination = { enabled: mayDestination, every: OPEN_MS };
+  const askDestination = { enabled: mayDestination, every: WATCH_MS };
   const { data: destination } = useAsk('getDestination', { id: destinationId }, askDestination);
   // The circuit breaker holds neither a failover nor what goes to a warehouse.
   const inCircuit = failoverOf === null && destination?.type === 'http';
@@ -292,7 +291,7 @@ function Actions({ delivery: { id, status, waitsFor, replayedBy, temporalUrl } }
     setRunning(verb);
     try {
       notifications.show({ message: await run() });
-      await queryClient.invalidateQueries();
+      await askAgain();
     } catch (error) {
       notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
     }

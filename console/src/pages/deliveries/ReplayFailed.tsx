@@ -2,13 +2,12 @@
 import { Button } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Callout, PageLink } from '../../components/ui.tsx';
 import { plural, totalText } from '../../format.ts';
 import { rangeOf } from '../../search.ts';
 
 const Bulk = lazy(async () => ({ default: (await import('./Bulk.tsx')).Bulk }));
-const AGAIN_MS = 5000;
 
 /** Of the last 24 hours, as the health of a destination. */
 export const notReplayed = (destinationId?: string) => ({

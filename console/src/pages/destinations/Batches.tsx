@@ -1,7 +1,7 @@
 // The files of a warehouse: written, waiting, or failed, and why.
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '@hookyard/client';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { FilterField } from '../../components/filters.tsx';
@@ -9,7 +9,6 @@ import { Empty, Status } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
 
-const AGAIN_MS = 5000;
 const STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
 
 const columns: Column<Batch>[] = [

@@ -23,8 +23,6 @@ import { OrderKeys, useOrdered } from './OrderKeys.tsx';
 import { TestSend } from './TestSend.tsx';
 import { TYPES } from './values.ts';
 
-const AGAIN_MS = 10_000;
-
 export function DestinationPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const mayWrite = useMay('destinations:write');
@@ -34,7 +32,6 @@ export function DestinationPage() {
   return (
     <RecordPage
       get="getDestination"
-      every={AGAIN_MS}
       crumb={{ to: '/destinations', label: 'Destinations' }}
       title="Destination"
       titleOf={({ name }) => plain(name)}

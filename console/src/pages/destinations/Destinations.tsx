@@ -10,7 +10,6 @@ import { stateOf } from '../../components/ui.tsx';
 import { countText, percentText, plural } from '../../format.ts';
 import { TYPES } from './values.ts';
 
-const AGAIN_MS = 10_000;
 const MOST_AT_ONCE = 100;
 const FILTERS = [
   { name: 'search', label: 'Name or URL', kind: 'search' },
@@ -51,7 +50,6 @@ export function Destinations() {
       list="listDestinations"
       filters={FILTERS}
       columns={columns}
-      every={AGAIN_MS}
       path="/destinations"
       make={{ label: 'New destination', to: '/destinations/new', scope: 'destinations:write' }}
       bulk={

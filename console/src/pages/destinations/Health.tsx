@@ -1,17 +1,15 @@
 // How well a destination accepts deliveries, what waits for it, and what it answered lately.
 import type { DestinationHealth } from '@hookyard/client';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call, type Input } from '../../api/client.ts';
-import { queryClient } from '../../api/queries.ts';
+import { AGAIN_MS } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
 import { Card, Facts, PageLink, Status } from '../../components/ui.tsx';
 import { countText, durationText, percentText, plural, type Total, totalText } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { notReplayed } from '../deliveries/ReplayFailed.tsx';
 
-const AGAIN_MS = 5000;
 const DAY_MS = 86_400_000;
 const HOUR_S = 3600;
 const WAITING = [
@@ -58,24 +56,12 @@ function useHealth(id: string) {
   });
 }
 
-/** Whether it is the key of a query for charts or lists of deliveries to this destination. */
-const isFigureOf = (id: string, [name, input]: readonly unknown[]): boolean =>
-  (name === 'getMetrics' || name === 'listDeliveries') && (input as { destinationId?: unknown }).destinationId === id;
-
 /** At a whole hour. */
 const dayAgo = () =>
   new Date(Math.ceil((Date.now() + 60_000 - DAY_MS) / (HOUR_S * 1000)) * HOUR_S * 1000).toISOString();
 
 export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const answer = useHealth(id);
-  const { totalDeliveries } = answer.data?.health ?? {};
-  const lastTotal = useRef<number>(undefined);
-  // The charts beside it count the same deliveries.
-  useEffect(() => {
-    const isChange = lastTotal.current !== undefined && totalDeliveries !== undefined;
-    lastTotal.current = totalDeliveries;
-    if (isChange) void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isFigureOf(id, queryKey) });
-  }, [totalDeliveries, id]);
   return (
     <Card
       title="Health"

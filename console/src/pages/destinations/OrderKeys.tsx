@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { OrderKey } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { ActionMenu, Confirm } from '../../components/actions.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
@@ -13,7 +13,6 @@ import { plain, plural, shortened } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
-const AGAIN_MS = 5000;
 const MOST_ROUTES = 100;
 /** Characters: of a UUID. */
 const MOST_KEY = 36;

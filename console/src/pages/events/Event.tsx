@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { shellQuoted } from '../../api/curl.ts';
 import { told } from '../../api/errors.ts';
-import { useAsk } from '../../api/queries.ts';
+import { useAsk, WATCH_MS } from '../../api/queries.ts';
 import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Failed, Loading } from '../../components/Failed.tsx';
@@ -20,7 +20,6 @@ import { Time } from '../../zone.tsx';
 import { columns } from '../deliveries/columns.tsx';
 import { Timeline } from './Timeline.tsx';
 
-const OPEN_MS = 2000;
 /** Deliveries here and in the timeline; more are only on the page of deliveries. */
 const MOST = 100;
 
@@ -32,7 +31,7 @@ export function EventPage() {
     <RecordPage
       get="getEvent"
       input={{ includeDeliveries: true }}
-      every={OPEN_MS}
+      every={WATCH_MS}
       hasCall={false}
       crumb={{ to: '/events', label: 'Events' }}
       title="Event"

@@ -1,12 +1,10 @@
 // When what happened to an event: every attempt as a bar on one scale.
 import { Link } from '@tanstack/react-router';
 import type { Output } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
+import { useAsk, WATCH_MS } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
 import { Card, Status } from '../../components/ui.tsx';
 import { durationText, plain } from '../../format.ts';
-
-const AGAIN_MS = 2000;
 
 interface Props {
   id: string;
@@ -17,7 +15,7 @@ interface Props {
 }
 
 export function Timeline({ id, most, version }: Props) {
-  const answer = useAsk('getEventTimeline', { id }, { every: version.startsWith('pending') && AGAIN_MS });
+  const answer = useAsk('getEventTimeline', { id }, { every: version.startsWith('pending') && WATCH_MS });
   return (
     <Card title="Timeline">
       <Loaded answer={answer}>

@@ -3,12 +3,10 @@ import { Link } from '@tanstack/react-router';
 import type { Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Name, PageLink } from '../../components/ui.tsx';
 import { countText, plural, totalText } from '../../format.ts';
 import { canRetry, occurrencesOf } from '../../words/issues.ts';
-
-const AGAIN_MS = 15_000;
 
 /**
  * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one look

@@ -16,15 +16,12 @@ import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 import { Help, placeIn, useFailed } from './Help.tsx';
 
-const AGAIN_MS = 5000;
-
 export function IssuePage() {
   const [retriedAt, setRetriedAt] = useState<string | null>(null);
   const mayDeliveries = useMay('deliveries:read');
   return (
     <RecordPage
       get="getIssue"
-      every={AGAIN_MS}
       crumb={{ to: '/issues', label: 'Issues' }}
       title="Issue"
       titleOf={(issue) => plain(titleOf(issue))}
@@ -105,7 +102,7 @@ const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
 function Actions({ issue }: { issue: Issue }) {
   const { id } = issue;
   const mayWrite = useMay('issues:write');
-  const change = useAct('updateIssue', ['getIssue', 'listIssues']);
+  const change = useAct('updateIssue');
   if (!mayWrite) return null;
   return (
     <>

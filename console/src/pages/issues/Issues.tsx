@@ -7,7 +7,6 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { plain, sentence } from '../../format.ts';
 import { causeText, KIND_CHOICES, KINDS, occurrencesOf, placeOf, STATES } from '../../words/issues.ts';
 
-const AGAIN_MS = 5000;
 const VIEWS = { Open: { state: 'open' }, Acknowledged: { state: 'acknowledged' }, Resolved: { state: 'resolved' } };
 const FILTERS = [
   { name: 'state', label: 'State', kind: 'one', choices: STATES },
@@ -39,7 +38,6 @@ export const Issues = () => (
     filters={FILTERS}
     views={VIEWS}
     columns={columns}
-    every={AGAIN_MS}
     path="/issues"
     empty={{
       title: 'No issues',

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call, fileOf } from '../../api/client.ts';
 import type { ApiCall } from '../../api/curl.ts';
-import { queryClient } from '../../api/queries.ts';
+import { askAgain } from '../../api/queries.ts';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
@@ -103,7 +103,7 @@ function Import({ kind }: { kind: Kind }) {
     setError(null);
     try {
       setOutcome(await importOf(kind, await file.text(), strategy, isTrial));
-      if (!isTrial) await queryClient.invalidateQueries();
+      if (!isTrial) await askAgain();
     } catch (problem) {
       setError(problem);
     } finally {

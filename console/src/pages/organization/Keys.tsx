@@ -10,8 +10,6 @@ import { Callout } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
-const AGAIN_MS = 10_000;
-
 export function Keys() {
   const { key: own } = useCaller();
   const mayWrite = useMay('keys:write');
@@ -43,7 +41,6 @@ export function Keys() {
       title="API keys"
       list="listApiKeys"
       columns={columns}
-      every={AGAIN_MS}
       make={{ label: 'New API key', to: '/api-keys/new', scope: 'keys:write' }}
       empty={{ title: 'No API keys', text: 'Use API keys to sign in to the console and authenticate API requests.' }}
     >

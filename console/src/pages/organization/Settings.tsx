@@ -5,7 +5,7 @@ import type { NotificationRecipient } from '@hookyard/client';
 import { type FormEvent, useSyncExternalStore } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call, clientWith } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { session } from '../../api/session.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
@@ -16,8 +16,6 @@ import { Card, Empty, Facts, Id, PageLink, Status } from '../../components/ui.ts
 import { countText, durationText, plain, sentence } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
-
-const AGAIN_MS = 10_000;
 
 export function Settings() {
   const caller = useCaller();

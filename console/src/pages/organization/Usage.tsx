@@ -1,15 +1,13 @@
 // What the organization may use, and what it has used.
 import { Progress } from '@mantine/core';
 import type { DayOfUse, Usage as UsageRecord } from '@hookyard/client';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Empty, Facts } from '../../components/ui.tsx';
 import { countText, sentence, sizeText } from '../../format.ts';
-
-const AGAIN_MS = 15_000;
 
 const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   eventsPerSecond: 'Events per second',

@@ -6,7 +6,7 @@ import type { Issue } from '@hookyard/client';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Card, Dot, Name, Status, type Tone } from '../../components/ui.tsx';
 import { countText, plain, plural } from '../../format.ts';
@@ -16,7 +16,6 @@ import { FailedLink, notReplayed, ReplayFailed } from '../deliveries/ReplayFaile
 
 // With their dialogs: most overviews have none.
 const Holds = lazy(async () => ({ default: (await import('../../components/Pausing.tsx')).Holds }));
-const AGAIN_MS = 15_000;
 const RATES_AGAIN_MS = 60_000;
 /** Of each kind. */
 const MOST = 5;

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Metrics } from '@hookyard/client';
 import type { ReactNode } from 'react';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { beginOf, STEPS } from '../../charts/Figures.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { countText, durationText, fromNowText, percentText, plain, totalText } from '../../format.ts';
@@ -10,7 +10,6 @@ import type { RangeName } from '../../search.ts';
 import { useNow } from '../../zone.tsx';
 import { useWaiting } from './Attention.tsx';
 
-const AGAIN_MS = 15_000;
 const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
 
 type Point = Metrics['series'][number]['points'][number];

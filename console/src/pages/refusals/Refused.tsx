@@ -1,15 +1,13 @@
 // Webhooks that were refused, by the source that they came to: how many, and why. The page of a source shows what came.
 import { Link } from '@tanstack/react-router';
 import type { Metrics } from '@hookyard/client';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Empty } from '../../components/ui.tsx';
 import { countText, plain, sentence } from '../../format.ts';
 import { rangeOf, usePageSearch } from '../../search.ts';
-
-const AGAIN_MS = 15_000;
 
 type Row = Metrics['series'][number];
 

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { EventReplay } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { WATCH_MS } from '../../api/queries.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
 import type { Column } from '../../components/DataTable.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
@@ -12,9 +13,6 @@ import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
 import { countText, plain, plural, totalOrUnknown } from '../../format.ts';
 import { Time } from '../../zone.tsx';
-
-const LIST_AGAIN_MS = 3000;
-const AGAIN_MS = 1000;
 
 /** What a replay takes, in words. */
 function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: (id: string) => string): string {
@@ -59,7 +57,7 @@ export function Replays() {
       title="Replays"
       list="listEventReplays"
       columns={columns}
-      every={LIST_AGAIN_MS}
+      every={WATCH_MS}
       path="/replays"
       make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
       empty={{
@@ -79,7 +77,7 @@ export function ReplayPage() {
   return (
     <RecordPage
       get="getEventReplay"
-      every={AGAIN_MS}
+      every={WATCH_MS}
       crumb={{ to: '/replays', label: 'Replays' }}
       title="Replay"
       status={({ status }) => <Status of={status} />}

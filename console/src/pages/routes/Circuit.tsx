@@ -2,17 +2,15 @@
 import { Progress } from '@mantine/core';
 import type { CircuitStatus, Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { useAsk, WATCH_MS } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
 import { CloseCircuit, HeldCount, NextTry } from '../../components/Pausing.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
 import { durationText, plural } from '../../format.ts';
 import { Time, useNow } from '../../zone.tsx';
 
-const AGAIN_MS = 2000;
-
 export function Circuit({ route }: { route: Route }) {
-  const answer = useAsk('getCircuitStatus', { id: route.id }, { every: AGAIN_MS });
+  const answer = useAsk('getCircuitStatus', { id: route.id }, { every: WATCH_MS });
   const state = answer.data?.circuitState;
   return (
     <Card

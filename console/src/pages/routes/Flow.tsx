@@ -11,7 +11,7 @@ import { Link } from '@tanstack/react-router';
 import type { Metrics, Route } from '@hookyard/client';
 import type { ComponentType, ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { beginOf } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
@@ -21,7 +21,6 @@ import { conditionText, rowsOf } from '../../forms/Conditions.tsx';
 import { countText, durationText, plural, shortened } from '../../format.ts';
 import { type RangeName, rangeOf } from '../../search.ts';
 
-const AGAIN_MS = 10_000;
 /** Of a condition. */
 const MOST_CHARACTERS = 60;
 /** Seconds. */

@@ -17,13 +17,10 @@ import { Settings } from './RouteForm.tsx';
 import { DeletedRoute } from './Routes.tsx';
 import { TryIt } from './TryIt.tsx';
 
-const AGAIN_MS = 5000;
-
 export function RoutePage() {
   return (
     <RecordPage
       get="getRoute"
-      every={AGAIN_MS}
       crumb={{ to: '/routes', label: 'Routes' }}
       title="Route"
       titleOf={({ name }) => plain(name)}

@@ -10,7 +10,6 @@ import { stateOf } from '../../components/ui.tsx';
 import { countText, plural } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 
-const AGAIN_MS = 5000;
 /** Of the API: ids of one bulk request. */
 const MOST_AT_ONCE = 100;
 const FILTERS = [
@@ -53,7 +52,6 @@ export function Routes() {
       list="listRoutes"
       filters={FILTERS}
       columns={columns}
-      every={AGAIN_MS}
       path="/routes"
       make={{ label: 'New route', to: '/routes/new', scope: 'routes:write', search: { sourceId, destinationId } }}
       bulk={mayWrite && (({ ids, clear }) => ids.length > 0 && <Many ids={ids} onDone={clear} />)}

@@ -2,7 +2,7 @@
 import { Button, Modal } from '@mantine/core';
 import type { Refusal, RefusalCounts } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Loaded } from '../../components/Failed.tsx';
@@ -13,7 +13,6 @@ import { pageOf, type RangeName, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { stepFor } from '../refusals/Refused.tsx';
 
-const AGAIN_MS = 10_000;
 const MOST_KEPT = 100;
 
 type Cause = Refusal['cause'];

@@ -19,7 +19,6 @@ import { Settings } from './SourceForm.tsx';
 import { TestWebhook } from './TestWebhook.tsx';
 import { verifiedBy } from './values.ts';
 
-const AGAIN_MS = 10_000;
 const DAY_SECONDS = 86_400;
 
 export function SourcePage() {
@@ -30,7 +29,6 @@ export function SourcePage() {
   return (
     <RecordPage
       get="getSource"
-      every={AGAIN_MS}
       crumb={{ to: '/sources', label: 'Sources' }}
       title="Source"
       titleOf={({ name }) => plain(name)}

@@ -6,7 +6,6 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { stateOf } from '../../components/ui.tsx';
 import { verifiedBy } from './values.ts';
 
-const AGAIN_MS = 10_000;
 const FILTERS = [
   { name: 'search', label: 'Name or slug', kind: 'search' },
   { name: 'enabled', label: 'Enabled', kind: 'flag' },
@@ -28,7 +27,6 @@ export const Sources = () => (
     list="listSources"
     filters={FILTERS}
     columns={columns}
-    every={AGAIN_MS}
     path="/sources"
     make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
     empty={{ title: 'No sources', text: 'A source receives webhooks at an ingest URL and verifies them.' }}

@@ -4,7 +4,7 @@ import type { Source } from '@hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
-import { queryClient } from '../../api/queries.ts';
+import { askAgain } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
 import { Arrived } from '../start/Arrivals.tsx';
@@ -24,8 +24,7 @@ export function TestWebhook({ source }: { source: Source }) {
   if (!mayWrite || !source.enabled || WITHOUT_SAMPLE.includes(type)) return null;
   const onSent = (id = '') => {
     setEventId(id);
-    // The sample stays the one that was sent.
-    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'signSourceSample' });
+    void askAgain();
   };
   return (
     <Card
