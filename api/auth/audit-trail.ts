@@ -132,7 +132,7 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
     const entry = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
     recordFirst(pool, entry, firsts).catch((reason: unknown) => {
-      logOf(ctx).warn({ cause: causeOf(reason), keyId: key.id }, 'failed to record a refused use of a key');
+      logOf(ctx).warn({ cause: causeOf(reason), keyId: key.id }, 'failed to record a refused use of an API key');
     });
   };
 }

@@ -87,7 +87,7 @@ function tell(log: Log, counts: ReadonlyMap<string, number>): void {
       addresses: failed.length,
       most: { address, requests },
     },
-    'requests had missing or wrong credentials in one minute',
+    'requests had missing or invalid credentials in the last minute',
   );
 }
 
@@ -118,7 +118,7 @@ function tooMany(seconds: number): ApiError {
   return new ApiError(
     429,
     'RATE_LIMITED',
-    `Too many requests with wrong credentials from this address; wait ${plural(seconds, 'second')}`,
+    `Too many requests with invalid credentials from this address; wait ${plural(seconds, 'second')}`,
     undefined,
     { 'Retry-After': String(seconds) },
   );
@@ -187,7 +187,7 @@ function callerWith(key: ValidKey): Caller {
 
 /** Only who has the key gets this answer. */
 function refusedAddress(address: string): ApiError {
-  const message = `This API key may not be used from ${address}; see its allowedAddresses`;
+  const message = `This API key cannot be used from ${address}; see its allowedAddresses`;
   return forbidden(message);
 }
 

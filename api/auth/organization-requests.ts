@@ -13,7 +13,7 @@ type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'r
 const NAMES: Record<RunningLimit, string> = {
   runningImports: 'imports',
   runningSearches: 'payload searches',
-  runningTests: 'tests of destinations and alert channels',
+  runningTests: 'destination and alert channel tests',
   runningStreams: 'event streams',
 };
 
@@ -49,7 +49,7 @@ export class OrganizationRequests {
     const key = `${limit} ${id}`;
     const running = this.running(id, limit);
     if (running >= limits[limit]) {
-      const what = `This organization is limited to ${limits[limit]} concurrent ${NAMES[limit]}; wait until one has finished`;
+      const what = `This organization is limited to ${limits[limit]} concurrent ${NAMES[limit]}; wait until one finishes`;
       throw limitExceeded(limit, what, RETRY_AFTER_SECONDS);
     }
     this.#running.set(key, running + 1);

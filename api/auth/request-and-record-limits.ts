@@ -31,7 +31,7 @@ export async function requireRecordRoom(
   const most = limits[records];
   if (added === 0 || !Number.isFinite(most)) return;
   if ((await countBeforeAdding(em, id, records, most)) + added <= most) return;
-  const what = `This organization is limited to ${plural(most, NAMES[records])}, and ${added} more would exceed that; delete some`;
+  const what = `This organization is limited to ${plural(most, NAMES[records])}, and ${added} more would exceed the limit; delete some first`;
   throw limitExceeded(records, what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -39,7 +39,7 @@ export async function requireRecordRoom(
 export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void {
   const most = callerOf(ctx).organization.limits.routesPerSource;
   if (routes <= most) return;
-  const what = `A source is limited to ${plural(most, 'route')}, and this source would have ${routes}; delete some`;
+  const what = `A source is limited to ${plural(most, 'route')}, and this source would have ${routes}; delete some first`;
   throw limitExceeded('routesPerSource', what, UNTIL_CHANGED_SECONDS);
 }
 

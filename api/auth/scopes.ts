@@ -11,7 +11,7 @@ export function permit(operation: Described): Around {
   return async (ctx: Context, next: Next) => {
     if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
     if (operation.method !== 'get' && callerOf(ctx).organization.suspended)
-      throw suspended('it may read, but not change anything');
+      throw suspended('it can read but not change anything');
     await next();
   };
 }
@@ -23,7 +23,7 @@ export function permit(operation: Described): Around {
  */
 export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what: string): void {
   if (!allows(callerOf(ctx).key.scopes, scope))
-    throw forbidden(`This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`);
+    throw forbidden(`This API key lacks the scope "${scope}" (or "${groupOf(scope)}") required for ${what}`);
   if (scope === 'payloads:read' || scope === 'secrets:read') beginAudit(ctx);
 }
 
@@ -38,6 +38,6 @@ export function maySeeSecrets(ctx: { state: ApiState }): boolean {
  */
 export function secretOfAnotherHost(address: string, secret: string): ApiError {
   return forbidden(
-    `${address} has a different host, which must not receive the stored secret: send ${secret} again, or use an API key with the scope "secrets:read" (or "write")`,
+    `${address} has a different host, which must not receive the stored secret; send ${secret} again, or use an API key with the scope "secrets:read" (or "write")`,
   );
 }

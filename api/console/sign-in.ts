@@ -13,13 +13,13 @@ import { parseBody } from '../request/validation.ts';
 // 32 bytes in base64url.
 const bodySchema = z.object({
   code: withExample(
-    z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code of a sign-in link'),
+    z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from a sign-in link'),
     'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA',
   ),
 });
 
 const answerSchema = component('ConsoleKey', {
-  token: withExample(z.string(), 'whr_...', 'A key with the scopes `read` and `write`.'),
+  token: withExample(z.string(), 'whr_...', 'An API key with the scopes `read` and `write`.'),
   expiresAt: timestamp,
 });
 
@@ -29,10 +29,10 @@ export const signInOperation: Described = {
   method: 'post',
   path: '/api/auth/sign-in',
   operationId: 'signIn',
-  summary: 'Exchange the code of a sign-in link for an API key',
+  summary: 'Exchange a sign-in code for an API key',
   description:
-    'The sign-in link contains a code that can be used once within ten minutes. The key is for one session and expires after twelve hours.',
-  body: { schema: bodySchema, examples: { 'of a link': { code: 'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA' } } },
+    'The code from a sign-in link can be used once, within ten minutes. The API key is for one session and expires after twelve hours.',
+  body: { schema: bodySchema, examples: { code: { code: 'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA' } } },
   answer: { description: 'The API key. Its value is shown only once.', schema: answerSchema },
   errors: {
     400: ['VALIDATION_ERROR', 'INVALID_JSON'],
@@ -69,6 +69,6 @@ export function mountSignIn(
 
 function refused(): ApiError {
   const message =
-    'This sign-in link was used before, or is older than ten minutes; create a new link, or sign in with an API key';
+    'This sign-in link has already been used, or is older than ten minutes; create a new link, or sign in with an API key';
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }

@@ -75,17 +75,17 @@ const KNOWN: Record<string, [status: number, code: string, message: string]> = {
   HPE_HEADER_OVERFLOW: [
     431,
     'HEADERS_TOO_LARGE',
-    `The headers and the URL must be at most ${MAX_HEADER_BYTES} bytes in total`,
+    `The URL and headers must be at most ${MAX_HEADER_BYTES} bytes in total`,
   ],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request did not arrive in time'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request timed out'],
 };
 
 export function clientError(error: NodeJS.ErrnoException): ApiError {
   const known = KNOWN[error.code ?? ''];
   // The parser's reason is fixed text ("Invalid header token"), never what was sent.
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : 'unreadable data';
-  return known ? new ApiError(...known) : new ApiError(400, 'BAD_REQUEST', `This is not an HTTP request: ${reason}`);
+  return known ? new ApiError(...known) : new ApiError(400, 'BAD_REQUEST', `Invalid HTTP request: ${reason}`);
 }
 
 // Connections whose last answer was sent: further errors on them are not answered.

@@ -23,7 +23,7 @@ const MAX_LINGERING = 100;
 const TOO_MANY_AHEAD = new ApiError(
   503,
   'TOO_MANY_REQUESTS_UNDER_WAY',
-  `At most ${MAX_PIPELINED} requests may be pipelined on one connection`,
+  `A connection is limited to ${MAX_PIPELINED} pipelined requests`,
   undefined,
   { 'Retry-After': '1' },
 );
@@ -31,7 +31,7 @@ const TOO_MANY_AHEAD = new ApiError(
 const FOR_MANAGEMENT = new ApiError(
   503,
   'TOO_MANY_CONNECTIONS',
-  'Too many connections are open, so only the management API is served; send the request again',
+  'Too many connections are open, so only the management API is available; send the request again',
   undefined,
   { 'Retry-After': '1' },
 );
@@ -120,7 +120,7 @@ function optionsOf(limits: HttpLimits): ServerOptions {
 }
 
 function tooManyConnections({ maxConnectionsPerAddress }: HttpLimits): ApiError {
-  const message = `Too many connections or requests from this address (at most ${maxConnectionsPerAddress}), or no free connections; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
+  const message = `Too many connections or requests from this address (the maximum is ${maxConnectionsPerAddress}), or no free connections; close some, or raise HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
   return new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
 }
 
@@ -194,7 +194,7 @@ const bad = (message: string): FramingProblem => ({ status: 400, code: 'BAD_REQU
 function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): FramingProblem | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are supported');
   // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
-  if (url.includes('#')) return bad('The URL of a request must not contain #');
+  if (url.includes('#')) return bad('The request URL must not contain #');
   if (rawHeaders.length > 2 * MAX_HEADERS)
     return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request must have at most ${MAX_HEADERS} headers` };
   const coding = headers['transfer-encoding'];
@@ -307,7 +307,7 @@ export function refusedConnections(log: Log): (address: string | undefined) => v
     if (now - loggedAt < LOG_EVERY_MS) return;
     log.warn(
       { refused: count, lastAddress: address },
-      'connections were refused because too many are open: see HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS',
+      'connections were refused because too many are open; see HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS',
     );
     loggedAt = now;
     count = 0;

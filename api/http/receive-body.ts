@@ -186,6 +186,6 @@ export function noRoom(consequence: string): ApiError {
 
 /** 408 when the body came too slowly; the connection is closed. */
 export function tooSlow(consequence: string): ApiError {
-  const message = `The body must arrive with at least ${LEAST_RATE} bytes per second; ${consequence}`;
+  const message = `The body must arrive at a rate of at least ${LEAST_RATE} bytes per second; ${consequence}`;
   return new ApiError(408, 'REQUEST_TIMEOUT', message, undefined, { Connection: 'close' });
 }

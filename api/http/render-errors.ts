@@ -31,7 +31,7 @@ function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
   if (error instanceof PageTooDeepError)
     return invalid(
       'page',
-      `must not begin beyond ${MOST_COUNTED} items; continue with cursor instead, from cursor=first`,
+      `must not start after the first ${MOST_COUNTED} items; use cursor instead, starting with cursor=first`,
     );
   if (isTransientDatabaseError(error)) {
     // A flood of requests would be one of lines.

@@ -95,12 +95,11 @@ function stepOf(importing: Importing, entry: CheckedItem<DestinationItem>, store
       );
     const known = slugs.known.find((each) => each.slug === slug);
     if (strategy === 'skip') {
-      const warnings = twin === undefined ? [] : [`${label}: was skipped, because ${twin} has the same slug`];
+      const warnings = twin === undefined ? [] : [`${label}: skipped because ${twin} has the same slug`];
       return { status: 'skipped', id: known?.id ?? null, name: item.input.name, slug, warnings };
     }
     const met = stored.find(({ id }) => id === known?.id);
-    if (twin !== undefined || !met)
-      throw invalid('slug', `must differ from the slug of ${twin}, which is in the same file`);
+    if (twin !== undefined || !met) throw invalid('slug', `must not be the slug of ${twin}, which is in the same file`);
     return overwritten(importing, label, item, met);
   } catch (error) {
     return failed(problemsOf(error, label));
@@ -114,7 +113,9 @@ function created({ deps, organization, slugs }: Importing, label: string, item: 
   return {
     ...{ status: 'created', id, name, slug },
     warnings: incomplete
-      ? [`${label}: was imported disabled, because the file does not contain its credentials; set them, then enable it`]
+      ? [
+          `${label}: imported as disabled because the file does not contain its credentials; set them, then enable the destination`,
+        ]
       : [],
     apply: (em) => em.create(Destination, { ...record, slug, ...(incomplete && { enabled: false }) }),
   };
@@ -124,15 +125,15 @@ function created({ deps, organization, slugs }: Importing, label: string, item: 
 function overwritten(importing: Importing, label: string, item: DestinationItem, stored: Destination): Step {
   const { deps, slugs } = importing;
   const { id, slug } = stored;
-  if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of the stored destination`);
+  if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the stored destination's type`);
   const { changed, incomplete } = changedByItem(deps, stored, item, importing.maySeeSecrets);
   const isUnsigned = item.type === 'http' && item.redacted.signingSecret && !stored.signingSecret;
   slugs.takenBy.set(slug, label);
   return {
     ...{ status: 'overwritten', id, name: item.input.name, slug },
     warnings: [
-      ...(incomplete ? [`${label}: was left disabled, because it still has no credentials`] : []),
-      ...(isUnsigned ? [`${label}: is not signed, because the file does not contain its signing secret`] : []),
+      ...(incomplete ? [`${label}: left disabled because it still has no credentials`] : []),
+      ...(isUnsigned ? [`${label}: not signed because the file does not contain its signing secret`] : []),
     ],
     apply: (em, current) => current && em.assign(current, { ...changed, ...(incomplete && { enabled: false }) }),
   };

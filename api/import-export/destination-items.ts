@@ -133,7 +133,7 @@ export function changedByItem(deps: ApiDeps, stored: Destination, item: Destinat
 function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem, maySeeSecrets: boolean) {
   const { slug: _same, authType, ...patch } = input;
   if (redacted.authConfig && authType !== undefined && authType !== stored.authType)
-    throw invalid('authConfig', `must be complete: the stored destination has no credentials of the type ${authType}`);
+    throw invalid('authConfig', `must be complete because the stored destination has no ${authType} credentials`);
   const incomplete = redacted.authConfig && lacksCredentials(stored);
   const change = redacted.authConfig ? patch : { ...patch, authType };
   return { changed: changedDestination(deps, stored, change, { maySeeSecrets, incomplete }), incomplete };

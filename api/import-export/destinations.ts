@@ -32,7 +32,7 @@ const destinationResult = component('DestinationImportResult', {
   warnings: messages,
   destinations: z.array(
     z.object({
-      id: idOf('dst', 'dst_wh').nullable().describe('The ID of the destination. Null if not stored.'),
+      id: idOf('dst', 'dst_wh').nullable().describe("The destination's ID. Null if not stored."),
       name: text('CRM'),
       slug: text('crm').nullable(),
       status: z.enum(['created', 'skipped', 'overwritten', 'failed']),
@@ -95,7 +95,7 @@ export const destinationExchangeOperations: Operation[] = [
         },
       },
     },
-    answer: { description: 'The result of each item.', schema: destinationResult },
+    answer: { description: 'The result for each item.', schema: destinationResult },
   },
 ];
 

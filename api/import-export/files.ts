@@ -38,7 +38,7 @@ export const idsParam = z
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
   .refine((ids) => ids.length <= MAX_ITEMS, `must contain at most ${MAX_ITEMS} IDs`)
   .transform((ids) => (ids.length === 0 ? undefined : ids))
-  .describe(`IDs of the records to export, comma-separated, at most ${MAX_ITEMS}. Defaults to all.`)
+  .describe(`Comma-separated IDs of the records to export, up to ${MAX_ITEMS}. Defaults to all records.`)
   .optional();
 
 type Member = 'destinations' | 'routes';
@@ -57,12 +57,8 @@ const optionsSchema = z.object({
   validateOnly: z
     .boolean()
     .default(false)
-    .describe('Checks the file and reports the result without changing anything.'),
-  version: withExample(
-    z.unknown().optional(),
-    '1.0',
-    'The version of the file format. Newer major versions are refused.',
-  ),
+    .describe('Whether to check the file and report the result without changing anything.'),
+  version: withExample(z.unknown().optional(), '1.0', 'The file format version. Newer major versions are refused.'),
 });
 
 export const envelope = {
@@ -217,7 +213,7 @@ export async function inImport<T>(
       await delay(tries * PAUSE_MS);
     }
   }
-  throw unavailable('Other requests kept changing the records of this import');
+  throw unavailable('Other requests kept changing the records in this import');
 }
 
 // Export files are sent in parts. A part is read from PostgreSQL when the client has taken the previous one, so a file
@@ -249,7 +245,8 @@ export function answerExport<Row>(
     actingFor(organization.id, async () => {
       const part = await read(after);
       // Afterwards: what was read since the key was revoked is never shown.
-      if (!(await isStillValid(deps.servicePool, organization.id, key.id))) throw new Error('the key is not valid now');
+      if (!(await isStillValid(deps.servicePool, organization.id, key.id)))
+        throw new Error('the API key is no longer valid');
       return part;
     });
   ctx.type = 'application/json';
@@ -280,7 +277,7 @@ async function* fileOf<Row>(
     try {
       part = await next(part.last);
     } catch (error) {
-      logOf(ctx).warn({ cause: causeOf(error) }, 'export aborted: failed to read its next part');
+      logOf(ctx).warn({ cause: causeOf(error) }, 'export aborted: failed to read the next part');
       throw error;
     }
   }

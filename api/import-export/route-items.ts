@@ -31,7 +31,7 @@ export function exportRoute(route: Route, slugs: References) {
 export const itemSchema = routeImportItem.superRefine((route, context) => {
   const { destinationSlug, destinationSlugs, filterSlug, filterConditions } = route;
   if (typeof destinationSlug === 'string' && destinationSlugs && destinationSlugs[0] !== destinationSlug) {
-    refuse(context, undefined, 'must be the first slug in destinationSlugs, or be left out', ['destinationSlug']);
+    refuse(context, undefined, 'must be the first slug in destinationSlugs, or omitted', ['destinationSlug']);
   }
   if (typeof filterSlug === 'string' && filterConditions?.length) {
     refuse(context, undefined, 'cannot be combined with filterConditions', ['filterSlug']);

@@ -39,7 +39,7 @@ export function planRoutes<Route extends NewRoute>(routes: Route[], known: Known
     } else if (strategy === 'rename') {
       planned('created', newId('rte'), nextFreeName(name, taken));
     } else if (strategy === 'skip') {
-      if (twin !== undefined) warnings.push(`${label}: was skipped, because ${twin} has the same name`);
+      if (twin !== undefined) warnings.push(`${label}: skipped because ${twin} has the same name`);
       planned('skipped', byName.get(name)?.[0]?.id ?? null);
     } else {
       const met = twin === undefined ? routeToOverwrite(route, byName.get(name) ?? []) : `${twin} has the same name`;
@@ -59,7 +59,7 @@ export function planRoutes<Route extends NewRoute>(routes: Route[], known: Known
 function routeToOverwrite(route: NewRoute, sameName: KnownRoute[]): KnownRoute | string {
   const [met, another] = sameName.filter(({ sourceId }) => sourceId === route.sourceId);
   if (!met)
-    return 'the route with this name belongs to another source, which cannot be changed; delete it first, or import with conflictStrategy rename';
+    return 'the route with this name has a different source, which cannot be changed; delete that route first, or import with conflictStrategy rename';
   if (another)
     return `the source has more than one route with this name (${met.id}, ${another.id}); rename all but one of them first`;
   return met;
@@ -88,7 +88,7 @@ function findDuplicates(steps: Step<NewRoute>[], known: KnownRoute[]): string[] 
     // Routes that were duplicates before are not an error.
     const isNew = status === 'created' || before.get(id ?? '') !== path;
     return holder !== undefined && isNew
-      ? [`${route.label}: has the source and destinations of ${holder}, so every event would be delivered twice`]
+      ? [`${route.label}: has the same source and destinations as ${holder}, so every event would be delivered twice`]
       : [];
   });
 }

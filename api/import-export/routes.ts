@@ -48,11 +48,11 @@ const routeResult = component('RouteImportResult', {
   imported: count,
   skipped: count,
   overwritten: count,
-  errors: messages.describe('Errors of the routes. If there are any, nothing was imported.'),
+  errors: messages.describe('Route errors. If there are any, nothing was imported.'),
   warnings: messages,
   routes: z.array(
     z.object({
-      id: idOf('rte').nullable().describe('The ID of the route. Null if not stored.'),
+      id: idOf('rte').nullable().describe("The route's ID. Null if not stored."),
       name: text('Orders to the CRM'),
       status: z.enum(['created', 'skipped', 'overwritten']),
     }),
@@ -108,7 +108,7 @@ export const routeExchangeOperations: Operation[] = [
         },
       },
     },
-    answer: { description: 'The result of each route.', schema: routeResult },
+    answer: { description: 'The result for each route.', schema: routeResult },
   },
 ];
 
@@ -128,7 +128,7 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     const known = await knownRoutes(em, organization, { routes, isRenamed });
     const { steps, errors, warnings } = planRoutes(routes, known.routes, conflictStrategy);
     for (const { label, destinationIds } of routes) {
-      if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
+      if (destinationIds.length === 0) warnings.push(`${label}: delivers nothing because it has no destinations`);
     }
     errors.push(...(await ownAddressProblems(em, deps, routes)), ...domainProblems(deps, routes));
     if (errors.length > 0) return report([], errors, warnings);
@@ -144,7 +144,7 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
       const isSame =
         isDeepStrictEqual(await findReferences(em, 'slug', slugs, 'lock'), ids) &&
         isDeepStrictEqual(await knownRoutes(em, organization, { routes, isRenamed }), known);
-      if (!isSame) throw new ChangedMeanwhileError('the records of the import have changed');
+      if (!isSame) throw new ChangedMeanwhileError('the records in the import have changed');
       await write(em, organization, steps);
     }
     const done = report(steps, [], warnings, validateOnly);

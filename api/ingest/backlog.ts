@@ -14,8 +14,8 @@ import { ApiError, limitExceeded } from '../request/errors.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;
-const NOT_STORED = 'nothing was stored, send the webhook again later';
-const NOT_REPLAYED = 'nothing was replayed, try again later';
+const NOT_STORED = 'nothing was stored. Send the webhook again later';
+const NOT_REPLAYED = 'nothing was replayed. Try again later';
 /**
  * About what an event takes in the database besides its payload and its deliveries; bytes (docs/operate/scaling.md).
  */
@@ -183,12 +183,11 @@ function refused(noRoom: NoRoom, consequence: string): ApiError {
 }
 
 function reasonOf(noRoom: Exclude<NoRoom, { full: 'waitingDeliveries' }>): string {
-  if (noRoom.full === 'destination')
-    return `Too many deliveries to the destination ${noRoom.destinationId} are waiting`;
+  if (noRoom.full === 'destination') return `The destination ${noRoom.destinationId} has too many waiting deliveries`;
   return {
     database: 'The database has reached its maximum size',
     'share of the database': 'This organization has used up its share of the database, which is nearly full',
     service: 'The service has reached its maximum number of waiting deliveries',
-    organization: 'Too many deliveries of this organization are waiting',
+    organization: 'This organization has too many waiting deliveries',
   }[noRoom.full];
 }

@@ -105,9 +105,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     if (!INGEST_METHODS.includes(ctx.method)) {
       const allowed = INGEST_METHODS.join(', ');
       const advice = HANDSHAKE_METHODS.includes(ctx.method)
-        ? `; if the sender checks the URL with ${ctx.method}, set the handshake of the source`
+        ? `; if the sender checks the URL with ${ctx.method}, set the source's handshake`
         : '';
-      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${allowed}${advice}`, undefined, {
+      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `An ingest URL accepts only ${allowed}${advice}`, undefined, {
         Allow: allowed,
       });
     }
@@ -224,7 +224,7 @@ async function accept(
     received.span?.accepted(answer.status, { id: accepted.eventId, isDuplicate: !isStored });
     return answer;
   }
-  throw unavailable('The configuration of this source keeps changing');
+  throw unavailable("This source's configuration keeps changing");
 }
 
 // Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
@@ -233,7 +233,7 @@ function refuseLoop(headers: HeaderBytes): void {
   throw new ApiError(
     508,
     'LOOP_DETECTED',
-    `This webhook has passed through ${MAX_HOPS} Hookyard instances, so it is in a loop; look for a route that delivers to a source. Nothing was stored`,
+    `This webhook has passed through ${MAX_HOPS} Hookyard instances, so it is in a loop; nothing was stored. Look for a route that delivers to a source`,
   );
 }
 
@@ -276,7 +276,7 @@ async function requireFewDeliveries(
   await ingestLimits.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored. Disable routes`;
+  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored. Disable some routes`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -309,7 +309,7 @@ async function readBody(request: IncomingMessage, limits: BodyLimits, room: Body
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     if (error.reason === 'too_slow') throw tooSlow('nothing was stored');
-    if (error.reason === 'no_room') throw noRoom('nothing was stored, send the webhook again');
+    if (error.reason === 'no_room') throw noRoom('nothing was stored. Send the webhook again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }

@@ -176,7 +176,7 @@ export function createRoutingCache(
   };
 }
 
-export const tooManyLookups = () => unavailable('Too many requests are looking up sources');
+export const tooManyLookups = () => unavailable('Too many source lookups are in progress');
 
 function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReader): SourceRouting {
   const routes = row.routes.map(({ schema, filter, ...route }) => {

@@ -77,7 +77,7 @@ async function verified(
   keys: PublishedKeys,
 ): Promise<{ verification: Verification; used: Credentials }> {
   const refused = (reason: string) => ({ verification: { valid: false, reason } as const, used: credentials });
-  if (sender === null) return refused('This release does not support the provider of the source');
+  if (sender === null) return refused("This release does not support the source's provider");
   if (credentials.secret === '' && needsSecret(sender.verification))
     return refused('The provider has not sent its secret yet');
   const verification = await verify(sender.verification, credentials, request, keys);
@@ -93,7 +93,7 @@ export function storedParts({ sender }: SourceRouting, { headerBytes: headers, q
 }
 
 const FOR_ANYONE = {
-  reason: 'The body looks like a challenge, and anyone can get a challenge signed with a handshake',
+  reason: 'The body looks like a challenge, which anyone can get signed through a handshake',
 };
 
 function answered(source: SourceRouting, { sourceSlug }: Received, reply: Reply): Authentication {
@@ -124,8 +124,8 @@ export function unknownSource({ organizationSlug, sourceSlug, below }: Named) {
   const path = below.replaceAll(new RegExp(`[^/]{${LONGEST_SEGMENT + 1},}`, 'g'), '…').slice(0, LONGEST_PATH);
   const message =
     path === ''
-      ? `No source receives webhooks at ${at}; send to the webhookUrl of a source`
-      : `The path ${path} below ${at} is not accepted; send to the webhookUrl of a source, or set its allowPaths`;
+      ? `There is no source at ${at}; send webhooks to a source's webhookUrl`
+      : `The path ${path} below ${at} is not accepted; send webhooks to a source's webhookUrl, or set its allowPaths`;
   return new ApiError(404, 'RESOURCE_NOT_FOUND', message);
 }
 

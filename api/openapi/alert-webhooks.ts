@@ -31,7 +31,7 @@ const issue = component(
     sampleDeliveryId: idOf('dlv').nullable(),
     url: text('https://hooks.example.com/api/issues/iss_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
   },
-  'The state at the time of the message.',
+  'The issue when the message was sent.',
 );
 
 const common = {
@@ -45,15 +45,15 @@ const changes = z.array(z.object({ type, ...change }));
 
 const events = {
   issue: {
-    summary: 'An issue has changed',
+    summary: 'An issue changed',
     schema: component('IssueAlert', { type, timestamp, data: z.object({ ...common, ...change }) }),
   },
   digest: {
-    summary: 'Several issues have changed (`digestMinutes`)',
+    summary: 'Several issues changed (`digestMinutes`)',
     schema: component('DigestAlert', { type: z.literal('digest'), timestamp, data: z.object({ ...common, changes }) }),
   },
   channelFailing: {
-    summary: 'Another alert channel fails',
+    summary: 'Another alert channel is failing',
     schema: component('ChannelFailingAlert', {
       type: z.literal('channel.failing'),
       timestamp,
@@ -71,7 +71,7 @@ const events = {
     }),
   },
   channelRecovered: {
-    summary: 'An alert channel has recovered, or was changed or deleted',
+    summary: 'An alert channel recovered, or was changed or deleted',
     schema: component('ChannelRecoveredAlert', {
       type: z.literal('channel.recovered'),
       timestamp,
@@ -79,7 +79,7 @@ const events = {
         ...common,
         recoveredChannel: z.object({
           id: idOf('alc'),
-          name: text('Team channel', 'The name of the channel. Null if it was deleted.').nullable(),
+          name: text('Team channel', "The channel's name. Null if the channel was deleted.").nullable(),
         }),
       }),
     }),
@@ -91,7 +91,7 @@ const events = {
 };
 
 const headers = z.object({
-  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The ID of the message, the same for every attempt.'),
+  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The message ID, the same for every attempt.'),
   'webhook-timestamp': text('1795430400', 'When the message was sent, in Unix seconds.'),
   'webhook-signature': text(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

@@ -23,14 +23,14 @@ const operations: Described[] = [
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
-* Credentials: an API key, \`Authorization: Bearer whr_...\`, or the key alone as \`X-API-Key\`. A key belongs to one
-  organization, which applies to paths without an organization ID. Each operation names the scope that it needs (\`x-scopes\`); \`read\` includes the scopes of \`GET\`,
-  \`write\` all others.
-* Bodies are JSON. Unknown fields and query parameters are ignored, and listed in the response header
-  \`X-Ignored\`; replays and bulk requests refuse them. Responses may get more fields.
-* Lists are paginated, newest first. Times are ISO 8601 UTC, latencies whole milliseconds.
-* An error has \`error\`, \`message\` and usually a \`code\`. Records of other organizations get the same response as records that
-  do not exist.`;
+* Authenticate with an API key, as \`Authorization: Bearer whr_...\` or as \`X-API-Key\`. An API key belongs to one
+  organization, which paths without an organization ID use. Each operation names the scope that it needs (\`x-scopes\`);
+  \`read\` includes the scopes of all \`GET\` operations, \`write\` all others.
+* Bodies are JSON. Unknown fields and query parameters are ignored and listed in the response header
+  \`X-Ignored\`, but replays and bulk requests refuse them. New fields may be added to responses.
+* Lists are paginated, newest first. Times are in ISO 8601 format (UTC), latencies in whole milliseconds.
+* An error has \`error\`, \`message\` and usually a \`code\`. Records in other organizations get the same response as records
+  that do not exist.`;
 
 /** Builds the document. It takes tens of milliseconds of CPU: callers that need it often should cache it. */
 export function apiDocument(): ApiDocument {
@@ -44,7 +44,7 @@ export function apiDocument(): ApiDocument {
         contact: { name: 'Hookyard' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/', description: 'The server that this description comes from.' }],
+      servers: [{ url: '/', description: 'The server that serves this description.' }],
       security: MANAGEMENT_SECURITY,
       tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),
@@ -56,12 +56,12 @@ export function apiDocument(): ApiDocument {
             type: 'apiKey',
             in: 'header',
             name: 'X-API-Key',
-            description: 'The API key without a prefix. A token in `Authorization` takes precedence.',
+            description: 'An API key: `whr_...`. A key in `Authorization` takes precedence.',
           },
           operatorKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The operator key of the installation: `HOOKYARD_OPERATOR_KEY`.',
+            description: "The installation's operator key: `HOOKYARD_OPERATOR_KEY`.",
           },
         },
       },

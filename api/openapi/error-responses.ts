@@ -8,7 +8,7 @@ import { component, exampleId, text, withExample } from '../resources/values.ts'
 
 export const requestId = text(
   exampleId('req'),
-  'The request ID, as in the log: the ID that was sent, or a new ID.',
+  'The request ID, as in the log: the ID that the client sent, or a new one.',
 ).meta({ header: { id: 'RequestId' } });
 
 export const ignoredNames = z
@@ -17,33 +17,33 @@ export const ignoredNames = z
   .meta({
     description:
       'Unknown query parameters and body fields that were ignored, as a structured list (RFC 9651): the dotted name, `in` ' +
-      '(query or body), and the `nearest` known name, if any. Names are percent-encoded unless ASCII. At most 8 are listed; ' +
+      '(query or body), and the `nearest` known name, if any. Names are percent-encoded unless ASCII. Up to 8 are listed; ' +
       '`more;count=` is the number of others.',
     examples: ['"destnationId";in=query;nearest="destinationId"'],
     header: { id: 'Ignored' },
   });
 
 const DESCRIPTIONS: Record<number, string> = {
-  400: 'The request is invalid. `message` names the first invalid field, `details` lists all invalid fields.',
+  400: 'The request is invalid. `message` names the first invalid field; `details` lists all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
-  403: 'Not allowed by the API key or the plan, or the organization is suspended.',
+  403: 'The API key or plan does not allow the request, or the organization is suspended.',
   404: 'The record does not exist in this organization.',
   408: 'The request body timed out.',
-  409: 'Conflicts with the current state.',
-  410: 'The payload was removed by retention.',
-  412: 'The version of the record differs from `If-Match`. Nothing was changed.',
+  409: 'The request conflicts with the current state.',
+  410: 'The payload was removed by the retention policy.',
+  412: "The record's version differs from `If-Match`. Nothing was changed.",
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
   422: 'The `Idempotency-Key` was used with a different body in the last 24 hours.',
-  429: 'Rate limit or quota exceeded: a limit of the organization (named in `limit`), too many requests of this key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentications from this address.',
-  500: 'An internal error. The log has the details under the request ID.',
+  429: 'Rate limit or quota exceeded: an organization limit (named in `limit`), too many requests with this API key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentications from this address.',
+  500: 'An internal error. Search the log for the request ID.',
   503: 'A dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
 const retryAfter = seconds.meta({
-  description: 'Seconds.',
+  description: 'Seconds to wait before a retry.',
   examples: ['1'],
   header: { id: 'RetryAfter' },
 });
@@ -66,37 +66,37 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
   429: {
     'Retry-After': retryAfter,
     'X-RateLimit-Limit': number('Requests per minute.', 'RateLimitLimit').optional(),
-    'X-RateLimit-Remaining': number('Remaining requests.', 'RateLimitRemaining').optional(),
-    'X-RateLimit-Reset': number('When the minute ends, in Unix seconds.', 'RateLimitReset').optional(),
+    'X-RateLimit-Remaining': number('Remaining requests in this minute.', 'RateLimitRemaining').optional(),
+    'X-RateLimit-Reset': number('When this minute ends, in Unix seconds.', 'RateLimitReset').optional(),
   },
 };
 
 const detail = component('ErrorDetail', {
-  path: withExample(z.string(), 'retryPolicy.maxRetries', 'The dotted path of the field. Empty for the whole body.'),
+  path: withExample(z.string(), 'retryPolicy.maxRetries', "The field's dotted path. Empty for the whole body."),
   message: withExample(z.string(), 'must be at most 50'),
-  line: withExample(z.int().optional(), 1, 'The line in the code, starting at 1.'),
+  line: withExample(z.int().optional(), 1, 'The line number in the code, starting at 1.'),
   column: withExample(z.int().optional(), 5),
 });
 
 const limitName = z
   .enum(LIMIT_NAMES)
-  .meta({ id: 'LimitName', description: 'A limit of the organization.', examples: ['eventsPerSecond'] });
+  .meta({ id: 'LimitName', description: 'An organization limit.', examples: ['eventsPerSecond'] });
 
 /** The body of every error: one schema, so that programs have one type for it. */
 const errorBody = component(
   'Error',
   {
-    error: withExample(z.string(), 'Bad Request', 'The name of the status code.'),
+    error: withExample(z.string(), 'Bad Request', 'The HTTP status text.'),
     message: withExample(z.string(), 'name is required and must be a string', 'What is wrong, and how to fix it.'),
     code: withExample(
       z.string().optional(),
       'VALIDATION_ERROR',
       'A stable, machine-readable code. Each operation lists its codes; more may be added.',
     ),
-    details: z.array(detail).optional().describe('The invalid fields. Present for a 400.'),
+    details: z.array(detail).optional().describe('The invalid fields. Present only with status 400.'),
     limit: limitName.optional(),
   },
-  'All errors have this form.',
+  'All errors have this format.',
 );
 
 /** @param codes without NO_CODE */
@@ -112,7 +112,7 @@ function exampleMessage(status: number): string {
   const messages: Record<number, string> = {
     400: 'name is required and must be a string',
     401: 'Missing or invalid credentials',
-    404: 'There is no route with id rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; check the ID',
+    404: 'There is no route with ID rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; check the ID',
   };
   return messages[status] ?? DESCRIPTIONS[status] ?? 'The request failed';
 }

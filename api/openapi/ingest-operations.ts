@@ -9,9 +9,12 @@ const accepted = z
     z.object({
       success: z.literal(true),
       eventId: idOf('evt'),
-      duplicate: z.literal(true).optional().describe('A duplicate: the ID of the first webhook; nothing was stored.'),
+      duplicate: z
+        .literal(true)
+        .optional()
+        .describe("Present only for a duplicate. `eventId` is then the first webhook's event, and nothing was stored."),
     }),
-    z.object({ challenge: z.string().describe('The challenge of a Slack `url_verification`.') }),
+    z.object({ challenge: z.string().describe('The challenge from a Slack `url_verification` request.') }),
   ])
   .meta({ id: 'Accepted', examples: [{ success: true, eventId: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr' }] });
 
@@ -31,9 +34,9 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     operationId: `${IDS[method] ?? ''}${suffix}`,
     summary: `Receive a webhook (${method})${at}`,
     description:
-      'The body is stored unchanged, whatever its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. A source may set its own `answer` to accepted webhooks. Handshakes of its `provider` get the response that the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503, nothing was stored: retry after `Retry-After` seconds.',
+      "The body is stored unchanged, regardless of its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. The source's `answer` sets the response to accepted webhooks. Handshakes from its `provider` get the response that the provider expects, also with `GET`, `HEAD` or `OPTIONS`. If the source has `allowPaths`, any path may follow the URL. After a 429 or 503, nothing was stored: retry after `Retry-After` seconds.",
     takesAnything: true,
-    answer: { description: 'The event and its deliveries are stored.', schema: accepted },
+    answer: { description: 'The event and its deliveries were stored.', schema: accepted },
     errors: {
       400: ['INCOMPLETE_BODY', 'INVALID_PATH'],
       401: ['INVALID_SIGNATURE'],

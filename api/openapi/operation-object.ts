@@ -11,7 +11,7 @@ const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/)
   .optional()
   .meta({
-    description: 'A repeated request with the same key and body gets the response of the first request, for 24 hours.',
+    description: 'A repeated request with the same key and body gets the response to the first request, for 24 hours.',
     examples: ['3f0c1b1e-8a53-4c0f-9f0e-5d1a2b3c4d5e'],
     param: { in: 'header', name: 'Idempotency-Key', id: 'IdempotencyKey' },
   });
@@ -19,26 +19,26 @@ const idempotentReplayed = z
   .literal('true')
   .optional()
   .meta({
-    description: 'The response of the first request with this `Idempotency-Key`.',
+    description: 'Present if this is the response to the first request with this `Idempotency-Key`.',
     header: { id: 'IdempotentReplayed' },
   });
 
 const entityTag = text(
   '"3"',
-  'The version of the record, for `If-Match`. It increases when fields change, but not when metrics or states change.',
+  "The record's version, for `If-Match`. It increases when fields change, but not when metrics or states change.",
 ).meta({ header: { id: 'ETag' } });
 const ifMatch = z
   .string()
   .optional()
   .meta({
     description:
-      'An `ETag` of this record, or several separated by commas. If the version of the record differs, nothing is changed and ' +
+      "An `ETag` of this record, or several separated by commas. If the record's version differs, nothing is changed and " +
       'the response is 412.',
     examples: ['"3"'],
     param: { in: 'header', name: 'If-Match', id: 'IfMatch' },
   });
 
-const orgId = text(exampleId('org'), 'The organization of the key, from `GET /api/auth/me`.').meta({
+const orgId = text(exampleId('org'), "The ID of the API key's organization, from `GET /api/auth/me`.").meta({
   param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
 });
 
@@ -103,7 +103,7 @@ function descriptionOf(operation: Described): string {
 }
 
 const whoMay = (scope: string | null): string =>
-  scope === null ? 'Any API key may call this operation.' : `Needs the scope \`${scope}\`.`;
+  scope === null ? 'Any API key can call this operation.' : `Needs the scope \`${scope}\`.`;
 
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
 

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type ApiRouter, type Context, param } from '../request/context.ts';
-import { notFound } from '../request/errors.ts';
+import { noSuchFile } from '../request/errors.ts';
 import type { Described } from '../request/operation.ts';
 import { text } from '../resources/values.ts';
 
@@ -16,8 +16,8 @@ export const descriptionOperation: Described = {
   method: 'get',
   path: '/openapi.json',
   operationId: 'getDescription',
-  summary: 'Get this description',
-  description: 'The operations of this instance.',
+  summary: 'Get the API description',
+  description: "This instance's operations.",
   answer: {
     description: 'An OpenAPI document. `/docs` shows it as a page.',
     schema: z.looseObject({ openapi: text('3.1.0') }),
@@ -110,7 +110,7 @@ function answerText(ctx: Context, type: string, text: string): void {
 async function answerFile(ctx: Context): Promise<void> {
   const name = param(ctx, 'file');
   const type = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
-  if (type === undefined) throw notFound('file of the page', name);
+  if (type === undefined) throw noSuchFile(name);
   const path = join(folder, name);
   const { size } = await stat(path);
   const isDated = ctx.query.v === version;

@@ -44,9 +44,12 @@ export function notFound(kind: string, id: string): ApiError {
   return new ApiError(
     404,
     'RESOURCE_NOT_FOUND',
-    `There is no ${kind} with id ${id} in this organization; check the ID`,
+    `There is no ${kind} with ID ${id} in this organization; check the ID`,
   );
 }
+
+/** 404: no file of the console or the page. */
+export const noSuchFile = (name: string): ApiError => new ApiError(404, 'RESOURCE_NOT_FOUND', `No such file: ${name}`);
 
 /** 400 about one member of the request. */
 export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'): ApiError {
@@ -61,7 +64,11 @@ export const forbidden = (message: string): ApiError => new ApiError(403, 'FORBI
 
 /** 403: an operator has suspended the organization. @param consequence what that means for this request */
 export function suspended(consequence: string): ApiError {
-  return new ApiError(403, 'ORGANIZATION_SUSPENDED', `The organization is suspended: ${consequence}; ask the operator`);
+  return new ApiError(
+    403,
+    'ORGANIZATION_SUSPENDED',
+    `The organization is suspended; ${consequence}. Contact the operator`,
+  );
 }
 
 /** 503: something this request needs is unavailable; the caller may retry. */

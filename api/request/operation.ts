@@ -120,7 +120,7 @@ export const TAGS = {
   Ingest: { about: 'The ingest URLs that providers send webhooks to.', records: null },
   Sources: { about: 'Each source has an ingest URL that receives webhooks.', records: 'sources' },
   Destinations: {
-    about: 'Destinations of events: HTTP endpoints and warehouses (flat paths).',
+    about: 'Where events are delivered: HTTP endpoints and warehouses (flat paths).',
     records: 'destinations',
   },
   'Organization destinations': {
@@ -130,16 +130,16 @@ export const TAGS = {
   Routes: { about: 'Routes connect a source to destinations.', records: 'routes' },
   Filters: { about: 'Conditions that routes can share.', records: 'filters' },
   Transforms: { about: 'Code that turns an event into the request to send.', records: 'transforms' },
-  Schemas: { about: 'JSON Schemas that the payloads of a route must match.', records: 'schemas' },
-  Events: { about: 'Accepted webhooks, and their replay.', records: 'events' },
-  Deliveries: { about: 'The delivery of one event to one destination.', records: 'deliveries' },
+  Schemas: { about: "JSON Schemas that a route's payloads must match.", records: 'schemas' },
+  Events: { about: 'Accepted webhooks and their replays.', records: 'events' },
+  Deliveries: { about: 'Each delivers one event to one destination.', records: 'deliveries' },
   Issues: { about: 'Ongoing failures, with their cause, start and count.', records: 'issues' },
   Metrics: { about: "Time series of the organization's traffic.", records: 'deliveries' },
   Alerts: { about: 'Channels for messages about issues.', records: 'alerts' },
-  Usage: { about: 'Usage and limits of the organization.', records: 'organization' },
-  Access: { about: 'API keys, and the organization that a key belongs to.', records: 'keys' },
-  Audit: { about: 'The audit log of changes, and of reads of payloads and secrets.', records: 'audit' },
-  Service: { about: 'Health checks, and this description.', records: null },
+  Usage: { about: "The organization's usage and limits.", records: 'organization' },
+  Access: { about: 'API keys and the current organization.', records: 'keys' },
+  Audit: { about: 'The audit log of changes and of reads of payloads and secrets.', records: 'audit' },
+  Service: { about: 'Health checks and the API description.', records: null },
 } as const satisfies Record<string, TagOf>;
 export type Tag = keyof typeof TAGS;
 

@@ -30,7 +30,7 @@ export const timeParam = withExample(
     return z.NEVER;
   }),
   '2026-11-21T10:00:00Z',
-  'An ISO 8601 date, or date and time. UTC unless it has a time zone.',
+  'An ISO 8601 date, or date and time. UTC unless it includes a time zone.',
 ).optional();
 
 const boundedText = once.max(1000, 'must be at most 1000 characters long');
@@ -132,9 +132,9 @@ export const partParams = {
     },
   }),
   cursor: textParam.describe(
-    `\`${FIRST}\`, or the \`nextCursor\` of the previous page. Unlike \`page\`, new items do not shift the pages.`,
+    `\`${FIRST}\`, or the previous page's \`nextCursor\`. Unlike with \`page\`, new items do not shift the pages.`,
   ),
-  withTotal: booleanParam.describe('With `cursor`: whether to count the items too.'),
+  withTotal: booleanParam.describe('Whether to also count the items. Only with `cursor`.'),
 };
 
 interface Page {
@@ -155,13 +155,13 @@ interface PartQuery extends Page {
 export function partOf(ctx: AppContext, query: PartQuery, isCursor: IdPrefix | ((text: string) => boolean)): Part {
   const { cursor, withTotal, pageSize } = query;
   if (cursor === undefined) {
-    if (withTotal !== undefined) throw invalid('withTotal', 'requires cursor: a page always has its total');
+    if (withTotal !== undefined)
+      throw invalid('withTotal', 'requires cursor; without it, the response always includes the total');
     return limitOf(query);
   }
   if (ctx.query.page !== undefined) throw invalid('page', 'cannot be combined with cursor');
   const fits = typeof isCursor === 'function' ? isCursor(cursor) : isId(isCursor, cursor);
-  if (cursor !== FIRST && !fits)
-    throw invalid('cursor', `must be ${FIRST}, or the nextCursor of a response of this list`);
+  if (cursor !== FIRST && !fits) throw invalid('cursor', `must be ${FIRST}, or a nextCursor from this list`);
   return { limit: pageSize, after: cursor === FIRST ? null : cursor, withTotal: withTotal ?? false };
 }
 

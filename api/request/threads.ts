@@ -16,7 +16,7 @@ export async function inThreads<T>(work: () => Promise<T>): Promise<T> {
       throw new ApiError(
         400,
         'VALIDATION_ERROR',
-        'Processing the body takes more time or memory than one request may use',
+        'Processing the body takes more time or memory than a request may use',
       );
     throw error;
   }

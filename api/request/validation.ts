@@ -67,7 +67,7 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     // The client may still be sending, so the connection cannot be reused.
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
     if (error.reason === 'too_slow') throw tooSlow('nothing was changed');
-    if (error.reason === 'no_room') throw noRoom('nothing was changed, try again in a moment');
+    if (error.reason === 'no_room') throw noRoom('nothing was changed. Try again in a moment');
     throw new ApiError(400, 'INVALID_JSON', 'The body is shorter than its Content-Length; send the request again');
   }
 }
@@ -164,7 +164,7 @@ function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERRO
     path: issue.path.map(String).join('.'),
     message: issue.message,
   }));
-  const first = details[0] ?? { path: '', message: 'is not valid' };
+  const first = details[0] ?? { path: '', message: 'is invalid' };
   return new ApiError(400, String(code), `${first.path || what} ${first.message}`, details);
 }
 

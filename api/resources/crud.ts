@@ -54,7 +54,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
   const common = { tag, idOf };
   const one = `${/^[aeiou]|^HTTP/.test(noun) ? 'an' : 'a'} ${noun}`;
   const { shows = `The ${noun}.`, showNew, leadsTo = [], ...creating } = create;
-  const now = { description: `The current ${noun}.`, schema: answer };
+  const now = { description: `The updated ${noun}.`, schema: answer };
   const answerOf = async (ctx: Context, deps: ApiDeps, record: Stored, isNew = false) => {
     const shown = await showOne(ctx, deps, show, record);
     return isNew && showNew ? { ...shown, ...showNew(record) } : shown;
@@ -140,7 +140,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       return answerOf(ctx, deps, record, ctx.status === 201);
     },
     summary: `Create or replace a ${noun} by ${by}`,
-    description: sentences('Replaces the entire record: omitted fields return to their defaults.', put.description),
+    description: sentences('Replaces the entire record: omitted fields are reset to their defaults.', put.description),
     answer: { ...now, ofNew: shows },
   });
   return operations;

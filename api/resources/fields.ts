@@ -37,7 +37,7 @@ export const slug = z
     refuse(context, 'INVALID_SLUG', SLUG_PROBLEM);
   })
   .meta({
-    description: 'Unique in the organization. Export files use it instead of the ID.',
+    description: 'Unique within the organization. Export files use the slug instead of the ID.',
     override: { pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: MAX_SLUG_LENGTH },
     examples: ['orders'],
   });
@@ -76,13 +76,13 @@ export const forwardHeaders = withExample(
     })
     .nullable(),
   null,
-  "Which received headers are forwarded: `all`, `none`, or a list of names. If null, all headers except proxy and server control headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never.",
+  "Which received headers are forwarded: `all`, `none`, or a list of names. If null, all headers except proxy and server control headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
 );
 
 export const forwardQuery = withExample(
   z.boolean(),
   false,
-  'Whether to forward the query string. Parameters of `url` take precedence. The secret of the source is never forwarded.',
+  "Whether to forward the query string. Parameters in `url` take precedence. The source's secret is never forwarded.",
 );
 
 /** As what follows a source in the address of a webhook. */
@@ -105,7 +105,7 @@ export const futureTime = z.string().transform((given, context) => {
 });
 
 const MAX_DELAY_MS = 86_400_000;
-const delay = withExample(z.int().min(0).max(MAX_DELAY_MS), 1000, 'ms');
+const delay = withExample(z.int().min(0).max(MAX_DELAY_MS), 1000, 'In milliseconds.');
 
 const policyMembers = {
   maxRetries: withExample(z.int().min(0).max(50), 5, 'Retries after the first attempt.'),
@@ -119,7 +119,7 @@ export const shownRetryPolicy = component('RetryPolicy', policyMembers);
 export const retryPolicy = z
   .object(policyMembers)
   .partial()
-  .meta({ id: 'RetryPolicyInput', description: 'Partial values are merged with the defaults or the stored policy.' });
+  .meta({ id: 'RetryPolicyInput', description: 'Omitted values keep their stored value, or get their default.' });
 
 export function sent<T extends object>(patch: T): Partial<T> {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<T>;

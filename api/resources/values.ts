@@ -24,15 +24,15 @@ export const timestamp = z
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   .meta({
     id: 'Timestamp',
-    description: 'ISO 8601, UTC, with milliseconds.',
+    description: 'ISO 8601 in UTC, with milliseconds.',
     format: 'date-time',
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
 export const count = withExample(z.int().min(0), 12);
 /** ms */
-export const latency = withExample(z.int().min(0), 84, 'ms');
-export const percent = withExample(z.number().min(0).max(100), 99.5, 'percent');
+export const latency = withExample(z.int().min(0), 84, 'In milliseconds.');
+export const percent = withExample(z.number().min(0).max(100), 99.5, 'In percent.');
 export const text = (example: string, description?: string) => withExample(z.string(), example, description);
 export const flag = (example: boolean, description?: string) => withExample(z.boolean(), example, description);
 
@@ -52,7 +52,7 @@ export const named = (prefix: string, example: string, ...others: string[]) =>
 const totalIsExact = withExample(
   z.literal(false).optional(),
   false,
-  'False if `total` is an estimate, because more than 100,000 rows match. Present only then.',
+  'False if `total` is an estimate because more than 100,000 rows match. Omitted otherwise.',
 );
 
 const pagination = component('Pagination', {
@@ -70,12 +70,12 @@ const cursorPagination = component('CursorPagination', {
   pageSize: withExample(z.int().min(1).max(100), 20),
   nextCursor: text(
     'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-    'The `cursor` of the next page. Null if this is the last page.',
+    'The `cursor` for the next page. Null if this is the last page.',
   ).nullable(),
   searchedUntil: withExample(
     timestamp.nullable(),
     null,
-    'How far back the search got if it ran out of time: the page may be short or empty, and `nextCursor` continues. Null otherwise.',
+    'How far back the search got before it ran out of time. The page may be short or empty; use `nextCursor` to continue. Null if the search finished.',
   ),
   total: withExample(count.optional(), 1, 'The total number of items. Present only if requested.'),
   totalIsExact,
@@ -92,5 +92,5 @@ export const exampleSample = { payload: { kind: 'order.paid', order: { id: 42 } 
 export const warnings = withExample(
   z.array(z.string()),
   [],
-  'Settings that should be changed, such as a secret that is too short, or a URL that deliveries may not connect to.',
+  'Settings that should be changed, such as a secret that is too short or a URL that deliveries cannot connect to.',
 );

@@ -25,7 +25,7 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
     try {
       const database = await findDatabase(settings, url);
       const { createdKey, organization } = await prepareDatabase(settings, database.directUrl);
-      if (createdKey?.file) log.info(`the first API key was created; it is stored in ${createdKey.file}`);
+      if (createdKey?.file) log.info(`the first API key was created and stored in ${createdKey.file}`);
       tellOfPlan(settings, organization, log);
       return database;
     } catch (error) {
@@ -47,7 +47,7 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
 function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabase['organization'], log: Log): void {
   if (HOOKYARD_PLAN === undefined || HOOKYARD_PLAN === plan) return;
   log.warn(
-    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} already has the plan ${plan}; change it with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
+    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} already has the plan ${plan}; change the plan with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
   );
 }
 
@@ -82,7 +82,7 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
   const orm = createOrm(url, connectionsFor.records, { tenantRole, transactionPooler });
   if (organizations.areSeveral() && settings.HOOKYARD_MAX_DATABASE_BYTES === undefined)
     log.warn(
-      'organizations share a database without a limit, so one organization can fill the disk; set HOOKYARD_MAX_DATABASE_BYTES',
+      'several organizations share a database without a size limit, so any of them can fill the disk; set HOOKYARD_MAX_DATABASE_BYTES',
     );
   return { ingestPool, servicePool, slowPool, pool, orm, organizations };
 }
@@ -99,12 +99,9 @@ async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
     );
   else if (role === null)
     log.warn(
-      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/operate/postgresql.md says, and restart',
+      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role as the owner of the tables, grant that role to the DATABASE_URL role as described in docs/operate/postgresql.md, and restart',
     );
   else
-    log.info(
-      { databaseRole: role },
-      'the management API sees the rows of one organization at a time (row-level security)',
-    );
+    log.info({ databaseRole: role }, "the management API sees one organization's rows at a time (row-level security)");
   return role;
 }

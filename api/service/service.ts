@@ -205,10 +205,10 @@ function listen(server: Server, settings: Settings): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reasons: Record<string, string> = {
-        EADDRINUSE: `Port ${port} on ${host} is taken by another program; stop it, or set HOOKYARD_PORT to another port (0 chooses a free one)`,
-        EACCES: `Port ${port} may not be opened by this user; set HOOKYARD_PORT to a port above 1023`,
-        EADDRNOTAVAIL: `${host} is not an address of this machine; set HOOKYARD_HOST`,
-        ENOTFOUND: `${host} is not an address of this machine; set HOOKYARD_HOST`,
+        EADDRINUSE: `Port ${port} on ${host} is in use by another program; stop it, or set HOOKYARD_PORT to another port (0 chooses a free one)`,
+        EACCES: `This user cannot open port ${port}; set HOOKYARD_PORT to a port above 1023`,
+        EADDRNOTAVAIL: `${host} is not an address of this machine; change HOOKYARD_HOST`,
+        ENOTFOUND: `${host} is not an address of this machine; change HOOKYARD_HOST`,
       };
       reject(
         new ConfigError([reasons[error.code ?? ''] ?? `Cannot listen on HOOKYARD_PORT ${port}: ${error.message}`]),

@@ -34,7 +34,7 @@ export const destinations: Resource = {
     { operation: 'updateDestination', flags: { ...FLAGS, type: null }, ...MEMBERS },
     {
       operation: 'putDestination',
-      about: 'create or replace a destination: omitted fields return to their defaults, except credentials',
+      about: 'create or replace a destination: omitted fields are reset to their defaults, except credentials',
       args: ['url?'],
       flags: {
         ...FLAGS,

@@ -137,7 +137,7 @@ function printEvent(output: Output, event: EventInFull): void {
     output.line(`${output.style('dim', printable(name))}: ${printable(value)}`);
   output.line('');
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2);
-  output.line(payload === undefined ? 'The payload was removed by retention.' : printable(text));
+  output.line(payload === undefined ? 'The payload was removed by the retention policy.' : printable(text));
   if (deliveries.length === 0) return;
   output.line('');
   output.table(

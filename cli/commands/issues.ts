@@ -35,7 +35,7 @@ export const issues: Resource = {
     ),
     {
       operation: 'retryIssue',
-      about: 'replay the failed deliveries of an issue',
+      about: "replay an issue's failed deliveries",
       flags: { before: null, dryRun: ['--dry-run', 'count the deliveries, replay nothing'] },
       run: retry,
     },

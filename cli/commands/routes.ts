@@ -36,7 +36,7 @@ export const routes: Resource = {
     { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {
       operation: 'putRoute',
-      about: 'create or replace a route: omitted fields return to their defaults',
+      about: 'create or replace a route: omitted fields are reset to their defaults',
       flags: FLAGS,
       done: '{name} was applied ({id})',
     },
@@ -64,9 +64,9 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: `resume a ${kind}; waiting deliveries are sent in the order of receipt`,
+      about: `resume a ${kind}; waiting deliveries are sent in the order they were received`,
       flags: { releasePerSecond: ['--rate <n>', 'deliveries per second (default: the server default, 50)'] },
-      done: '{_} is not paused; waiting deliveries are sent in the order of receipt',
+      done: '{_} is not paused; waiting deliveries are sent in the order they were received',
     },
   ];
 }

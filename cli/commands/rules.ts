@@ -9,7 +9,7 @@ import type { Resource, Row } from './operation.ts';
 const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
 const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
 const APPLIED = {
-  about: 'create or replace by slug: omitted fields return to their defaults',
+  about: 'create or replace by slug: omitted fields are reset to their defaults',
   done: '{slug} was applied ({id})',
 };
 
@@ -38,7 +38,7 @@ export const transforms: Resource = {
 
 export const schemas: Resource = {
   ...{ name: 'schemas', tag: 'Schemas', one: 'schema' },
-  about: 'JSON Schemas that the payloads of a route must match',
+  about: "JSON Schemas that a route's payloads must match",
   rows: [
     { operation: 'listSchemas', columns: { ...columns, version: 'version' } },
     { operation: 'createSchema', ...CREATED },

@@ -46,7 +46,8 @@ export const sources: Resource = {
     { operation: 'updateSource', ...MEMBERS },
     {
       operation: 'putSource',
-      about: 'create or replace a source: omitted fields return to their defaults, except credentials and verification',
+      about:
+        'create or replace a source: omitted fields are reset to their defaults, except credentials and verification',
       ...MEMBERS,
       done: '{slug} was applied, at {webhookUrl} ({id})',
     },

@@ -98,9 +98,9 @@ export function waitsFor(waits: PageWaits): string {
     case 'service':
       return 'The maximum number of deliveries is waiting';
     case 'organization':
-      return 'Too many deliveries of this organization are waiting';
+      return 'This organization has too many waiting deliveries';
     case 'destination':
-      return `Too many deliveries to the destination ${waits.destinationId} are waiting`;
+      return `The destination ${waits.destinationId} has too many waiting deliveries`;
     case 'waitingDeliveries':
       return `This organization has reached its limit of ${plural(waits.most, 'waiting delivery')} (limit waitingDeliveries)`;
     case 'replayedPerSecond':

@@ -19,7 +19,7 @@ const signingSecret = z
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   })
   .meta({
-    description: 'The signing secret: `whsec_` and 24 to 64 bytes in base64.',
+    description: 'The signing secret: `whsec_` followed by 24 to 64 bytes in base64.',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   });
 
@@ -36,7 +36,7 @@ export const channelConfigSchemas = {
     .object({
       emails: emailList
         .refine((text) => text.trim() !== '', 'must contain an email address')
-        .meta({ description: 'Email addresses, comma-separated.', examples: ['ops@example.com'] }),
+        .meta({ description: 'Comma-separated email addresses.', examples: ['ops@example.com'] }),
     })
     .meta({ id: 'MailChannel' }),
   webhook: z.object({ url, secret: signingSecret }).meta({ id: 'WebhookChannel' }),

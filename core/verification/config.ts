@@ -98,10 +98,7 @@ const basic = z.object({ type: z.literal('basic'), secret: secretSchema });
 const queryToken = z.object({
   type: z.literal('query_token'),
   secret: secretSchema,
-  parameter: z
-    .string()
-    .min(1, 'must be the name of a parameter in the query of the URL')
-    .max(256, 'must be at most 256 characters'),
+  parameter: z.string().min(1, 'must be the name of a query parameter').max(256, 'must be at most 256 characters'),
 });
 
 const bodyToken = z.object({

@@ -145,7 +145,7 @@ describe('Records by slug', () => {
           await put(at(slug), bodies[0], ifMatch(tagOf(made))),
           412,
           'PRECONDITION_FAILED',
-          /again, apply the change/,
+          /again, apply your change/,
         );
         expect(await stored(made)).to.include({ name: bodies[1].name });
       });

@@ -107,7 +107,7 @@ describe('Destination test', () => {
   it('is guarded like every delivery', async () => {
     const { id } = await makeDestination(organization, { url: 'http://169.254.169.254/latest/meta-data' });
     const { warnings } = await organization.api.get(`/api/destinations/${id}`);
-    expect(String(warnings)).to.include('leads to a link-local address, so deliveries are refused');
+    expect(String(warnings)).to.include('points to a link-local address, so deliveries are refused');
     const result = await organization.api.post(`/api/destinations/${id}/test`);
     expect(result).to.include({ success: false, statusCode: null });
     expect(result.error).to.match(/Refused/);

@@ -242,7 +242,7 @@ describe('Destinations', () => {
         ['PATCH', `${base}/${id}`],
       ] as const) {
         const answer = await request(method, path, { name: 'Lake', url, config });
-        expectError(answer, 400, undefined, /^config belongs to destinations of type s3/);
+        expectError(answer, 400, undefined, /^config is only for destinations of type s3/);
       }
     });
   });

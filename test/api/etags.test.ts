@@ -90,7 +90,7 @@ describe('ETags of records', () => {
         const changed = await api.request('PATCH', one, { name: 'By the first' }, ifMatch(seen));
         expect(changed.status).to.equal(200);
         const late = await api.request('PATCH', one, { name: 'By the second' }, ifMatch(seen));
-        expectError(late, 412, 'PRECONDITION_FAILED', /again, apply the change/);
+        expectError(late, 412, 'PRECONDITION_FAILED', /again, apply your change/);
         expect(await api.get(one)).to.include({ name: 'By the first' });
         expect((await api.request('PATCH', one, { name: 'By the second' }, ifMatch(tagOf(changed)))).status).to.equal(
           200,

@@ -39,7 +39,7 @@ describe('Export and import of warehouses', () => {
     expect(data).to.have.length(1);
     return of.api.get<WarehouseRecord>(`/api/destinations/${data[0]?.id}`);
   };
-  const disabled = /was imported disabled, because the file does not contain its credentials/;
+  const disabled = /imported as disabled because the file does not contain its credentials/;
 
   for (const type of WAREHOUSE_TYPES) {
     const secret = WAREHOUSE_SECRET_FIELD[type];
@@ -166,7 +166,7 @@ describe('Export and import of warehouses', () => {
     await importInto(to, file);
     const again = await importInto(to, file, 'overwrite');
     expect(again.warnings).to.have.length(1);
-    expect(again.warnings[0]).to.match(/was left disabled, because it still has no credentials/);
+    expect(again.warnings[0]).to.match(/left disabled because it still has no credentials/);
     expect(await only(to)).to.include({ enabled: false });
     expect((await importInto(to, await exported(from, true), 'overwrite')).warnings).to.deep.equal([]);
     expect(await only(to)).to.include({ enabled: true });
@@ -191,7 +191,7 @@ describe('Export and import of warehouses', () => {
     await makeWarehouse(to, 's3', {}, { name: 'Lake' });
     await makeWarehouse(from, 'r2', {}, { name: 'Lake' });
     const result = await importInto(to, await exported(from, true), 'overwrite');
-    expect(result.errors[0]).to.match(/type must be s3, the type of the stored destination/);
+    expect(result.errors[0]).to.match(/type must be s3, the stored destination's type/);
     const http = { name: 'Lake', slug: 'lake', url: 'https://receiver.example/' };
     expect((await importInto(to, [http], 'overwrite')).errors[0]).to.match(/type must be s3/);
   });

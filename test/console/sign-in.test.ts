@@ -43,7 +43,7 @@ describeConsole('signing in to the console', ({ hookyard }) => {
       },
       { token: null },
     );
-    await onPage(`/#code=${code}`, (page) => seen(page, /This sign-in link was used before/), {
+    await onPage(`/#code=${code}`, (page) => seen(page, /This sign-in link has already been used/), {
       token: null,
       expected: UNAUTHORIZED,
     });

@@ -88,7 +88,7 @@ describe('the pages of a replay and the backlog', () => {
     const key = await db.startReplay({}, 100);
     await wait(db.organizationId, 30);
     const { progress } = await page(key, 1);
-    const waitsFor = 'Too many deliveries of this organization are waiting';
+    const waitsFor = 'This organization has too many waiting deliveries';
     expect(progress).to.include({ status: 'running', pages: 0, waitsFor });
     await db.pool.query('update outbox set organization_id = $1', [newId('org')]);
     expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 3 });

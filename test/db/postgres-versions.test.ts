@@ -75,7 +75,7 @@ describe('PostgreSQL of other versions', function () {
   });
 
   it('separates roles: the services cannot change the schema, and tenants see their own rows', async () => {
-    expect(testInstance.logs()).to.include('the management API sees the rows of one organization at a time');
+    expect(testInstance.logs()).to.include("the management API sees one organization's rows at a time");
     const refused = await ask(urlOf('hookyard_runtime'), ['create table mine (id int)']).catch(codeOf);
     expect(refused).to.equal('42501');
     const { api: service, pool } = testInstance;

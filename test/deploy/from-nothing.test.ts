@@ -118,7 +118,7 @@ describe('the commands of docs/operate/production.md', function () {
     await done;
     expect(output).to.include('hookyard_runtime has the privileges of the services');
     expect(output).to.include('the database is up to date');
-    expect(output).to.include('the management API sees the rows of one organization at a time');
+    expect(output).to.include("the management API sees one organization's rows at a time");
     expect(output).to.include('"searchAttributes":true');
     expect(output).to.match(/^evt_/m);
   });

@@ -300,7 +300,7 @@ describe('sources with a provider', () => {
       const put = { name: 'Shop', provider: 'github', verificationConfig: config };
       expect((await testInstance.client.request('PUT', path, put)).status).to.equal(200);
       expect(await takes(source, 'github', github.key)).to.equal(200);
-      const two = /^verificationConfig.provider must be the provider of the source, shopify, or left out$/;
+      const two = /^verificationConfig.provider must be the source's provider, shopify, or omitted$/;
       expect(await refusedWith({ provider: 'shopify', verificationConfig: config })).to.match(two);
       const own = `${testInstance.base}/sources/${source.id}`;
       for (const fields of [{ provider: 'shopify' }, { provider: null }]) {

@@ -64,7 +64,7 @@ describe('Wrong credentials', () => {
     const lines = testInstance
       .logs()
       .split('\n')
-      .filter((line) => line.includes('had missing or wrong credentials'));
+      .filter((line) => line.includes('had missing or invalid credentials'));
     expect(lines.length).to.be.at.most(10);
   });
 

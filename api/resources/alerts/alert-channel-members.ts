@@ -28,7 +28,7 @@ const config = z.record(z.string(), z.unknown());
 const shownConfig = withExample(
   z.record(z.string(), z.string()),
   { url: 'https://alerts.example/hooks', secret: '••••aLSw' },
-  'Secrets are shown as •••• and their last four characters. The URLs of Slack and Teams are secrets.',
+  'Secrets are shown as •••• followed by their last four characters. Slack and Teams URLs are secrets.',
 );
 
 const type = {
@@ -38,17 +38,17 @@ const type = {
   isStored: true,
 } as const;
 
-const atLeastOne = 'must contain at least one; null means all';
+const atLeastOne = 'must not be empty; use null for all';
 const kinds = withExample(
   z.array(z.enum(ISSUE_KINDS)).min(1, atLeastOne).max(ISSUE_KINDS.length).nullable(),
   ['delivery_failing', 'circuit_open'],
-  'Kinds of issues to notify about. If null, all kinds.',
+  'Issue kinds to notify about. If null, all kinds.',
 );
 const idsOf = (what: string, example: null) =>
   withExample(
     z.array(z.string()).min(1, atLeastOne).max(MAX_IDS).nullable(),
     example,
-    `Limits the channel to issues of these ${what}. If null, all ${what}.`,
+    `Limits the channel to issues with these ${what}. If null, all ${what}.`,
   );
 const shownIds = (...prefixes: string[]) => z.array(idOf(...prefixes)).nullable();
 
@@ -59,14 +59,14 @@ const quietHours = withExample(
       from: clock,
       to: withExample(clock, '07:00'),
       timeZone: withExample(
-        z.string().max(64).refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin'),
+        z.string().max(64).refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin'),
         'Europe/Berlin',
       ),
     })
-    .refine(({ from, to }) => from !== to, 'must not begin when they end')
+    .refine(({ from, to }) => from !== to, 'must have different values for from and to')
     .nullable(),
   null,
-  'Daily. Changes during quiet hours are sent afterwards, unless they were undone.',
+  'Daily quiet hours. Changes during quiet hours are sent afterward, unless they were undone.',
 );
 
 /** Clients may send what is `required`, `optional` or `sealed`; the others are read-only. */
@@ -81,7 +81,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
   routeIds: optional(idsOf('routes', null), null, { answer: shownIds('rte') }),
   destinationIds: optional(idsOf('destinations', null), null, { answer: shownIds('dst', 'dst_wh') }),
   afterCount: optional(
-    withExample(z.int().min(1).max(1_000_000), 1, 'Notify when the count of an issue reaches this value.'),
+    withExample(z.int().min(1).max(1_000_000), 1, "Notify when an issue's count reaches this value."),
     1,
   ),
   onAcknowledged: optional(flag(false, 'Whether to notify when an issue is acknowledged.'), false),
@@ -90,7 +90,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(0).max(DAY_MINUTES),
       DEFAULT_THROTTLE_MINUTES,
-      'Minimum minutes between two messages about an issue.',
+      'Minimum minutes between messages about an issue.',
     ),
     DEFAULT_THROTTLE_MINUTES,
   ),
@@ -107,7 +107,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.array(text('ops@example.com')),
       [],
-      'Addresses that receive no email: not confirmed by their owner, or in a domain that the operator does not accept.',
+      'Addresses that receive no email because their owner has not confirmed them or the operator does not accept their domain.',
     ),
   ),
   previousSecretUntil: readOnly(
@@ -116,7 +116,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
       .describe('When the previous secret expires. Until then, webhooks are signed with both secrets.'),
   ),
   failingSince: readOnly(
-    timestamp.nullable().describe('When messages began to fail. Null if the last message arrived.'),
+    timestamp.nullable().describe('When messages started to fail. Null if the last message was delivered.'),
   ),
   lastError: readOnly(text('The channel returned 410').nullable()),
   lastSentAt: readOnly(timestamp.nullable()),
@@ -134,6 +134,6 @@ export const createAlertChannelBody = createAlertChannelSchema.extend({
   config: withExample(
     z.union(Object.values(channelConfigSchemas)),
     { emails: 'ops@example.com' },
-    'Configuration of the channel. The fields depend on `type`.',
+    'Channel configuration. The fields depend on `type`.',
   ),
 });

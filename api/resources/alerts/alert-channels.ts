@@ -42,7 +42,7 @@ const testResult = z
   .union([
     z.object({
       success: z.literal(true),
-      statusCode: withExample(z.int().nullable(), 200, 'Null for emails.'),
+      statusCode: withExample(z.int().nullable(), 200, 'The status code of the response. Null for emails.'),
       latency,
       responseBody: text('ok').nullable(),
       message: text('The test message was sent'),
@@ -100,7 +100,7 @@ export const alertChannelOperations: Operation[] = [
         schema: createAlertChannelBody,
         examples: {
           mail: { name: 'Team', type: 'mail', config: { emails: 'ops@example.com' }, digestMinutes: 60 },
-          webhook: { name: 'Own tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret } },
+          webhook: { name: 'Internal tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret } },
           slack: {
             name: 'Team channel',
             type: 'slack',
@@ -137,7 +137,7 @@ export const alertChannelOperations: Operation[] = [
       description: 'The entire `config` is replaced; a secret that is omitted or sent back masked is kept.',
       body: {
         schema: updateAlertChannelSchema,
-        examples: { pause: { enabled: false }, 'less often': { throttleMinutes: 60 } },
+        examples: { pause: { enabled: false }, throttle: { throttleMinutes: 60 } },
       },
       errors: { 400: ['INVALID_URL'] },
     },
@@ -155,7 +155,7 @@ export const alertChannelOperations: Operation[] = [
     ...common,
     summary: 'Send a test message',
     description:
-      'The message is sent immediately, regardless of the rules of the channel. Failures are reported in the result.',
+      "The message is sent immediately, regardless of the channel's rules. Failures are reported in the result.",
     answer: { description: 'Whether the message was delivered, with the latency or the error.', schema: testResult },
     async run(ctx, deps) {
       const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
@@ -190,11 +190,11 @@ export const alertChannelOperations: Operation[] = [
   operation('rotateAlertChannelSecret', 'post', `${base}/{id}/rotate-secret`, {
     ...common,
     versioned: true,
-    summary: 'Rotate the secret of a signed webhook',
+    summary: "Rotate an alert channel's signing secret",
     description:
-      'Until the overlap period ends, messages carry two signatures: one with the new and one with the previous secret.',
+      'For channels of type `webhook`. Until the overlap period ends, messages are signed with both the new and the previous secret.',
     body: { schema: signingSecretBody, examples: { 'within an hour': { secret, overlapSeconds: 3600 } } },
-    answer: { description: 'The updated channel.', schema: alertChannelAnswer },
+    answer: { description: 'The updated alert channel.', schema: alertChannelAnswer },
     async run(ctx, deps, { body }) {
       const channel = await changeRecord(ctx, deps, find, (stored, em) => {
         const current = openConfig(deps.secretBox, stored);
@@ -247,7 +247,8 @@ async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Prom
     const ids = rules[member];
     if (!ids) continue;
     const existing = await existingIds(pool, table, organizationId(ctx), ids);
-    if (ids.some((id) => !existing.has(id))) throw invalid(member, `must be ids of ${table} of this organization`);
+    if (ids.some((id) => !existing.has(id)))
+      throw invalid(member, `must contain only IDs of ${table} in this organization`);
   }
 }
 

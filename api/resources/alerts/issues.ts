@@ -22,7 +22,7 @@ const RETRIED_AT_ONCE = 100;
 
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
-const NAME_NOW = 'The record with its current name. Null if it was deleted.';
+const NAME_NOW = 'The record, with its current name. Null if the record was deleted.';
 const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
 
 const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
@@ -30,12 +30,12 @@ const retrySchema = z.strictObject({
   before: withExample(
     z
       .string()
-      .refine((id) => isId('dlv', id), 'must be the ID of a delivery')
+      .refine((id) => isId('dlv', id), 'must be a delivery ID')
       .optional(),
     example,
     'Replays only deliveries created before this delivery.',
   ),
-  dryRun: z.boolean().optional().describe('Counts the deliveries without replaying them.'),
+  dryRun: z.boolean().optional().describe('Whether to count the deliveries without replaying them.'),
 });
 
 const issueAnswer = component('Issue', {
@@ -52,8 +52,8 @@ const issueAnswer = component('Issue', {
   count: withExample(count, 12, 'The number of failures, including the failures that opened the issue.'),
   firstSeenAt: timestamp,
   lastSeenAt: timestamp,
-  sampleEventId: idOf('evt').nullable().describe('The event of a recent failure.'),
-  sampleDeliveryId: idOf('dlv').nullable().describe('The delivery of a recent failure.'),
+  sampleEventId: idOf('evt').nullable().describe('The event from a recent failure.'),
+  sampleDeliveryId: idOf('dlv').nullable().describe('The delivery from a recent failure.'),
   openedAt: timestamp,
   resolvedAt: withExample(timestamp.nullable(), null),
   changedAt: timestamp.describe('When `state` last changed.'),
@@ -66,12 +66,13 @@ export const issueOperations: Operation[] = [
   operation('listIssues', 'get', base, {
     ...common,
     summary: 'List issues',
-    description: 'Ongoing failures: one issue per kind, source, route, destination and cause. Lags by a few seconds.',
+    description:
+      'Ongoing failures: one issue per kind, source, route, destination and cause. The list lags by a few seconds.',
     query: z.object({
       ...partParams,
       state: choiceParam(ISSUE_STATES),
       kind: choiceParam(ISSUE_KINDS),
-      sourceId: textParam.describe('Issues of this source and its routes.'),
+      sourceId: textParam.describe('Issues with this source or its routes.'),
       routeId: textParam,
       destinationId: textParam,
     }),
@@ -89,7 +90,7 @@ export const issueOperations: Operation[] = [
   }),
   operation('updateIssue', 'patch', `${base}/{id}`, {
     ...common,
-    summary: 'Change the state of an issue',
+    summary: "Update an issue's state",
     body: {
       schema: changeSchema,
       examples: { acknowledge: { state: 'acknowledged' }, ignore: { state: 'ignored' } },
@@ -112,10 +113,10 @@ export const issueOperations: Operation[] = [
   }),
   operation('retryIssue', 'post', `${base}/{id}/retry`, {
     ...common,
-    summary: 'Replay the failed deliveries of an issue',
+    summary: "Replay an issue's failed deliveries",
     description:
       `Replays up to ${MAX_RETRIED} deliveries that failed since the issue opened, newest first. To continue, repeat the call with ` +
-      '`before` set to the `next` of the previous response. Also needs the scope `deliveries:write`.',
+      "`before` set to the previous response's `next`. Also needs the scope `deliveries:write`.",
     body: {
       selects: true,
       schema: retrySchema,
@@ -126,17 +127,21 @@ export const issueOperations: Operation[] = [
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
-        deliveriesFound: withExample(count, 12, 'The number of failed deliveries without a replay, in this call.'),
+        deliveriesFound: withExample(
+          count,
+          12,
+          'The number of failed deliveries in this call that have not been replayed.',
+        ),
         deliveriesCreated: withExample(
           count,
           12,
           'The number of new deliveries. Lower than `deliveriesFound` if deliveries were replaced, or payloads or destinations were removed. 0 with `dryRun`.',
         ),
-        more: flag(false, 'Whether there may be more: repeat the call with `before`.'),
+        more: flag(false, 'Whether there may be more deliveries. If so, repeat the call with `before`.'),
         next: withExample(
           idOf('dlv').nullable(),
           null,
-          'The `before` of the next call. Null if there are no more deliveries.',
+          'The `before` for the next call. Null if there are no more deliveries.',
         ),
       }),
     },
@@ -147,7 +152,7 @@ export const issueOperations: Operation[] = [
      */
     async run(ctx, deps, { body: { before = null, dryRun = false } }) {
       const issue = await requireIssue(ctx, deps);
-      requireScope(ctx, 'deliveries:write', 'the replay of an issue');
+      requireScope(ctx, 'deliveries:write', 'replaying an issue');
       if (!holdsDeliveries(issue))
         throw invalidState(issue.id, `is of kind ${issue.kind}, which has no failed deliveries to replay`);
       const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
@@ -166,7 +171,7 @@ export const issueOperations: Operation[] = [
 ];
 
 const superseded = (id: string) =>
-  invalidState(id, 'is resolved, and the same failure has a newer issue; change the newer issue');
+  invalidState(id, 'is resolved, and there is a newer issue for the same failure; update that issue instead');
 
 /** @returns how many of them were tried: fewer, when a step was refused that is not the first */
 async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
@@ -188,10 +193,10 @@ async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promis
 }
 
 const counted = (found: number): string =>
-  `${plural(found, 'delivery')} would be replayed, unless its payload or destination no longer exists`;
+  `${plural(found, 'delivery')} would be replayed, if the payload and destination still exist`;
 
 function describe(created: number): string {
-  if (created === 0) return 'Nothing was created: no delivery of this issue can be replayed';
+  if (created === 0) return "Nothing was created: none of this issue's deliveries can be replayed";
   return `${plural(created, 'delivery was', 'deliveries were')} created`;
 }
 

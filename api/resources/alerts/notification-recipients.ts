@@ -21,10 +21,10 @@ import { limitOf, listAnswer, pageParams } from '../../request/query.ts';
 const MAX_WAITING = 1000;
 
 const recipientAnswer = component('NotificationRecipient', {
-  address: text('ops@example.com', 'Lower case.'),
+  address: text('ops@example.com', 'The email address, in lowercase.'),
   confirmedAt: timestamp.nullable().describe('When the owner confirmed the address. Null if unconfirmed.'),
   askedAt: timestamp.nullable().describe('When the last confirmation email was sent.'),
-  refused: flag(false, 'Whether the owner has unsubscribed. No confirmation is requested again.'),
+  refused: flag(false, 'Whether the owner has unsubscribed. If so, confirmation is not requested again.'),
 });
 
 export const notificationRecipientOperations: Operation[] = [
@@ -47,9 +47,9 @@ export const notificationRecipientOperations: Operation[] = [
     tag: 'Routes',
     summary: 'Resend the confirmation email to a recipient',
     description:
-      'Allowed one hour after the first email; the wait doubles each time. A confirmed address gets no email.',
+      'Allowed one hour after the first email; the wait doubles each time. Confirmed addresses get no email.',
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
-    answer: { description: 'The recipient, with the time of the email.', schema: recipientAnswer },
+    answer: { description: 'The recipient, with the time of the latest email.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
     async run(ctx, deps, { body }) {
       const asked = body.address.toLowerCase();
@@ -58,7 +58,7 @@ export const notificationRecipientOperations: Operation[] = [
         throw new ApiError(
           404,
           'RESOURCE_NOT_FOUND',
-          `No route and no alert channel of this organization notifies ${asked}; add it there first`,
+          `No route or alert channel in this organization notifies ${asked}; add the address to one first`,
         );
       if (found.refused) throw conflict(`The owner of ${asked} has unsubscribed; only the owner can change that`);
       if (found.confirmedAt === null && found.waitSeconds > 0)
@@ -135,7 +135,7 @@ async function requireRoom(
   if (added === 0 || waiting + added <= MAX_WAITING) return;
   throw invalid(
     member,
-    `must not add more than ${plural(Math.max(0, MAX_WAITING - waiting), 'new address')}: an organization can have at most ${MAX_WAITING} addresses ` +
+    `must not add more than ${plural(Math.max(0, MAX_WAITING - waiting), 'new address')}: an organization can have up to ${MAX_WAITING} addresses ` +
       `waiting for a confirmation email, and ${plural(waiting, 'is', 'are')} waiting. This request adds ${added}`,
   );
 }

@@ -57,7 +57,7 @@ export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps
     thank(ctx, link) {
       const lines = [`${link.address} no longer receives notifications from "${link.organization}".`];
       const back = sealConfirmation(secretBox, { ...link, expiresAt: Date.now() + CONFIRM_WITHIN_MS });
-      answer(ctx, 200, 'You are unsubscribed', lines, buttonBack(back));
+      answer(ctx, 200, 'You have unsubscribed', lines, buttonBack(back));
     },
   });
 }
@@ -81,8 +81,7 @@ function mount<Link extends Stop>(router: ApiRouter, { path, read, ask, act, tha
   });
 }
 
-const answerInvalid = (ctx: Context): null =>
-  answer(ctx, 404, 'This link is not valid', ['Part of it may be missing.']);
+const answerInvalid = (ctx: Context): null => answer(ctx, 404, 'Invalid link', ['Part of the link may be missing.']);
 
 const question = ({ organization, address }: Confirmation): string =>
   `The organization "${organization}" wants to send notifications about its webhooks to ${address}.`;

@@ -39,12 +39,8 @@ const batch = component('Batch', {
   convertedCount: withExample(count.nullable(), 0, 'The number of values that did not fit their column.'),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
-  firstReceivedAt: timestamp
-    .nullable()
-    .describe('When the first event of the file was received. Null if not written yet.'),
-  lastReceivedAt: timestamp
-    .nullable()
-    .describe('When the last event of the file was received. Null if not written yet.'),
+  firstReceivedAt: timestamp.nullable().describe("When the file's first event was received. Null if not written yet."),
+  lastReceivedAt: timestamp.nullable().describe("When the file's last event was received. Null if not written yet."),
   attempts: withExample(count, 1),
   lastError: withExample(text('The bucket cannot be reached').nullable(), null),
   createdAt: timestamp,
@@ -57,7 +53,7 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
   tag: 'Destinations',
   idOf: ['dst_wh'],
   summary: "List a warehouse's batches",
-  description: 'Batches that are written, in progress, or failed, with the reason.',
+  description: 'Batches that are written, in progress or failed, with the reason for a failure.',
   query: batchListSchema,
   answer: {
     description: 'One page, newest first. With `writtenAfter`, oldest first.',

@@ -54,8 +54,8 @@ import {
 } from './delivery-view.ts';
 
 const CODES = { min: 100, max: 599 };
-const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` without a response.' };
-const OF_ERROR = { description: 'Matches part of the error of the latest attempt.' };
+const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` if there was no response.' };
+const OF_ERROR = { description: "Matches part of the latest attempt's error." };
 const OF_LANE = { description: 'The lane of the first attempt.' };
 const OF_IS_REPLAY = { description: 'Whether the delivery is a replay.' };
 const OF_REPLAYED = { description: 'Whether the delivery was replayed.' };
@@ -147,11 +147,14 @@ export const deliveryOperations: Operation[] = [
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
         throw invalidState(
           delivery,
-          `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches shows when it is written`,
+          `it is waiting for a warehouse file; GET /api/destinations/${delivery.destinationId}/batches shows when the file is written`,
         );
       }
       if (delivery.waitsFor !== null) {
-        throw invalidState(delivery, `it waits for ${delivery.waitsFor}, an earlier event of its ordering key`);
+        throw invalidState(
+          delivery,
+          `it is waiting for ${delivery.waitsFor}, an earlier delivery with the same ordering key`,
+        );
       }
       if (delivery.status === 'pending') {
         throw invalidState(
@@ -166,7 +169,10 @@ export const deliveryOperations: Operation[] = [
       }
       await recordAhead(ctx);
       if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
-        throw invalidState(delivery, 'its workflow has ended; get it again, and replay it if it did not succeed');
+        throw invalidState(
+          delivery,
+          'its workflow has ended; get the delivery again, and replay it if it did not succeed',
+        );
       }
       return { message: 'The next attempt starts now', deliveryId: delivery.id };
     },
@@ -231,9 +237,9 @@ export const deliveryOperations: Operation[] = [
   }),
   operation('actOnDeliveries', 'post', '/api/deliveries/bulk', {
     tag: 'Deliveries',
-    summary: 'Retry, replay or cancel the deliveries that match a filter',
+    summary: 'Retry, replay or cancel deliveries that match a filter',
     description:
-      'Accepts the filters of the list, at least one. Each call acts on a limited number, newest first; repeat it with ' +
+      'Accepts the same filters as the list and requires at least one. Each call changes up to `limit` deliveries, newest first; repeat it with ' +
       '`nextCursor` until it is null. Deliveries created after the first call do not match.',
     body: {
       selects: true,
@@ -245,12 +251,12 @@ export const deliveryOperations: Operation[] = [
           .string()
           .refine(
             (cursor) => cursor === FIRST || isId('dlv', cursor),
-            `must be ${FIRST}, or the nextCursor of a response`,
+            `must be ${FIRST}, or a nextCursor from a previous response`,
           )
           .default(FIRST)
-          .describe(`\`${FIRST}\`, or the \`nextCursor\` of the previous page.`),
+          .describe(`\`${FIRST}\`, or the previous response's \`nextCursor\`.`),
         limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).describe('The maximum number of deliveries per call.'),
-        dryRun: z.boolean().default(false).describe('Counts the matches without changing anything.'),
+        dryRun: z.boolean().default(false).describe('Whether to count the matches without changing anything.'),
       }),
       examples: {
         count: { action: 'replay', status: ['failed'], from: '2026-11-21T00:00:00Z', dryRun: true },
@@ -258,22 +264,22 @@ export const deliveryOperations: Operation[] = [
       },
     },
     answer: {
-      description: 'The number of matches and of changed deliveries in this call.',
+      description: 'The number of matching and changed deliveries in this call.',
       schema: z.object({
         message: text('98 of 100 deliveries were replayed'),
         deliveriesFound: withExample(
           count,
           100,
-          'The number of matches in this call, or with `dryRun`, of all matches.',
+          'The number of matches in this call. With `dryRun`, the number of all matches.',
         ),
         deliveriesChanged: withExample(
           count,
           98,
-          'The number of changed deliveries. The other matches have changed or cannot be replayed: they are in progress, or a later delivery has replaced them.',
+          'The number of changed deliveries. The other matches have changed in the meantime, or cannot be replayed because they are in progress or a later delivery has replaced them.',
         ),
         nextCursor: idOf('dlv')
           .nullable()
-          .describe('The `cursor` of the next call. Null if there are no more matches.'),
+          .describe('The `cursor` for the next call. Null if there are no more matches.'),
       }),
     },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
@@ -346,15 +352,15 @@ async function signalRetry(
   try {
     return await deps.signals.retryNow({ organizationId: organization, deliveryId, destinationId });
   } catch (error) {
-    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'failed to send the signal retryNow');
+    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'failed to send the retryNow signal');
     throw unavailable('Temporal cannot be reached');
   }
 }
 
 const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
   replacedBy === null
-    ? 'it has not ended; retry starts its next attempt now, and cancel ends it'
-    : `${replacedBy} has replaced it; replay ${replacedBy}`;
+    ? 'it has not ended; retry or cancel it instead'
+    : `${replacedBy} has replaced it; replay that delivery instead`;
 
 /** The delivery of the path. @throws ApiError 404 */
 export const requireDelivery = (ctx: Context, { pool }: ApiDeps): Promise<DeliveryRecord> =>

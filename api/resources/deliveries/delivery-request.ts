@@ -44,9 +44,9 @@ const PROBLEMS = {
   WAREHOUSE: 'The destination is a warehouse: events are written to files, not sent in requests',
   DESTINATION_DELETED: 'The destination was deleted',
   EVENT_DELETED: 'The event was deleted',
-  PAYLOAD_EXPIRED: 'The payload of the event was removed by the retention policy',
-  TRANSFORM_DELETED: 'The version of the route and transform that the delivery used is no longer kept',
-  TRANSFORM_FAILED: 'The transform of the route fails',
+  PAYLOAD_EXPIRED: "The event's payload was removed by the retention policy",
+  TRANSFORM_DELETED: 'The route and transform version that the delivery used is no longer stored',
+  TRANSFORM_FAILED: "The route's transform fails",
   CANNOT_BE_MADE: 'The request cannot be built for the current destination',
 } as const;
 type ProblemCode = keyof typeof PROBLEMS;
@@ -173,10 +173,10 @@ function maskedHeaders(
 }
 
 const DOUBTS = {
-  DESTINATION_CHANGED: 'The destination was changed after this attempt: its method and URL may have been different',
-  HEADERS_NOT_KEPT: 'The headers of this attempt were not stored: these headers are built from the current destination',
+  DESTINATION_CHANGED: 'The destination was changed after this attempt; its method and URL may have been different',
+  HEADERS_NOT_KEPT: "This attempt's headers were not stored; these headers are built from the current destination",
   SIGNED_LATER: 'The signature and its timestamp are generated when the request is sent',
-  DESTINATION_DISABLED: 'The destination is disabled: unless it is enabled, the delivery is skipped',
+  DESTINATION_DISABLED: 'The destination is disabled; unless you enable it, the delivery is skipped',
 } as const;
 type DoubtCode = keyof typeof DOUBTS;
 
@@ -218,7 +218,9 @@ const querySchema = z.object({
       examples: ['1'],
     })
     .optional(),
-  includeBody: booleanParam.describe('Whether to include the body. Defaults to true, which needs `payloads:read`.'),
+  includeBody: booleanParam.describe(
+    'Whether to include the body. Defaults to true, which needs the scope `payloads:read`.',
+  ),
 });
 
 export const problemAnswer = withExample(
@@ -229,17 +231,19 @@ export const problemAnswer = withExample(
     })
     .nullable(),
   null,
-  'The reason why there is no request.',
+  'Why there is no request.',
 );
 
 export const requestMembers = {
   method: text('POST'),
   url: text(
     'https://crm.example.com/hooks',
-    'The URL of the request. Keys that may not read destinations see only the origin.',
+    'The request URL. API keys that cannot read destinations see only the origin.',
   ),
-  headers: headers.describe('Secrets are masked. `Host`, `Content-Length` and `Connection` are added on sending.'),
-  bodySize: withExample(count, 27, 'bytes'),
+  headers: headers.describe(
+    'Secrets are masked. `Host`, `Content-Length` and `Connection` are added when the request is sent.',
+  ),
+  bodySize: withExample(count, 27, 'In bytes.'),
 };
 
 const requestAnswer = component('DeliveryRequest', {
@@ -248,7 +252,7 @@ const requestAnswer = component('DeliveryRequest', {
   state: z
     .enum(['made', 'next', 'never'])
     .describe(
-      'Whether the attempt was sent, is the next attempt, or was never sent because the delivery ended first (`request` is then the request of a replay).',
+      'Whether the attempt was sent, is the next attempt, or was never sent because the delivery ended first (`request` then shows the request of a replay).',
     ),
   request: z
     .object({
@@ -273,16 +277,16 @@ const requestAnswer = component('DeliveryRequest', {
 export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '/api/deliveries/{id}/request', {
   tag: 'Deliveries',
   idOf: ['dlv'],
-  summary: 'Get the request of a delivery',
+  summary: "Get a delivery's request",
   description:
-    'The request is rendered from the event, the transform version that the delivery was created with, and the current destination, with the method and URL of the attempt.',
+    "The request is built from the event, the transform version used by the delivery and the current destination, with the attempt's method and URL.",
   query: querySchema,
-  answer: { description: 'The request, or the reason why there is none.', schema: requestAnswer },
+  answer: { description: 'The request, or why there is no request.', schema: requestAnswer },
   async run(ctx, deps, { query: { attempt, includeBody = true } }) {
     const delivery = await requireDelivery(ctx, deps);
-    if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
+    if (includeBody) requireScope(ctx, 'payloads:read', 'the request body (omit it with includeBody=false)');
     const asked = await askedAttempt(deps, delivery, attempt);
-    return rendering(organizationId(ctx), 'Requests of other deliveries are being rendered', () =>
+    return rendering(organizationId(ctx), 'Other delivery requests are being built', () =>
       show(ctx, deps, delivery, { ...asked, includeBody }),
     );
   },
@@ -308,7 +312,7 @@ async function askedAttempt(
   const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
   const attempt = asked ?? Math.max(1, made);
   const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
-  if (attempt > last) throw invalid('attempt', `must be at most ${last}, the number of attempts of this delivery`);
+  if (attempt > last) throw invalid('attempt', `must be at most ${last}, this delivery's number of attempts`);
   if (attempt > made)
     return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
   const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);

@@ -46,7 +46,7 @@ export async function holdsOf(
 
 function circuitHold(routeId: string): Hold {
   return {
-    reason: 'The circuit breaker of its route is open',
+    reason: "The route's circuit breaker is open",
     advice: `it continues when the circuit breaker closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
   };
 }
@@ -94,13 +94,13 @@ const deliveryMembers = {
   replayedBy: withExample(
     z.object({ id: idOf('dlv'), status: z.enum(DELIVERY_STATUSES), createdAt: timestamp }).nullable(),
     null,
-    'The latest replay of the delivery. Null if it was not replayed.',
+    "The delivery's latest replay. Null if the delivery was not replayed.",
   ),
   lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there has been no attempt yet.'),
   holdReason: withExample(
     text('The route has been paused since 2026-11-21T10:00:00.000Z: the CRM is being migrated').nullable(),
     null,
-    'Why the delivery is held. Null if not `circuit_open`.',
+    'Why the delivery is held. Null unless `status` is `circuit_open`.',
   ),
   batchId: withExample(idOf('bat').nullable(), null, 'The warehouse batch that contains the delivery. Null if none.'),
   orderKey: withExample(
@@ -108,15 +108,15 @@ const deliveryMembers = {
     null,
     'The ordering key, up to 64 characters. Null if the route has no ordering.',
   ),
-  sequence: withExample(count.nullable(), null, 'The sequence number within the ordering key. Null if there is none.'),
+  sequence: withExample(count.nullable(), null, 'The sequence number within the ordering key. Null if none.'),
   waitsFor: withExample(
     idOf('dlv').nullable(),
     null,
-    'The earlier delivery of the ordering key that must be accepted or end first. Null if none.',
+    'The earlier delivery with the same ordering key that must be accepted or end first. Null if none.',
   ),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()
-    .describe('The workflow of the delivery in the Temporal UI. Null if none.'),
+    .describe("The ID of the delivery's workflow in the Temporal UI. Null if none."),
   temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
 };
 export const deliveryAnswer = component('Delivery', deliveryMembers);
@@ -142,12 +142,12 @@ const connection = z
     reused: flag(false, 'Whether the connection was reused from an earlier attempt.'),
   })
   .nullable()
-  .describe('The connection of the attempt. Null if no address was tried, or if unknown.');
+  .describe("The attempt's connection. Null if no address was tried or if unknown.");
 const timings = z
   .object({
     dns: ms('Duration of the DNS lookup. Null if the URL has an IP address.', 3.1),
     connect: ms(
-      'Duration of the TCP connect, including failed attempts to connect to other addresses of the host.',
+      "Duration of the TCP connection setup, including failed attempts to connect to the host's other addresses.",
       11.8,
     ),
     tls: ms('Duration of the TLS handshake. Null without TLS.', 24.5),

@@ -45,7 +45,7 @@ const authConfig = z.record(z.string(), z.unknown()).nullable();
 const shownAuthConfig = withExample(
   z.record(z.string(), z.string()).nullable(),
   {},
-  'Credentials. Secrets are shown as •••• and their last four characters.',
+  'Credentials. Secrets are shown as •••• followed by their last four characters.',
 );
 const authConfigInFile = withExample(
   z.union([z.literal(REDACTED), z.record(z.string(), z.string())]),
@@ -55,7 +55,7 @@ const authConfigInFile = withExample(
 const signingSecret = z.string().nullable();
 const shownSigningSecret = text(
   '••••aLSw',
-  'The secret of Standard Webhooks signatures. If null, deliveries are not signed.',
+  'The secret for Standard Webhooks signatures. If null, deliveries are not signed.',
 ).nullable();
 
 /** The type of an HTTP destination may be sent; it has no effect. */
@@ -98,12 +98,15 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
       .nullable()
       .describe('When the previous secret expires. Until then, deliveries are signed with both secrets.'),
   ),
-  timeoutMs: optional(withExample(z.int().min(1).max(60_000), 30_000, 'ms'), 30_000),
+  timeoutMs: optional(
+    withExample(z.int().min(1).max(60_000), 30_000, 'Timeout for each attempt, in milliseconds.'),
+    30_000,
+  ),
   rateLimitPerMinute: optional(
     withExample(
       z.int().min(1).max(MAX_RATE_PER_MINUTE).nullable(),
       null,
-      'Maximum requests per minute. If null, unlimited.',
+      'Maximum requests per minute. Null if unlimited.',
     ),
     null,
   ),
@@ -111,7 +114,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
     withExample(
       z.int().min(1).max(MAX_CONCURRENCY).nullable(),
       null,
-      'Maximum concurrent attempts. If null, adapts to the destination.',
+      'Maximum concurrent attempts. If null, the maximum adapts to the destination.',
     ),
     null,
   ),
@@ -152,7 +155,7 @@ export const typeSchema = z.looseObject({ type: z.enum(DESTINATION_TYPES).defaul
 export const createHttpBody = createDestinationSchema.extend({
   authConfig: withExample(
     z.union(Object.values(authConfigSchemas)).nullable().optional(),
-    { token: 'the token of the CRM' },
+    { token: 'the CRM token' },
     'Credentials. The fields depend on `authType`.',
   ),
 });
@@ -160,13 +163,13 @@ export const createHttpBody = createDestinationSchema.extend({
 /** Requires a plan that has warehouses. @throws ApiError 403 */
 export function requirePlan(plan: string, type: DestinationType): void {
   if (type === 'http' || plan === 'pro' || plan === 'business') return;
-  throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);
+  throw new ApiError(403, undefined, `Destinations of type ${type} require a Pro or Business plan`);
 }
 
 const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
   id: 'WarehouseConfig',
   description:
-    'Configuration of the warehouse. The fields depend on `type`. The secret is shown as •••• and its last four characters.',
+    'Warehouse configuration. The fields depend on `type`. The secret is shown as •••• followed by its last four characters.',
   examples: [
     {
       bucket: 'acme-events',
@@ -199,15 +202,15 @@ const shownFieldMapping = z.array(
     source: text('$.payload.order.id'),
     target: text('order_id'),
     type: z.enum(COLUMN_TYPES),
-    precision: z.int().optional().describe('Precision of a decimal.'),
-    scale: z.int().optional().describe('Scale of a decimal.'),
+    precision: z.int().optional().describe('The precision of a decimal.'),
+    scale: z.int().optional().describe('The scale of a decimal.'),
     default: z.string().optional(),
   }),
 );
 
 const configInFile = z
   .union([shownConfig, z.literal(REDACTED)])
-  .describe('Configuration of the warehouse. Present only for warehouses.');
+  .describe('Warehouse configuration. Present only for warehouses.');
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
 /**
@@ -300,7 +303,7 @@ export const updateWarehouseBody = updateWarehouseSchema.extend({
   config: withExample(
     z.record(z.string(), z.unknown()).optional(),
     { prefix: 'events' },
-    'Changes to the config. Omitted fields are kept, and null removes a field. A secret that is sent back masked is kept.',
+    'Changes to the configuration. Omitted fields are kept, and null removes a field. A secret that is sent back masked is kept.',
   ),
   fieldMapping: mapping,
 });
@@ -311,7 +314,7 @@ export const putWarehouseBody = updateWarehouseBody.extend({
   config: withExample(
     z.record(z.string(), z.unknown()),
     { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
-    'The entire config. A secret that is omitted or sent back masked is kept.',
+    'The entire configuration. A secret that is omitted or sent back masked is kept.',
   ),
 });
 

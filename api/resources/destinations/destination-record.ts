@@ -103,7 +103,7 @@ export function changedDestination(
   const { id } = stored;
   const isAuthSent = authType !== undefined || authConfig !== undefined;
   if (patch.enabled === true && !isAuthSent && !incomplete && lacksCredentials(stored))
-    throw invalid('authConfig', 'must be set before it is enabled');
+    throw invalid('authConfig', 'must be set before you enable the destination');
   return {
     ...rest,
     ...(retryPolicy && { retryPolicy: { ...stored.retryPolicy, ...retryPolicy } }),
@@ -220,7 +220,7 @@ function urlWarnings({ allowList }: ApiDeps, url: string): string[] {
   const refused = refusedUrl(url, allowList());
   if (refused === null) return [];
   return [
-    `url leads to ${refused}, so deliveries are refused; use a public URL, or ask the operator to allow the address in HOOKYARD_DELIVERY_ALLOW`,
+    `url points to ${refused}, so deliveries are refused; use a public URL, or ask the operator to allow the address in HOOKYARD_DELIVERY_ALLOW`,
   ];
 }
 

@@ -43,7 +43,7 @@ export const conversions = withExample(
     component(
       'Conversion',
       { target: text('order_id'), count, eventId: idOf('evt') },
-      'A column, the number of values that did not fit, and the first such event.',
+      'A column, with the number of values that did not fit and the first such event.',
     ),
   ),
   [],
@@ -55,8 +55,8 @@ const uploadResults = [
     success: z.literal(true),
     result: z.object({
       key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
-      size: withExample(count, 214, 'bytes'),
-      count: withExample(count, 1, 'rows'),
+      size: withExample(count, 214, 'In bytes.'),
+      count: withExample(count, 1, 'The number of rows.'),
       conversions,
       row: withExample(
         z.record(z.string(), z.unknown()).nullable(),
@@ -108,12 +108,12 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
       path: withExample(
         field.receivedPath,
         '/orders/new',
-        'The path to append to `url`, with `forwardPath`.',
+        'The path to append to `url` if `forwardPath` is set.',
       ).optional(),
       query: withExample(
         z.string().max(8192).refine(isReceivable, 'must percent-encode # and all characters other than visible ASCII'),
         'shop=main',
-        'The query string to forward, with `forwardQuery`.',
+        'The query string to forward if `forwardQuery` is set.',
       ).optional(),
     }),
     optional: true,
@@ -265,7 +265,7 @@ async function testFile(
   const stored = { ...event, headers: JSON.stringify(event.headers) };
   for await (const made of threads.rows(organizationId, form, [stored])) {
     if (made.isNextTooLarge) return new FileTooLargeError().message;
-    if (made.tooLong.length > 0) return 'Building the row takes too long; simplify the fieldMapping';
+    if (made.tooLong.length > 0) return 'Building the row takes too long; simplify fieldMapping';
     if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
     await file.add(made);
   }

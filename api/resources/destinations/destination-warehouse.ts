@@ -156,7 +156,7 @@ export function refuseConfig(body: unknown): void {
   if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return;
   throw invalidMember(
     'config',
-    `belongs to destinations of type ${WAREHOUSE_TYPES.join(', ')}; an HTTP destination has none`,
+    `is only for destinations of type ${WAREHOUSE_TYPES.join(', ')}; omit it for an HTTP destination`,
   );
 }
 
@@ -198,7 +198,7 @@ function refuseUnknown(type: WarehouseType, config: Record<string, unknown>): vo
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, own);
   const hint = nearest === null ? `, which has ${own.join(', ')}` : `; did you mean ${nearest}?`;
-  throw invalidMember(`config.${unknown}`, `is not a field of a config of type ${type}${hint}`);
+  throw invalidMember(`config.${unknown}`, `is not a config field for type ${type}${hint}`);
 }
 
 /** Checks one member of the body. @throws ApiError 400 without a code */
@@ -252,10 +252,10 @@ export function requireAccess(
   if (target.type !== 'r2')
     throw invalidMember(
       'config.credentials',
-      `must not be identity: this organization may not use the service identity for ${bucket}/${prefix ?? ''}; set credentials, or ask the operator to list it in HOOKYARD_WAREHOUSE_IDENTITY`,
+      `must not be identity: this organization may not use the service identity for ${bucket}/${prefix ?? ''}; set credentials, or ask the operator to allow the prefix in HOOKYARD_WAREHOUSE_IDENTITY`,
     );
   throw invalidMember(
     target.config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
-    'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_WAREHOUSE_IDENTITY)',
+    "is required because this organization may not use the service's keys for this bucket and prefix (HOOKYARD_WAREHOUSE_IDENTITY)",
   );
 }

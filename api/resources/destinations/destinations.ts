@@ -124,7 +124,7 @@ export const destinationOperations: Operation[] = operationsOf(all, {
         method: 'PUT',
         headers: { 'X-Tenant': 'acme' },
         authType: 'bearer',
-        authConfig: { token: 'the token of the ERP' },
+        authConfig: { token: 'the ERP token' },
         timeoutMs: 10_000,
         rateLimitPerMinute: 600,
         retryPolicy: { maxRetries: 8, maxDelay: 600_000 },
@@ -132,14 +132,14 @@ export const destinationOperations: Operation[] = operationsOf(all, {
       warehouse: warehouseExample,
     },
   },
-  description: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) need a Pro or Business plan.`,
+  description: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) require a Pro or Business plan.`,
   updateBody: z.union([updateDestinationSchema, updateWarehouseBody]),
   errors: { ...refused, 403: [NO_CODE] },
   leadsTo: ['getDestinationHealth', 'pauseDestination', 'resumeDestination', 'getOrganizationDestination'],
   put: {
     run: put,
     description:
-      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are omitted, or sent back masked, are kept. The `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
+      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret in `config`) that are omitted or sent back masked are kept. An `authType` of `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
     body: {
       schema: z.union([createHttpBody, putWarehouseBody]),
       examples: { plain: { name: 'CRM', url: 'https://example.com/hooks' } },
@@ -215,13 +215,13 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       remove: {
         run: (ctx, deps) => remove(ctx, deps, family),
-        description: 'Also removes the destination from all routes. The history of its deliveries is kept.',
+        description: 'Also removes the destination from all routes. Its delivery history is kept.',
       },
     }),
     operation(`get${paths.name}Health`, 'get', `${paths.base}/{id}/health`, {
       tag: paths.tag,
       idOf: prefixes,
-      summary: `Get the health of ${paths.noun === 'destination' ? 'a' : 'an'} ${paths.noun}`,
+      summary: `Get ${paths.noun === 'destination' ? 'a' : 'an'} ${paths.noun}'s health`,
       answer: { description: 'The success rate, latencies and status.', schema: healthAnswer },
       async run(ctx, deps) {
         const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
@@ -233,11 +233,11 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
 
 export const deleteDestinationsOperation = operation('deleteDestinations', 'delete', `${base}/bulk`, {
   tag: 'Destinations',
-  summary: 'Delete many destinations',
+  summary: 'Delete multiple destinations',
   description: 'Unknown IDs are skipped.',
   body: { selects: true, schema: z.strictObject({ ids: idsOfBulk }), examples: { one: { ids: [exampleId('dst')] } } },
   answer: {
-    description: 'The number of deleted records.',
+    description: 'The number of deleted destinations.',
     schema: z.object({ success: z.literal(true), deleted: withExample(count, 1) }),
   },
   async run(ctx, deps, { body }) {

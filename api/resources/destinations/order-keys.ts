@@ -26,13 +26,13 @@ const IS_ID = /^[0-9a-f]{32}$/;
 
 const orderKey = component('OrderKey', {
   id: text('5f0c8a52e1b94c37a0d6f2b84e91c7d3'),
-  key: text('cus_1042', 'The ordering key, up to 64 characters; the ID of the route for events without a key.'),
+  key: text('cus_1042', 'The ordering key, up to 64 characters, or the route ID for events without a key.'),
   state: withExample(
     z.enum(ORDER_KEY_STATES),
     'blocked',
-    '`blocked`: a delivery has used up its retries. `waiting`: deliveries wait for an earlier one. `delivering`: one delivery is open. `idle`: none is.',
+    '`blocked`: a delivery has used up its retries. `waiting`: deliveries are waiting for an earlier one. `delivering`: a delivery is open. `idle`: no delivery is open.',
   ),
-  headDeliveryId: idOf('dlv').nullable().describe('The delivery that the others wait for. Null if `idle`.'),
+  headDeliveryId: idOf('dlv').nullable().describe('The delivery that the others are waiting for. Null if `idle`.'),
   headSequence: count.nullable(),
   headSince: timestamp.nullable(),
   blockedSince: timestamp.nullable(),
@@ -50,7 +50,7 @@ export const orderKeyOperations: Operation[] = [
     summary: "List a destination's ordering keys",
     description: 'Ordering is configured on routes. Use `state` to find blocked or waiting keys.',
     query: z.object({ ...partParams, state: choiceParam(ORDER_KEY_FILTERS) }),
-    answer: { description: 'One page, in the order of their IDs.', schema: partOfList(orderKey) },
+    answer: { description: 'One page, ordered by ID.', schema: partOfList(orderKey) },
     async run(ctx, deps, { query }) {
       const part = partOf(ctx, query, (cursor) => IS_ID.test(cursor));
       const { keys, ...found } = await listOrderKeys(deps.pool, await keysOf(ctx, deps), query.state, part);
@@ -60,7 +60,7 @@ export const orderKeyOperations: Operation[] = [
   operation('getOrderKey', 'get', `${base}/{key}`, {
     ...common,
     summary: 'Get an ordering key',
-    description: '`key` is the ID or the key itself. A key of more than 64 characters is shown cut: use its ID.',
+    description: '`key` is the ID or the key itself. Keys longer than 64 characters are truncated; use the ID instead.',
     answer: { description: 'The ordering key.', schema: orderKey },
     run: async (ctx, deps) => requireKey(ctx, deps, await keysOf(ctx, deps)),
   }),
@@ -79,14 +79,15 @@ export const orderKeyOperations: Operation[] = [
           ? await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId))
           : (await cancelOpen(ctx, deps, [headDeliveryId], { reason: openError(ownWords`Skipped by a user`) })).length >
             0;
-      if (!isSkipped) throw conflict(`The first delivery of the ordering key ${key} has just changed; look again`);
+      if (!isSkipped)
+        throw conflict(`The first delivery of the ordering key ${key} has just changed; get the key again`);
       return requireKey(ctx, deps, keys);
     },
   }),
   operation('releaseOrderKey', 'post', `${base}/{key}/release`, {
     ...common,
     summary: 'Release an ordering key',
-    description: 'Deliveries that are waiting now are sent in order, and do not block the key if they fail.',
+    description: 'Deliveries that are currently waiting are sent in order, and do not block the key if they fail.',
     answer: { description: 'The ordering key.', schema: orderKey },
     async run(ctx, deps) {
       const keys = await keysOf(ctx, deps);

@@ -44,8 +44,8 @@ const replayAnswer = component('EventReplay', {
   ratePerSecond: withExample(z.int().min(1), 50, 'Events per second.'),
   eventsTotal,
   eventsReplayed: count,
-  eventsExpired: withExample(count, 0, 'Events whose payload was removed.'),
-  eventsUnroutable: withExample(count, 0, 'Events that no route matches any more.'),
+  eventsExpired: withExample(count, 0, 'Events whose payloads were removed.'),
+  eventsUnroutable: withExample(count, 0, 'Events that no longer match any route.'),
   deliveriesCreated: count,
   replayedUntil: timestamp.nullable().describe('Events received before this time are replayed.'),
   waitsFor: withExample(
@@ -109,8 +109,8 @@ const base = '/api/organizations/{orgId}/events';
 export const eventReplayOperations: Operation[] = [
   operation('createEventReplay', 'post', `${base}/replay`, {
     tag: 'Events',
-    summary: 'Replay events chosen by a filter',
-    description: 'Accepts the filters of the list. `dryRun` counts without replaying anything.',
+    summary: 'Replay events that match a filter',
+    description: 'Accepts the same filters as the list. With `dryRun`, counts the events without replaying anything.',
     body: {
       selects: true,
       schema: createSchema,
@@ -120,7 +120,7 @@ export const eventReplayOperations: Operation[] = [
         everything: { all: true },
       },
     },
-    answer: { description: 'The replay, or with `dryRun` the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
+    answer: { description: 'The replay. With `dryRun`, the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
     errors: { 400: ['FILTER_TOO_BROAD'] },
     async run(ctx, deps, { body }) {
       requireChoice(body);
@@ -191,7 +191,7 @@ function requireChoice({ all, ...body }: Body): void {
   const filters = Object.keys(filterMembers) as (keyof typeof filterMembers)[];
   const filtered = filters.some((name) => body[name] !== undefined);
   if (!filtered && all !== true)
-    throw invalid('all', `must be true to replay every event; or pass one of ${filters.join(', ')}`);
+    throw invalid('all', `must be true to replay all events; otherwise, pass one of ${filters.join(', ')}`);
   if (filtered && all === true) throw invalid('all', 'cannot be combined with filters');
 }
 
@@ -200,7 +200,7 @@ async function requireDestinations(em: EntityManager, ids: string[]): Promise<vo
   const found = new Set((await em.find(Destination, { id: { $in: ids } }, { fields: ['id'] })).map(({ id }) => id));
   const unknown = ids.filter((id) => !found.has(id));
   if (unknown.length > 0)
-    throw invalid('destinationIds', `must contain existing destinations; there is no ${unknown.join(', ')}`);
+    throw invalid('destinationIds', `must contain only existing destinations; there is no ${unknown.join(', ')}`);
 }
 
 async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) {
@@ -217,7 +217,7 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
     throw new ApiError(
       400,
       'FILTER_TOO_BROAD',
-      'Counting these events takes too long; narrow from and to, or leave out search. A replay without dryRun still works',
+      'Counting these events takes too long; narrow from and to, or omit search. A replay without dryRun still works',
     );
   }
 }
@@ -241,7 +241,7 @@ async function store(
     await createEventReplay(pool, replay, most);
   } catch (error) {
     if (!(error instanceof TooManyReplaysError)) throw error;
-    const what = `This organization is limited to ${most} concurrent replays; wait until a replay has finished, or cancel a replay`;
+    const what = `This organization is limited to ${most} concurrent replays; wait until one finishes, or cancel one`;
     throw limitExceeded('runningReplays', what, RETRY_AFTER_SECONDS);
   }
 }

@@ -32,9 +32,9 @@ const streamSchema = z.object({ sourceId, routed });
 
 export const eventStreamOperation = operation('streamEvents', 'get', '/api/organizations/{orgId}/events/stream', {
   tag: 'Events',
-  summary: 'Follow events as they arrive',
+  summary: 'Stream events as they arrive',
   description:
-    'Server-sent events, for requests that accept `text/event-stream`. Each message has the ID of the event, the type `event`, and the list item as data. A stream ends after a minute, or when the key expires or is revoked: reconnect with the last ID as `Last-Event-ID`. Events received up to five seconds before the last one may be repeated.',
+    'Server-sent events, for requests that accept `text/event-stream`. Each message has the event ID, the type `event` and the list item as data. The stream ends after a minute, or when the API key expires or is revoked; reconnect with the last ID as `Last-Event-ID`. Events received up to five seconds before the last one may be repeated.',
   query: streamSchema,
   answer: {
     description: 'The events as server-sent events.',
@@ -44,7 +44,7 @@ export const eventStreamOperation = operation('streamEvents', 'get', '/api/organ
   async run(ctx, deps, { query }) {
     // `*/*` is what clients send who do not know what they get.
     if (!ctx.get('Accept').toLowerCase().includes(TYPE))
-      throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream: send the header Accept: ${TYPE}`);
+      throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream; send the header Accept: ${TYPE}`);
     const last = lastEventId(ctx);
     const gone = new AbortController();
     await hold(ctx, deps, gone.signal);
@@ -80,7 +80,7 @@ function lastEventId(ctx: Context): string | null {
   const last = ctx.get('Last-Event-ID');
   if (last === '') return null;
   if (isId('evt', last)) return last;
-  throw invalid('Last-Event-ID', 'must be the ID of an event');
+  throw invalid('Last-Event-ID', 'must be an event ID');
 }
 
 /** Counts the stream until it ends. @throws ApiError 429 */

@@ -100,7 +100,7 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `did not finish within ${SEARCH_MS / 1000} s: it searched back to ${reached} and found ${found}; pass from=${reached} or later, or a sourceId, or cursor=first`,
+    `did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, a sourceId, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }
@@ -124,17 +124,17 @@ const eventMembers = {
   sourceId: idOf('src'),
   source: named('src', 'Orders'),
   status: eventStatus,
-  routed: flag(true, 'Whether a route matched. Unrouted events are `delivered`, without deliveries.'),
+  routed: flag(true, 'Whether a route matched. Unrouted events have the status `delivered` and no deliveries.'),
   method: z.enum(METHODS),
   path: text('/orders/new', 'The path below the ingest URL, as received. May be empty.'),
   query: text('shop=main', 'The query string.'),
   headers,
-  clientAddress: text('192.0.2.1', 'The IP address of the sender, behind trusted proxies.'),
+  clientAddress: text('192.0.2.1', "The sender's IP address, behind any trusted proxies."),
   traceId: text(
     '4bf92f3577b34da6a3ce929d0e0e4736',
-    'The trace ID of the sender, or a new trace ID. Null if unknown.',
+    "The sender's trace ID, or a new trace ID. Null if unknown.",
   ).nullable(),
-  payloadSize: withExample(count, 27, 'bytes'),
+  payloadSize: withExample(count, 27, 'In bytes.'),
   payloadHash: withExample(z.string().regex(/^sha256:[0-9a-f]{64}$/), `sha256:${'0123456789abcdef'.repeat(4)}`),
   deliveriesCount: withExample(count, 1),
   deliveriesSucceeded: withExample(count, 1),
@@ -145,7 +145,7 @@ const eventMembers = {
 const nextDeliveries = withExample(
   idOf('dlv').nullable(),
   null,
-  'The `cursor` of older deliveries in `GET /api/deliveries?eventId=`. Null if there are none.',
+  'The `cursor` for older deliveries in `GET /api/deliveries?eventId=`. Null if there are none.',
 );
 const eventAnswer = component('Event', eventMembers);
 const eventInFull = component('EventInFull', {
@@ -187,8 +187,8 @@ export const eventOperations: Operation[] = [
     query: z.object({
       ...partParams,
       ...eventFilterParams,
-      routeId: textParam.describe('Events with a delivery of this route.'),
-      destinationId: textParam.describe('Events with a delivery to this destination, of `routeId` if set.'),
+      routeId: textParam.describe('Events with a delivery from this route.'),
+      destinationId: textParam.describe('Events with a delivery to this destination, from `routeId` if set.'),
     }),
     answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
@@ -241,7 +241,7 @@ export const eventOperations: Operation[] = [
   operation('getEventPayload', 'get', `${base}/{id}/payload`, {
     ...common,
     scope: 'payloads:read',
-    summary: 'Get the payload of an event as received',
+    summary: "Get an event's payload as received",
     answer: {
       description: 'The original bytes, with their content type.',
       headers: {
@@ -265,8 +265,8 @@ export const eventOperations: Operation[] = [
   }),
   operation('getEventTimeline', 'get', `${base}/{id}/timeline`, {
     ...common,
-    summary: 'Get the timeline of an event',
-    answer: { description: 'The times of the event, and its deliveries with their attempts.', schema: timelineAnswer },
+    summary: "Get an event's timeline",
+    answer: { description: "The event's times, and its deliveries with their attempts.", schema: timelineAnswer },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);
       const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);
@@ -313,7 +313,7 @@ export function payloadExpired(eventId: string): ApiError {
   return new ApiError(
     410,
     'PAYLOAD_EXPIRED',
-    `The payload of event ${eventId} was removed by the retention policy; see HOOKYARD_PAYLOAD_RETENTION_DAYS`,
+    `The payload of the event ${eventId} was removed by the retention policy; see HOOKYARD_PAYLOAD_RETENTION_DAYS`,
   );
 }
 

@@ -24,7 +24,7 @@ const shownScopes = withExample(z.array(z.enum(SCOPES)), ['read', 'write']);
 const shownAddresses = withExample(
   z.array(z.string()).nullable(),
   ['203.0.113.0/24', '2001:db8::/32'],
-  'IP addresses or ranges that the key may be used from. Null if any address.',
+  'Allowed IP addresses or ranges. Null if any address is allowed.',
 );
 
 const MAX_ADDRESSES = 50;
@@ -38,22 +38,22 @@ const allowedAddresses = withExample(
         .transform((given, context) => {
           const range = normalRange(given);
           if (range !== null) return range;
-          refuse(context, undefined, 'must be an address or a range, for example 203.0.113.7 or 2001:db8::/32');
+          refuse(context, undefined, 'must be an IP address or range, for example 203.0.113.7 or 2001:db8::/32');
           return z.NEVER;
         }),
     )
-    .min(1, 'must contain at least one range; leave it out or send null for any address')
+    .min(1, 'must not be empty; omit it or send null to allow any address')
     .max(MAX_ADDRESSES)
     .nullable()
     .optional(),
   ['203.0.113.0/24'],
-  'IP addresses or ranges that the key may be used from. If null, any address. Defaults to the addresses of the calling key.',
+  "Allowed IP addresses or ranges. If null, any address is allowed. Defaults to the calling key's addresses.",
 );
 
 const expiresAt = withExample(
   field.futureTime,
   '2036-01-01T00:00:00Z',
-  'When the key expires. If null, never. Defaults to the expiry of the calling key.',
+  "When the key expires. If null, it never expires. Defaults to the calling key's expiry.",
 )
   .nullable()
   .optional();
@@ -66,7 +66,7 @@ const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
     answer: shownScopes,
   }),
   allowedAddresses: { ...readOnly(shownAddresses), create: allowedAddresses },
-  tokenHint: readOnly(text('x7Qa', 'The last four characters of the key.')),
+  tokenHint: readOnly(text('x7Qa', "The key's last four characters.")),
   expiresAt: { ...readOnly(timestamp.nullable()), create: expiresAt },
   lastUsedAt: readOnly(timestamp.nullable()),
   createdAt: readOnly(timestamp),
@@ -102,7 +102,7 @@ export const apiKeyOperations: Operation[] = [
     body: {
       schema: createApiKeySchema,
       examples: {
-        'to look only': { name: 'Dashboard', scopes: ['read'], expiresAt: '2036-01-01T00:00:00Z' },
+        'read-only': { name: 'Dashboard', scopes: ['read'], expiresAt: '2036-01-01T00:00:00Z' },
         'for one job, from one network': {
           name: 'Nightly check',
           scopes: ['events:read', 'deliveries:read'],
@@ -147,7 +147,7 @@ export const apiKeyOperations: Operation[] = [
     idOf: ['key'],
     summary: 'Revoke an API key',
     description:
-      'Requests with the key are refused. The last key that may create keys cannot be revoked: another such key must remain, valid for as long and from the same addresses.',
+      'Requests with the key are refused. The last key that can create keys cannot be revoked: another such key, valid for as long and from the same addresses, must remain.',
     answer: { status: 204, description: 'Revoked.' },
     errors: { 409: ['LAST_KEY'] },
     async run(ctx, deps) {
@@ -182,7 +182,7 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
-  if (range) throw forbidden(`A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`);
+  if (range) throw forbidden(`A key cannot ${what} access from ${range}, which is outside its own allowedAddresses`);
 }
 
 /** Null is never. */
@@ -193,7 +193,7 @@ function endsLater(one: Date | null, other: Date | null): boolean {
 /** An address that is in the first and not in the second; null is every address. */
 function addressBeyond(wanted: string[] | null, held: string[] | null): string | undefined {
   if (held === null) return undefined;
-  return wanted === null ? 'every address' : rangeBeyond(wanted, held);
+  return wanted === null ? 'any address' : rangeBeyond(wanted, held);
 }
 
 /** Whether keys can be managed with this one for as long, and from wherever, as with the other. */
@@ -210,7 +210,7 @@ function lastKey(): ApiError {
   return new ApiError(
     409,
     'LAST_KEY',
-    'No other key may create keys for as long and from the same addresses; create such a key first, or no one could create keys',
+    'This is the last key that can create keys for as long and from the same addresses; create another such key first',
   );
 }
 
@@ -224,7 +224,7 @@ const organizationOfCaller = component('CallerOrganization', {
   slug: text('acme'),
   plan: withExample(z.enum(PLANS), 'business'),
   ingestUrl: text('https://hooks.example.com/ingest/acme').describe(
-    'The ingest URL of a source is this followed by `/` and its slug.',
+    "A source's ingest URL is this URL followed by `/` and the source's slug.",
   ),
 });
 
@@ -232,7 +232,7 @@ const caller = component('Caller', {
   organization: organizationOfCaller,
   organizations: z
     .array(organizationOfCaller)
-    .describe('The same organization as a list, for clients that expect one.'),
+    .describe('The same organization as a list, for clients that expect a list.'),
   key: z.object({
     id: idOf('key'),
     name: text('Deployment'),
@@ -246,7 +246,7 @@ export const callerOperation = operation('getCaller', 'get', '/api/auth/me', {
   tag: 'Access',
   scope: null,
   summary: 'Get the current organization and API key',
-  answer: { description: 'The organization of the key, and the key.', schema: caller },
+  answer: { description: 'The API key and its organization.', schema: caller },
   run(ctx, deps) {
     const { organization, key } = callerOf(ctx);
     const { id, name, slug, plan } = organization;

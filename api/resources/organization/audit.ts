@@ -11,14 +11,14 @@ const auditRecord = component('AuditRecord', {
   actor: withExample(
     z.enum(['key', 'operator', 'provider']),
     'key',
-    '`operator`: a command on the database, or a sign-in link. `provider`: a provider has sent the secret of its source.',
+    "`operator`: an operator command or a sign-in link. `provider`: a provider sent its source's secret.",
   ),
   keyId: idOf('key').nullable(),
-  keyName: text('Deployment', 'The name of the key at that time.').nullable(),
+  keyName: text('Deployment', "The key's name at that time.").nullable(),
   address: text('203.0.113.7').nullable(),
   userAgent: text('curl/8.5.0').nullable(),
   requestId: text('req_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-  action: text('updateSource', 'The operation ID, the command of an operator, or `rememberSecret` of a provider.'),
+  action: text('updateSource', "The operation ID, an operator's command, or `rememberSecret` for a provider."),
   resource: text('sources', 'The resource, as named in scopes.'),
   recordIds: withExample(z.array(z.string()), [exampleId('src')], `The IDs of the first ${MAX_RECORD_IDS} records.`),
   recordCount: withExample(count, 1),
@@ -30,9 +30,9 @@ const auditRecord = component('AuditRecord', {
 
 export const auditOperation = operation('listAuditRecords', 'get', '/api/audit', {
   tag: 'Audit',
-  summary: 'List the audit log',
+  summary: 'List audit log entries',
   description:
-    'Every request that may change something or that reads payloads or secrets. Entries are kept for ' +
+    'Includes every request that can change something or that reads payloads or secrets. Entries are kept for ' +
     '`HOOKYARD_AUDIT_RETENTION_DAYS` and cannot be changed.',
   query: z.object({
     ...partParams,
@@ -41,7 +41,7 @@ export const auditOperation = operation('listAuditRecords', 'get', '/api/audit',
     keyId: textParam,
     action: withExample(textParam, 'updateSource', 'The operation ID, as in this description.'),
     resource: withExample(textParam, 'sources', 'The resource, as named in scopes.'),
-    recordId: textParam.describe('Returns the entries about the record with this ID.'),
+    recordId: textParam.describe('Entries about the record with this ID.'),
     outcome: choiceParam(OUTCOMES),
   }),
   answer: {

@@ -44,7 +44,7 @@ const stepParam = z
     `must be a multiple of ${MIN_STEP} (5 minutes), at most ${MAX_STEP} (a day)`,
   )
   .meta({
-    description: 'Length of the intervals, in seconds. Intervals are aligned to the Unix epoch (UTC).',
+    description: 'Interval length, in seconds. Intervals are aligned to the Unix epoch (UTC).',
     examples: [DEFAULT_STEP],
     override: { type: 'integer', minimum: MIN_STEP, maximum: MAX_STEP, multipleOf: MIN_STEP, default: DEFAULT_STEP },
   })
@@ -56,21 +56,21 @@ const figures = {
   events: optional('`events`'),
   filtered: optional('`filtered`'),
   refused: optional('`refused`'),
-  causes: withExample(counts.optional(), { signature: 3 }, 'For `refused`: counts by cause'),
+  causes: withExample(counts.optional(), { signature: 3 }, 'For `refused`: counts by cause.'),
   delivered: optional('`deliveries`'),
-  failed: optional('For `deliveries`: failed after an attempt'),
-  failedOver: optional('For `deliveries`: replaced by a delivery to a failover destination'),
-  notSent: optional('For `deliveries`: failed without an attempt, for example because of a schema'),
+  failed: optional('For `deliveries`: failed after an attempt.'),
+  failedOver: optional('For `deliveries`: replaced by a delivery to a failover destination.'),
+  notSent: optional('For `deliveries`: failed without an attempt, for example because of a schema.'),
   cancelled: optional('`deliveries`'),
-  attempts: optional('For `attempts`: all attempts. For `latency`: attempts with a response'),
+  attempts: optional('For `attempts`: all attempts. For `latency`: attempts with a response.'),
   avgLatency: latency
     .nullable()
     .optional()
-    .describe('For `attempts`: average latency in ms. Null if there was no response'),
+    .describe('For `attempts`: average latency in ms. Null if there was no response.'),
   classes: withExample(
     counts.optional(),
     { '2xx': 12 },
-    'For `attempts`: counts by `1xx` to `5xx`, `other` codes, and `none` (no response)',
+    'For `attempts`: counts by `1xx` to `5xx`, `other` codes and `none` (no response).',
   ),
   p50: latency.nullable().optional(),
   p95: latency.nullable().optional(),
@@ -80,24 +80,24 @@ const total = component(
   'MetricTotal',
   {
     ...figures,
-    codes: withExample(counts.optional(), { 200: 12 }, 'For `attempts`: counts by status code'),
+    codes: withExample(counts.optional(), { 200: 12 }, 'For `attempts`: counts by status code.'),
   },
-  'Totals of the whole period.',
+  'Totals for the whole period.',
 );
-const point = component('MetricPoint', { at: timestamp, ...figures }, 'One interval, which begins at `at`.');
+const point = component('MetricPoint', { at: timestamp, ...figures }, 'One interval, starting at `at`.');
 
 const answer = component('Metrics', {
   metric: withExample(z.enum(METRICS), 'deliveries'),
   groupBy: z.enum(GROUPINGS).nullable(),
   from: timestamp,
   to: timestamp,
-  step: withExample(z.int(), DEFAULT_STEP, 'Seconds.'),
+  step: withExample(z.int(), DEFAULT_STEP, 'Interval length, in seconds.'),
   completeUntil: timestamp.describe('The time before which all values are final. Later values may still increase.'),
   groups: withExample(count, 1, 'The total number of groups, including groups that are not shown.'),
   series: z.array(
     z.object({
-      id: text(exampleId('dst'), 'The value of the group: an ID, or a status code.').nullable(),
-      name: text('CRM', 'The name of the record. Null if it was deleted.').nullable(),
+      id: text(exampleId('dst'), "The group's value: an ID or a status code.").nullable(),
+      name: text('CRM', "The record's name. Null if the record was deleted.").nullable(),
       total,
       points: z.array(point).describe('Empty intervals are omitted.'),
     }),

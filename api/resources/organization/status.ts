@@ -34,7 +34,7 @@ const readySchema = z.object({
     .transform((text) => text !== 'false')
     .meta({
       override: { type: 'string', enum: ['', 'true', 'false'] },
-      description: 'Also checks Temporal, and that the backlog has room.',
+      description: 'Whether to also check Temporal and that the backlog has room.',
     })
     .optional(),
 });
@@ -60,7 +60,7 @@ const ready = component('Ready', {
       express: withExample(z.int().min(0), 0),
     })
     .describe(
-      'The number of workers by the lane that they use by default. Present only with `deep`. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
+      'The number of workers by default lane. Present only with `deep`. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
     )
     .optional(),
 });
@@ -72,7 +72,7 @@ export const healthOperations: Described[] = [
     method: 'get',
     path: '/healthz',
     operationId: 'isAlive',
-    summary: 'Liveness',
+    summary: 'Check liveness',
     description: 'Does not check PostgreSQL or Temporal.',
     answer: { description: 'The process is alive.', schema: well },
     errors: { 500: ['INTERNAL_ERROR'] },
@@ -83,7 +83,7 @@ export const healthOperations: Described[] = [
     method: 'get',
     path: '/readyz',
     operationId: 'isReady',
-    summary: 'Readiness',
+    summary: 'Check readiness',
     description:
       'Ready when PostgreSQL is reachable and writable, and the process is not shutting down. The result is cached for half a second.',
     query: readySchema,
@@ -175,15 +175,15 @@ function notReady(why: string): ApiError {
 }
 
 const statusSchema = z.object({
-  organizations: booleanParam.describe('Lists up to 100 organizations with the largest backlog.'),
+  organizations: booleanParam.describe('Whether to list up to 100 organizations with the largest backlogs.'),
 });
 
 const waiting = {
-  due: count.describe('Deliveries that wait for a worker.'),
-  retrying: count.describe('Deliveries that wait for a retry.'),
+  due: count.describe('Deliveries waiting for a worker.'),
+  retrying: count.describe('Deliveries waiting for a retry.'),
   held: count.describe('Deliveries held by an open circuit breaker or a pause.'),
-  inFiles: count.describe('Deliveries that wait for a warehouse batch.'),
-  inOrder: count.describe('Deliveries that wait for an earlier event of their ordering key.'),
+  inFiles: count.describe('Deliveries waiting for a warehouse batch.'),
+  inOrder: count.describe('Deliveries waiting for an earlier delivery with the same ordering key.'),
   oldestDueAt: timestamp.nullable().describe('When the oldest delivery in `due` was created.'),
 };
 
@@ -208,7 +208,9 @@ const status = component('InstallationStatus', {
     .describe('Whether PostgreSQL is reachable. While it is `away`, the metrics from the database are null.'),
   limits: z
     .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })
-    .describe('Limits of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null if unlimited.'),
+    .describe(
+      "The installation's limits: `HOOKYARD_MAX_BACKLOG` and `HOOKYARD_MAX_DATABASE_BYTES`. Null if unlimited.",
+    ),
   databaseBytes: count.nullable(),
   backlog: z
     .object({
@@ -239,7 +241,7 @@ const status = component('InstallationStatus', {
     .object({
       failures: z
         .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-        .describe('Metrics of the last 24 hours.'),
+        .describe('Metrics for the last 24 hours.'),
     })
     .nullable(),
   organizations: z
@@ -253,9 +255,9 @@ export const statusOperation: Described = {
   method: 'get',
   path: '/api/status',
   operationId: 'getStatus',
-  summary: 'Get the status of the installation',
+  summary: "Get the installation's status",
   description:
-    'For operators, with the operator key; other keys get 404. Metrics from the database are about a second old at most.',
+    'Requires the operator key; other keys get a 404. Metrics from the database are at most about a second old.',
   query: statusSchema,
   answer: { description: 'The state of the API, the database, Temporal, the backlog and the workers.', schema: status },
   errors: {

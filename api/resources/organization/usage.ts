@@ -30,13 +30,13 @@ const usageAnswer = component('Usage', {
   ),
   month: z
     .object({ from: text('2026-11-01'), events: count, payloadBytes: withExample(count, 4096) })
-    .describe('Usage of the calendar month so far (UTC).'),
+    .describe('Usage in the calendar month so far (UTC).'),
 });
 
 const day = component('DayOfUse', {
-  day: text('2026-11-21', 'UTC'),
+  day: text('2026-11-21', 'The day, in UTC.'),
   events: count.describe('Stored webhooks.'),
-  payloadBytes: withExample(count, 4096, 'Bytes of the payloads of the stored webhooks.'),
+  payloadBytes: withExample(count, 4096, 'Total payload size of the stored webhooks, in bytes.'),
   deliveries: count.describe('Deliveries created, including replays and failovers.'),
   attempts: count.describe('Attempts that ended on this day.'),
 });
@@ -50,7 +50,7 @@ export const usageOperations: Operation[] = [
   operation('getUsage', 'get', '/api/organization/usage', {
     tag: 'Usage',
     summary: 'Get limits and usage',
-    answer: { description: 'Every limit with its usage, and the usage of the month.', schema: usageAnswer },
+    answer: { description: "Every limit with its usage, and the month's usage.", schema: usageAnswer },
     async run(ctx, deps) {
       const { id, plan, limits } = callerOf(ctx).organization;
       const [[use], records, waiting] = await Promise.all([
@@ -84,8 +84,8 @@ export const usageOperations: Operation[] = [
   }),
   operation('listDailyUsage', 'get', '/api/organization/usage/daily', {
     tag: 'Usage',
-    summary: 'List usage by day',
-    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. At most ${MAX_DAYS} days.`,
+    summary: 'List daily usage',
+    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. Up to ${MAX_DAYS} days.`,
     query: z.object({ from: dayParam, to: dayParam }),
     answer: {
       description: 'The days, oldest first.',

@@ -28,7 +28,7 @@ const conditionMembers = {
   field: withExample(
     z.string().min(1).max(MAX_FIELD_LENGTH),
     'payload.kind',
-    '`payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method`',
+    'The value to compare: `payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method`.',
   ),
   operator: z.string().meta({ override: { enum: [...OPERATOR_NAMES] }, examples: ['equals'] }),
   value: withExample(z.unknown().optional(), 'order.paid'),
@@ -44,7 +44,7 @@ export const conditions = z
       return refuse(
         context,
         'INVALID_FILTER',
-        `must contain at most ${MAX_PATTERNS} conditions with the operator matches`,
+        `must contain at most ${MAX_PATTERNS} conditions with the matches operator`,
       );
     if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES)
       return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
@@ -146,7 +146,7 @@ async function tryOut(
     payload: sample.payload,
   };
   const result = await inThreads(() => deps.threads.tryFilter(organizationId(ctx), trial));
-  if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
+  if (!result.ok) throw invalid('conditions', `are too complex for this sample: ${result.problem}`, 'INVALID_FILTER');
   return {
     matches: result.matches,
     conditions: given.map(({ field, operator, value }, index) => ({

@@ -16,7 +16,7 @@ import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 const isJsonSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
-const jsonSchema = z.custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an object, or true or false').meta({
+const jsonSchema = z.custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema (an object, true or false)').meta({
   description: 'A JSON Schema, draft-07 or 2020-12 (set with `$schema`; defaults to 2020-12).',
   override: { type: ['object', 'boolean'] },
   examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
@@ -60,7 +60,7 @@ const schemaResult = component('SchemaResult', {
   valid: flag(false),
   errors: z.array(
     z.object({
-      path: text('/id', 'A JSON Pointer into the payload. Empty for the payload itself.'),
+      path: text('/id', 'A JSON Pointer into the payload. Empty for the whole payload.'),
       message: text('must be integer'),
     }),
   ),

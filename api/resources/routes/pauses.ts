@@ -24,7 +24,7 @@ export const pauseMembers = {
 const until = withExample(
   futureTime.nullable().optional(),
   '2036-01-01T00:00:00Z',
-  'When the pause ends automatically. If omitted or null, the pause lasts until deliveries are resumed.',
+  'When the pause ends automatically. If omitted or null, the pause lasts until you resume deliveries.',
 );
 
 const pauseSchema = z.object({
@@ -32,7 +32,7 @@ const pauseSchema = z.object({
     z
       .string()
       .max(MAX_REASON)
-      .regex(/\S/, 'must not be empty; leave it out or send null for no reason')
+      .regex(/\S/, 'must not be empty; omit it or send null for no reason')
       .nullable()
       .optional(),
     'CRM migration',
@@ -61,8 +61,8 @@ export function showPause(pause: Pause | undefined) {
   };
 }
 
-const AGAIN = 'A pause does not cause failover. Pausing again updates the end and the reason.';
-const RELEASED = 'Waiting deliveries are sent in the order of receipt.';
+const AGAIN = 'A pause does not cause failover. Pausing again updates the end and reason.';
+const RELEASED = 'Waiting deliveries are sent in the order they were received.';
 
 const PAUSABLE = [
   {

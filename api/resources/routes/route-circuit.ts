@@ -33,7 +33,7 @@ const statusAnswer = component('CircuitStatus', {
 
 const statisticsAnswer = component('RouteStatistics', {
   eventsRouted: count,
-  eventsFiltered: withExample(count, 3, 'The number of events that the filter of the route did not match.'),
+  eventsFiltered: withExample(count, 3, "The number of events that did not match the route's filter."),
   deliveriesSucceeded: count,
   deliveriesFailed: withExample(count, 0),
   avgLatency: latency,
@@ -48,7 +48,7 @@ export const routeCircuitOperations: Operation[] = [
     ...common,
     summary: "Get a route's statistics",
     query: statsSchema,
-    answer: { description: 'The statistics of the period.', schema: statisticsAnswer },
+    answer: { description: 'The statistics for the period.', schema: statisticsAnswer },
     async run(ctx, deps, { query: { period = '24h' } }) {
       const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
       return { ...(await routeStatistics(deps.pool, id, PERIOD_HOURS[period])), period };
@@ -56,8 +56,8 @@ export const routeCircuitOperations: Operation[] = [
   }),
   operation('getCircuitStatus', 'get', `${base}/circuit-status`, {
     ...common,
-    summary: "Get the state of a route's circuit breaker",
-    answer: { description: 'The state of the circuit breaker, with its counts and settings.', schema: statusAnswer },
+    summary: "Get a route's circuit breaker state",
+    answer: { description: "The circuit breaker's state, counts and settings.", schema: statusAnswer },
     async run(ctx, deps) {
       const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
       const [circuits, pauses, attempts] = await Promise.all([
@@ -83,7 +83,7 @@ export const routeCircuitOperations: Operation[] = [
   }),
   operation('resetCircuit', 'post', `${base}/reset-circuit`, {
     ...common,
-    summary: "Close a route's circuit breaker now",
+    summary: "Close a route's circuit breaker",
     description: 'Held deliveries are sent, unless the route is paused.',
     answer: {
       description: 'The circuit breaker is closed.',
@@ -99,7 +99,7 @@ export const routeCircuitOperations: Operation[] = [
   operation('configureCircuit', 'patch', `${base}/circuit-config`, {
     ...common,
     versioned: true,
-    summary: "Change the settings of a route's circuit breaker",
+    summary: "Update a route's circuit breaker settings",
     body: {
       schema: circuitConfigSchema,
       examples: { patient: { circuitCooldownSeconds: 600, circuitFailureThreshold: 10 } },

@@ -32,7 +32,7 @@ const MAX_INTEGER = 2_147_483_647;
 const MAX_HOLD_SECONDS = 31_536_000;
 
 const notifyEmails = emailList.transform((given) => (given.trim() === '' ? null : given));
-const shownEmails = text('ops@example.com, team@example.com', 'Email addresses, comma-separated.').max(5000).nullable();
+const shownEmails = text('ops@example.com, team@example.com', 'Comma-separated email addresses.').max(5000).nullable();
 
 const expectedResponse = withExample(
   z
@@ -42,7 +42,7 @@ const expectedResponse = withExample(
     })
     .nullable(),
   { statusCodes: [200, 202], bodyContains: 'ok' },
-  'Which responses count as success. If null, any 2xx.',
+  'Which responses count as success. If null, any 2xx response.',
 );
 
 const lane = z.enum(LANE_SETTINGS);
@@ -59,32 +59,34 @@ const ordering = withExample(
         )
         .nullable()
         .describe(
-          'The field of the event, as in filters, whose values are the ordering keys. Null: one key for the route.',
+          'The event field, as in filters, whose values are the ordering keys. If null, the route has one key.',
         ),
       missingKey: z
         .enum(MISSING_KEYS)
         .default('unordered')
-        .describe('Events without the field: delivered in any order, or together under one key.'),
+        .describe('How events without the field are delivered: in any order, or together under one key.'),
       onExhausted: z
         .enum(ON_EXHAUSTED)
         .default('hold')
-        .describe('Whether a delivery that has used up its retries blocks its key, or the next one is delivered.'),
+        .describe(
+          'What happens after a delivery has used up its retries: its key is blocked, or the next delivery is sent.',
+        ),
       holdSeconds: z
         .int()
         .min(1)
         .max(MAX_HOLD_SECONDS)
         .default(86_400)
         .describe(
-          'How long a delivery that has used up its retries blocks its key. At most as long as payloads are kept.',
+          'How long a delivery that has used up its retries blocks its key, in seconds. No longer than payloads are kept.',
         ),
     })
     .nullable(),
   { key: 'payload.order.id', missingKey: 'unordered', onExhausted: 'hold', holdSeconds: 86_400 },
-  'Delivers events with the same key one after the other to each destination. Null: in any order.',
+  'Delivers events with the same key to each destination one after another. If null, events are delivered in any order.',
 );
 
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
-const destinations = z.array(z.string()).refine(distinct, 'must not contain a destination twice');
+const destinations = z.array(z.string()).refine(distinct, 'must not contain the same destination twice');
 // Ids, or slugs in files.
 const primaries = destinations.max(MAX_DESTINATIONS_PER_ROUTE);
 const failovers = destinations.max(MAX_FAILOVERS);
@@ -136,16 +138,16 @@ export const routeMembers = membersOf<Route>()({
     withExample(
       z.array(text('team@example.com')),
       [],
-      'Addresses in `notifyEmails` that receive no email: not confirmed by their owner, or in a domain that the operator does not accept.',
+      'Addresses in `notifyEmails` that receive no email because their owner has not confirmed them or the operator does not accept their domain.',
     ),
   ),
   expectedResponse: optional(expectedResponse, null),
   ordering: optional(ordering, null),
   lane: optional(lane.nullable(), null, {
-    answer: lane.optional().describe('The lane of the route. Present only if set for this route.'),
+    answer: lane.optional().describe("The route's lane. Present only if set for this route."),
   }),
   allowOwnAddress: optional(
-    withExample(z.boolean(), false, 'Whether the route may deliver to ingest URLs under HOOKYARD_PUBLIC_URL.'),
+    withExample(z.boolean(), false, 'Whether the route may deliver to ingest URLs under `HOOKYARD_PUBLIC_URL`.'),
     false,
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),

@@ -41,7 +41,7 @@ const previewAnswer = component('RoutePreview', {
   eventId: idOf('evt'),
   verdict: z
     .enum(['taken', 'filtered', 'schema_failed', 'filter_failed'])
-    .describe('Whether the route matches, its filter or schema refuses the event, or the filter exceeds its limits.'),
+    .describe('Whether the route matches, its filter or schema rejects the event, or the filter exceeds its limits.'),
   error: text(
     'The payload does not match the schema Order',
     'Why the deliveries would fail. Null if they would not.',
@@ -53,13 +53,13 @@ const previewAnswer = component('RoutePreview', {
   ),
   content: z
     .object({
-      bodySize: withExample(count, 27, 'bytes'),
+      bodySize: withExample(count, 27, 'In bytes.'),
       body: text('{"kind":"order.paid"}', 'The first 64 KiB of the payload: text if UTF-8, otherwise base64.'),
       bodyEncoding: z.literal('base64').optional().describe('Present only if the body is not text.'),
       isCut: withExample(z.boolean(), false, 'Whether the payload was truncated.'),
     })
     .nullable()
-    .describe('The payload for all destinations. Null if nothing would be sent, or the transform fails.'),
+    .describe('The payload for all destinations. Null if nothing would be sent or the transform fails.'),
   requests: z
     .array(
       z.object({
@@ -82,7 +82,7 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   idOf: ['rte'],
   changesNothing: true,
   scope: 'payloads:read',
-  summary: 'Preview what a route would send for an event',
+  summary: "Preview a route's requests for an event",
   description:
     'Uses the current records, including disabled ones. Nothing is sent; the delivery ID and the signatures are valid only in this response.',
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
@@ -91,7 +91,7 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   async run(ctx, deps, { body: { eventId } }) {
     const em = entityManager(ctx, deps);
     const route = await findRoute(em, param(ctx, 'id'));
-    requireScope(ctx, 'routes:read', 'the preview of a route');
+    requireScope(ctx, 'routes:read', 'previewing a route');
     const event = await requireEventOf(ctx, deps, route, eventId);
     // Whose payload was read: otherwise reads of many events by one route would count as the same.
     noteRecords(ctx, [event.id]);
@@ -117,7 +117,7 @@ async function requireEventOf(ctx: Context, deps: ApiDeps, route: Route, eventId
   requireId('event', ['evt'], eventId);
   const event = await findEvent(deps.pool, organizationId(ctx), eventId);
   if (!event) throw notFound('event', eventId);
-  if (event.sourceId !== route.sourceId) throw invalid('eventId', "must be of an event of the route's source");
+  if (event.sourceId !== route.sourceId) throw invalid('eventId', "must be the ID of an event from the route's source");
   return event;
 }
 

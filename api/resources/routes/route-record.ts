@@ -64,7 +64,7 @@ export async function putRoute(ctx: Context, deps: ApiDeps, body: RouteInput): P
     await lockSource(em, body.sourceId);
     const [found, other] = await em.find(Route, { name }, { fields: ['id'], limit: 2, disableIdentityMap: true });
     if (other !== undefined) {
-      const message = `Several routes have the name ${name}; update the route by its ID, or rename the others`;
+      const message = `Several routes are named ${name}; update the route by its ID, or rename the others`;
       throw conflict(message);
     }
     if (found === undefined) {
@@ -142,7 +142,7 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
     if (missing !== undefined)
       throw invalid(
         member,
-        `must contain only destinations of this organization; there is no destination with id ${missing}`,
+        `must contain only destinations in this organization; there is no destination with ID ${missing}`,
       );
   }
   refuseOwnAddress(deps, route, found);
@@ -152,7 +152,7 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
 function requireHold({ settings }: ApiDeps, { ordering }: Pick<Partial<Route>, 'ordering'>): void {
   const days = payloadDays(settings);
   if (!ordering || days === null || ordering.holdSeconds <= days * DAY_SECONDS) return;
-  const most = `${days * DAY_SECONDS}, the time for which payloads are kept (HOOKYARD_PAYLOAD_RETENTION_DAYS)`;
+  const most = `${days * DAY_SECONDS}, the payload retention period (HOOKYARD_PAYLOAD_RETENTION_DAYS)`;
   throw invalid('ordering.holdSeconds', `must be at most ${most}`);
 }
 
@@ -222,7 +222,7 @@ export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: A
   if (route === null) return;
   throw invalid(
     'url',
-    `must not be under ${deps.baseUrl()}, where deliveries come in as webhooks, because the route ${route.id} has no allowOwnAddress`,
+    `must not be under ${deps.baseUrl()}, because deliveries would come back as webhooks; to allow this, set allowOwnAddress on the route ${route.id}`,
     'INVALID_URL',
   );
 }
@@ -232,7 +232,7 @@ export function refuseOwnChannel(deps: Deps, { url }: Readonly<Record<string, un
   if (typeof url !== 'string' || !addressesUnder(deps.baseUrl())(url)) return;
   throw invalid(
     'config.url',
-    `must not be under ${deps.baseUrl()}: alerts sent there would come back as webhooks`,
+    `must not be under ${deps.baseUrl()}, because alerts would come back as webhooks`,
     'INVALID_URL',
   );
 }
@@ -245,7 +245,7 @@ function ownAmong<One extends Addressed>(deps: Deps, route: Named, destinations:
 }
 
 function whyNot(deps: Deps): string {
-  return `whose URL is under ${deps.baseUrl()}, so that deliveries would come back as webhooks; to allow this, set allowOwnAddress`;
+  return `whose URL is under ${deps.baseUrl()}, so deliveries would come back as webhooks; to allow this, set allowOwnAddress`;
 }
 
 type References = Partial<Record<RouteReference, string | null>>;

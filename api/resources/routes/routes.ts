@@ -53,7 +53,7 @@ export const routeOperations: Operation[] = crudOperations({
       schema: createRouteSchema,
       examples: {
         plain: { name: 'Orders to the CRM', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] },
-        'paid orders, with mail': {
+        'paid orders, with email': {
           name: 'Paid orders to the CRM',
           sourceId: exampleId('src'),
           destinationIds: [exampleId('dst')],
@@ -80,7 +80,7 @@ export const routeOperations: Operation[] = crudOperations({
     description: 'The source cannot be changed.',
     body: {
       schema: updateRouteSchema,
-      examples: { disable: { enabled: false }, 'take the transform out': { transformId: null } },
+      examples: { disable: { enabled: false }, 'remove the transform': { transformId: null } },
     },
     // INVALID_SOURCE: the source was deleted concurrently.
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
@@ -88,7 +88,7 @@ export const routeOperations: Operation[] = crudOperations({
   put: {
     by: 'name',
     run: async (ctx, deps) => putRoute(ctx, deps, await parseBody(ctx, createRouteSchema)),
-    description: 'The source of a route cannot be changed. If several routes have the name, the response is 409.',
+    description: 'The source cannot be changed. If several routes have the name, the response is 409.',
     body: {
       schema: createRouteSchema,
       examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },
@@ -97,7 +97,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   remove: {
     run: (ctx, deps) => changeRecord(ctx, deps, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
-    description: 'The source, destinations, filter, schema and transform of the route are kept.',
+    description: "The route's source, destinations, filter, schema and transform are kept.",
   },
 });
 
@@ -105,7 +105,7 @@ export const routeOperations: Operation[] = crudOperations({
 export const manyRoutesOperations: Operation[] = [
   operation('pauseRoutes', 'post', '/api/routes/bulk-pause', {
     tag: 'Routes',
-    summary: 'Disable or enable many routes',
+    summary: 'Disable or enable multiple routes',
     description: 'A disabled route receives no events. Unknown IDs are skipped.',
     body: {
       selects: true,

@@ -22,14 +22,14 @@ const place = z
   })
   .meta({
     id: 'ProviderPlace',
-    description: 'The place of a value: a header, or a path in the payload.',
+    description: 'Where a value is found: a header, or a path in the payload.',
     examples: [{ header: 'X-GitHub-Event' }],
   });
 
 const provider = component('Provider', {
-  name: text('github', 'The name to use as `provider` of a source.'),
+  name: text('github', "The value for a source's `provider`."),
   title: text('GitHub'),
-  docs: text('https://docs.github.com/en/webhooks', "The provider's page about its webhooks."),
+  docs: text('https://docs.github.com/en/webhooks', "The provider's webhook documentation."),
   secret: text('the webhook secret', 'The value for `verificationConfig.secret`. Null if not needed.').nullable(),
   verifyToken: text(
     'a token that you choose',
@@ -60,22 +60,22 @@ const MAX_ADDRESS = 2048;
 const MAX_PAYLOAD = 64 * 1024;
 
 const sampleMembers = {
-  event: z.string().max(200).optional().describe('One of the `samples`. Defaults to the first sample.'),
-  payload: z.string().max(MAX_PAYLOAD).optional().describe('Replaces the payload of the sample.'),
+  event: z.string().max(200).optional().describe("One of the provider's `samples`. Defaults to the first one."),
+  payload: z.string().max(MAX_PAYLOAD).optional().describe("Replaces the sample's payload."),
 };
 
 const signSchema = z.object({
-  provider: withExample(z.string().max(100), 'github', 'The `name` of the provider.'),
+  provider: withExample(z.string().max(100), 'github', "The provider's `name`."),
   secret: withExample(
     z.string().min(1).max(MAX_SECRET),
     'shared with github',
-    'The secret, as in `verificationConfig.secret` of the source. It is not stored.',
+    "The secret, as in the source's `verificationConfig.secret`. It is not stored.",
   ),
   url: z
     .string()
     .max(MAX_ADDRESS)
     .refine((url) => URL.canParse(url), 'must be a URL')
-    .describe('The `webhookUrl` of the source, which some providers sign.'),
+    .describe("The source's `webhookUrl`, which some providers sign."),
   ...sampleMembers,
 });
 
@@ -91,7 +91,8 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
   tag: 'Sources',
   changesNothing: true,
   summary: 'Create a signed sample webhook of a provider',
-  description: 'Use it to test a source before you connect the provider: send it to the `webhookUrl` with `POST`.',
+  description:
+    "Use the sample to test a source before you connect the provider: send it to the source's `webhookUrl` with `POST`.",
   body: {
     schema: signSchema,
     examples: {
@@ -101,7 +102,7 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
   answer: { description: 'The request to send.', schema: signedSample },
   run(_ctx, _deps, { body: { provider: name, ...wanted } }) {
     const found = providerNamed(name);
-    if (found === undefined) throw invalid('provider', 'must be a provider in GET /api/providers');
+    if (found === undefined) throw invalid('provider', 'must be a provider from GET /api/providers');
     const problem = secretProblem(found.verification, wanted.secret);
     if (problem !== null) throw invalid('secret', problem);
     return signedAs(found, wanted, () =>
@@ -129,7 +130,7 @@ export const signSourceSampleOperation = operation(
     changesNothing: true,
     summary: 'Create a signed sample webhook of a source',
     description:
-      'Signed with the stored secret: send it to the `webhookUrl` with `POST`. Sources without a signature, such as those that verify a token, have no sample, because it would contain the secret.',
+      "The sample is signed with the stored secret; send it to the source's `webhookUrl` with `POST`. Sources without a signature, such as those that verify a token, have no sample because it would contain the secret.",
     body: { schema: z.object(sampleMembers), examples: { push: { event: 'push' } }, optional: true },
     answer: { description: 'The request to send.', schema: signedSample },
     errors: { 409: ['INVALID_STATE'] },
@@ -137,7 +138,7 @@ export const signSourceSampleOperation = operation(
       const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
       const sender = senderOf(source);
       const secret = openSecret(deps, source);
-      const unsigned = () => conflict('The source has no secret that webhooks can be signed with');
+      const unsigned = () => conflict('The source has no secret to sign webhooks with');
       if (sender === null || secret === null || !isSigned(sender.verification)) throw unsigned();
       const known = providerNamed(providerOf(source) ?? source.verification.type);
       const { verification } = sender;
@@ -173,9 +174,9 @@ function signedAs(
 
 export const providerOperation = operation('listProviders', 'get', '/api/providers', {
   tag: 'Sources',
-  summary: 'List the providers that a source can have',
+  summary: 'List providers',
   query: listSchema,
-  answer: { description: 'One page, by name.', schema: listOf(provider) },
+  answer: { description: 'One page, ordered by name.', schema: listOf(provider) },
   run(_ctx, _deps, { query }) {
     const first = (query.page - 1) * query.pageSize;
     return listAnswer(providers.slice(first, first + query.pageSize).map(show), providers.length, query);

@@ -24,7 +24,7 @@ const cause = withExample(z.enum(REFUSAL_CAUSES), 'signature');
 const limit = withExample(
   z.enum(LIMIT_NAMES).nullable(),
   null,
-  'The limit of the organization that was exceeded. Null if none.',
+  'The organization limit that was exceeded. Null if none.',
 );
 
 const refusal = component('Refusal', {
@@ -33,11 +33,11 @@ const refusal = component('Refusal', {
   cause,
   limit,
   status: withExample(z.int(), 401, 'The status code of the response.'),
-  message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'The message of the response.'),
+  message: text('The header X-Hub-Signature-256 is missing; nothing was stored', "The response's message."),
   method: z.enum(METHODS),
-  clientAddress: text('192.0.2.1', 'The IP address of the sender, behind trusted proxies.'),
-  headers: headers.describe('The headers of the request, at most 4 KiB. Secrets are masked and long values truncated.'),
-  payloadSize: withExample(count.nullable(), 27, 'The size of the payload in bytes. Null if unknown.'),
+  clientAddress: text('192.0.2.1', "The sender's IP address, behind any trusted proxies."),
+  headers: headers.describe('The request headers, up to 4 KiB. Secrets are masked and long values truncated.'),
+  payloadSize: withExample(count.nullable(), 27, 'The payload size in bytes. Null if unknown.'),
   payloadStart: withExample(
     z.string().nullable().optional(),
     '{"kind":"order.paid"}',
@@ -65,14 +65,14 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
   scope: 'events:read',
   summary: 'List refused webhooks',
   description:
-    `Why webhooks to the source were refused. All are counted; up to ${KEPT_REFUSALS} recent samples show what was received. ` +
+    `Shows why webhooks to the source were refused. All are counted, and up to ${KEPT_REFUSALS} recent ones are kept as samples. ` +
     'Counts and samples lag by a few seconds.',
   query: z.object({
     ...pageParams,
     cause: choiceParam(REFUSAL_CAUSES),
     period: choiceParam(PERIOD_NAMES).describe('The period of the counts. Defaults to `24h`.'),
     includePayload: booleanParam.describe(
-      'Whether to include the beginning of the payloads. Needs the scope `payloads:read`.',
+      'Whether to include the start of each payload. Needs the scope `payloads:read`.',
     ),
   }),
   answer: {

@@ -24,7 +24,7 @@ const overlapSeconds = withExample(
     .max(7 * DAY_SECONDS)
     .default(DAY_SECONDS),
   DAY_SECONDS,
-  'How long the previous secret stays valid, in seconds. With 0, it expires immediately.',
+  'How long the previous secret stays valid, in seconds. If 0, it expires immediately.',
 );
 export const signingSecretBody = z.object({
   secret: z
@@ -33,7 +33,7 @@ export const signingSecretBody = z.object({
       const problem = signingSecretProblem(secret);
       if (problem !== null) refuse(context, undefined, problem);
     })
-    .describe('The new secret: `whsec_` and 24 to 64 bytes in base64.'),
+    .describe('The new secret: `whsec_` followed by 24 to 64 bytes in base64.'),
   overlapSeconds,
 });
 
@@ -43,8 +43,7 @@ export const secretRotationOperations: Operation[] = [
     idOf: ['dst'],
     versioned: true,
     summary: "Rotate a destination's signing secret",
-    description:
-      'Until the overlap period ends, deliveries carry two signatures: one with the new and one with the previous secret.',
+    description: 'Until the overlap period ends, deliveries are signed with both the new and the previous secret.',
     body: {
       schema: signingSecretBody,
       examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
@@ -56,7 +55,7 @@ export const secretRotationOperations: Operation[] = [
         if (current === null)
           throw invalid(
             'secret',
-            'cannot be rotated, because the destination has no signing secret; set signingSecret with an update',
+            'cannot be rotated because the destination has no signing secret; set signingSecret with an update',
           );
         const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
         em.assign(stored, {
@@ -79,7 +78,7 @@ export const secretRotationOperations: Operation[] = [
     body: {
       schema: z.object({ secret: secretSchema.describe('The new secret.'), overlapSeconds }),
       examples: {
-        'within a day': { secret: 'the next secret that the provider has, too', overlapSeconds: DAY_SECONDS },
+        'within a day': { secret: 'the new secret set at the provider', overlapSeconds: DAY_SECONDS },
       },
     },
     answer: { description: 'The updated source.', schema: sourceAnswer },
@@ -90,7 +89,7 @@ export const secretRotationOperations: Operation[] = [
         if (current === null)
           throw invalid(
             'secret',
-            'cannot be rotated, because the source has no secret; set verificationConfig with an update',
+            'cannot be rotated because the source has no secret; set verificationConfig with an update',
           );
         const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
         em.assign(stored, {

@@ -40,7 +40,7 @@ function sealedVerifyToken(
     // Encrypted again, the same one would look changed.
     return stored && openToken(deps, stored) === sent ? kept : deps.secretBox.encrypt(sent, id);
   }
-  if (kept === null) throw invalid('handshake.verifyToken', 'must be the full token, because no token is stored');
+  if (kept === null) throw invalid('handshake.verifyToken', 'must be the full token because no token is stored');
   return kept;
 }
 
@@ -58,7 +58,7 @@ export function requireHmacSecret(
   source: Pick<Source, 'verificationSecret'> & { handshake?: { type: string } | null | undefined },
 ): void {
   if (source.handshake?.type !== 'hmac' || source.verificationSecret) return;
-  throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret to generate the response');
+  throw invalid('handshake.type', 'hmac requires a verificationConfig with a secret to generate the response');
 }
 
 /**

@@ -44,15 +44,12 @@ const keyMembers = {
     '$.order.id',
   ).optional(),
   query: withExample(
-    z
-      .string()
-      .min(1, 'must be the name of a parameter in the query of the URL')
-      .max(256, 'must be at most 256 characters'),
+    z.string().min(1, 'must be the name of a query parameter').max(256, 'must be at most 256 characters'),
     'delivery',
   ).optional(),
   signature: z
     .literal(true)
-    .describe('Duplicates are detected by signature: a captured request that is sent again is a duplicate.')
+    .describe('Whether duplicates are detected by signature: a captured request that is sent again is a duplicate.')
     .optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };
@@ -62,7 +59,7 @@ const idempotencyKey = withExample(
     .refine(
       ({ header, jsonPath, query, signature }) =>
         [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
-      'must have exactly one of header, jsonPath, query and signature',
+      'must have exactly one of header, jsonPath, query or signature',
     )
     .nullable(),
   { header: 'X-Request-Id', windowSeconds: 3600 },
@@ -71,7 +68,7 @@ const idempotencyKey = withExample(
 
 const ingestToken = z
   .enum(INGEST_TOKEN_RULES)
-  .describe('Whether the ingest URL requires an unguessable token: never, optionally, or always.');
+  .describe('Whether the ingest URL requires an unguessable token: never, optionally or always.');
 const concealed = withExample(
   z.boolean(),
   false,
@@ -81,7 +78,7 @@ const concealed = withExample(
 const allowPaths = withExample(
   z.boolean(),
   false,
-  'Whether any path below the ingest URL is accepted. Events have the path as `path`.',
+  'Whether any path below the ingest URL is accepted. Events store it as `path`.',
 );
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
@@ -116,7 +113,7 @@ const shownVerificationConfig = z
   .meta({
     id: 'VerificationConfig',
     description:
-      'How webhooks are verified. The secret is never shown. `provider`: as the provider of the source signs. `confirmSubscriptions` exists for some providers; other fields depend on the type.',
+      "How webhooks are verified. The secret is never shown. `provider` verifies webhooks the way the source's provider signs them. `confirmSubscriptions` exists for some providers; the other fields depend on the type.",
     examples: [{ type: 'github' }],
   });
 
@@ -138,7 +135,7 @@ const answer = withExample(
 const handshake = withExample(
   sourceHandshakeSchema.nullable(),
   { type: 'echo', parameter: 'challenge' },
-  'The response to a `GET` or `HEAD` request with which the sender checks the ingest URL: 200, a query parameter, or its HMAC. If null, 405, unless the provider sends such requests.',
+  'The response when the sender checks the ingest URL with a `GET` or `HEAD` request: 200, a query parameter or its HMAC. If null, 405 unless the provider sends such requests.',
 );
 const shownHandshake = z
   .object({
@@ -163,7 +160,7 @@ const lastHandshake = z
     ).nullable(),
   })
   .nullable()
-  .describe('The last handshake of the provider.');
+  .describe("The provider's last handshake.");
 
 /**
  * Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are
@@ -202,9 +199,7 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   ),
   idempotencyKey: optional(idempotencyKey, null),
   ingestToken: optional(ingestToken, 'none'),
-  previousTokenUntil: readOnly(
-    timestamp.nullable().describe('When the previous ingest URL expires. Null if there is none.'),
-  ),
+  previousTokenUntil: readOnly(timestamp.nullable().describe('When the previous ingest URL expires. Null if none.')),
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),
   answer: optional(answer, null, { answer: shownAnswer.nullable() }),
@@ -230,7 +225,7 @@ const providerConfig = component(
   'ProviderConfig',
   {
     type: z.literal(PROVIDER_TYPE).optional(),
-    provider: z.enum(PROVIDER_NAMES).optional().describe('The same as the `provider` of the source.'),
+    provider: z.enum(PROVIDER_NAMES).optional().describe("The same as the source's `provider`."),
     secret: z
       .string()
       .nullish()
@@ -245,7 +240,7 @@ const providerConfig = component(
         'For Amazon SNS: whether to confirm subscriptions automatically. By default, the confirmation URL is shown.',
       ),
   },
-  'Verification as the `provider` signs.',
+  "Verifies webhooks the way the source's provider signs them.",
 );
 
 export const createSourceBody = createSourceSchema.extend({

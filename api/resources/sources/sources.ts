@@ -72,7 +72,7 @@ export const sourceOperations: Operation[] = [
           github: {
             name: 'GitHub',
             slug: 'github',
-            verificationConfig: { type: 'github', secret: 'the secret that GitHub has, too' },
+            verificationConfig: { type: 'github', secret: 'the secret set in GitHub' },
           },
           provider: {
             name: 'Payments',
@@ -83,7 +83,7 @@ export const sourceOperations: Operation[] = [
           hmac: {
             name: 'Shop',
             slug: 'shop',
-            description: 'Signed, and each webhook once',
+            description: 'Signed, with duplicate detection',
             verificationConfig: {
               type: 'hmac',
               secret: 'shared with the shop',
@@ -128,7 +128,7 @@ export const sourceOperations: Operation[] = [
         });
       },
       description:
-        'The protection of the source is kept: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` keep their values if omitted, as does a secret omitted from a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
+        'Protection settings are kept: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` keep their values if omitted, as does a secret omitted from a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
       body: {
         schema: putSourceSchema,
         examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },
@@ -140,8 +140,8 @@ export const sourceOperations: Operation[] = [
   operation('rotateIngestToken', 'post', `${base}/{id}/rotate-token`, {
     tag: 'Sources',
     idOf: ['src'],
-    summary: "Rotate the token of a source's ingest URL",
-    description: 'The previous URL stays valid for an overlap period, so that you can update the provider.',
+    summary: "Rotate a source's ingest URL token",
+    description: 'The previous URL stays valid for an overlap period so that you can update the provider.',
     body: {
       schema: z.object({
         overlapSeconds: withExample(
@@ -154,7 +154,7 @@ export const sourceOperations: Operation[] = [
           'How long the previous URL stays valid, in seconds. Defaults to a day.',
         ),
       }),
-      examples: { 'at once': { overlapSeconds: 0 } },
+      examples: { immediately: { overlapSeconds: 0 } },
       optional: true,
     },
     answer: { description: 'The source with its new `webhookUrl`.', schema: sourceAnswer },

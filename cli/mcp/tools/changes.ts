@@ -143,7 +143,7 @@ async function actOnAll({ client, address, signal }: Call, selection: Selection,
 
 export const retryIssue = tool({
   name: 'retry_issue',
-  title: 'Replay the failed deliveries of an issue',
+  title: "Replay an issue's failed deliveries",
   description:
     'Replays the deliveries that failed since an issue from list_failures opened and have not been replayed yet. Fix the cause first. Without ' +
     'expectedCount, it counts and changes nothing; with the count of that dry run, it acts.',

@@ -84,7 +84,7 @@ export const getEvent = tool({
       `${id} was received by the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route matched'}.`,
       ...outcomes.slice(0, 10),
       ...(event.deliveriesNextCursor ? ['The event has older deliveries: list_deliveries lists all of them.'] : []),
-      ...(isGone ? ['The payload was removed by retention.'] : []),
+      ...(isGone ? ['The payload was removed by the retention policy.'] : []),
     ];
     return { summary: lines.join('\n'), data: { event, payload } };
   },

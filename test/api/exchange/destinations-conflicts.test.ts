@@ -110,12 +110,12 @@ describe('Imports of destinations that meet others', () => {
       const skipped = await importInto(organization, twins, 'skip', { validateOnly: true });
       expect(skipped.summary).to.deep.include({ imported: 1, skipped: 1 });
       expect(skipped.warnings).to.deep.equal([
-        'destinations[1] "Two": was skipped, because destinations[0] "One" has the same slug',
+        'destinations[1] "Two": skipped because destinations[0] "One" has the same slug',
       ]);
       const overwritten = await importInto(organization, twins, 'overwrite');
       expect(overwritten.details).to.deep.include({ imported: ['One'], failed: ['Two'] });
       expect(overwritten.errors[0]).to.match(
-        /^destinations\[1\] "Two": slug must differ from the slug of destinations\[0\] "One"/,
+        /^destinations\[1\] "Two": slug must not be the slug of destinations\[0\] "One"/,
       );
     });
   });

@@ -47,7 +47,7 @@ describe('Imports of destinations that are wrong', () => {
       const free = await createOrganization({ plan: 'free' });
       const result = await importInto(free, [{ name: 'W', type: 'gcs', url: '' }]);
       expect(result.errors).to.deep.equal([
-        'destinations[0] "W": Destinations of type gcs need a Pro or Business plan',
+        'destinations[0] "W": Destinations of type gcs require a Pro or Business plan',
       ]);
     });
 

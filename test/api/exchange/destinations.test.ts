@@ -113,7 +113,7 @@ describe('Export and import of destinations', () => {
       ]);
       expect(result.summary).to.deep.include({ imported: 2, failed: 0 });
       expect(result.warnings).to.have.length(1);
-      expect(result.warnings[0]).to.match(/^destinations\[0\] "Everything": was imported disabled/);
+      expect(result.warnings[0]).to.match(/^destinations\[0\] "Everything": imported as disabled/);
       expect(await bySlug(organization, 'free')).to.deep.include({ enabled: true, authType: 'none' });
       const stored = await bySlug(organization, 'all-of-it');
       expect(stored).to.deep.include({ enabled: false, authType: 'basic', authConfig: {}, signingSecret: null });
@@ -138,7 +138,7 @@ describe('Export and import of destinations', () => {
       const { id } = await bySlug(organization, 'all-of-it');
       const refused = (answer: Answer) => {
         expectInvalid(answer, 'authConfig');
-        expect(answer.body.message).to.equal('authConfig must be set before it is enabled');
+        expect(answer.body.message).to.equal('authConfig must be set before you enable the destination');
       };
       const { api, base } = organization;
       for (const path of ['/api/destinations', `${base}/destinations`]) {
@@ -149,7 +149,7 @@ describe('Export and import of destinations', () => {
       expect(put.status, 'a replacement names its credentials').to.equal(400);
       const item = { name, slug: 'all-of-it', url: target, isActive: true };
       const overwritten = await importInto(organization, [item], 'overwrite');
-      expect(overwritten.errors[0]).to.match(/"Everything": authConfig must be set before it is enabled/);
+      expect(overwritten.errors[0]).to.match(/"Everything": authConfig must be set before you enable the destination/);
       expect(await bySlug(organization, 'all-of-it')).to.include({ enabled: false, authType: 'basic' });
       expect(await api.patch(`/api/destinations/${id}`, { timeoutMs: 99 })).to.include({ enabled: false });
       const free = await api.patch(`/api/destinations/${id}`, { authType: 'none', enabled: true });

@@ -61,9 +61,7 @@ describe('Imports of routes that meet others', () => {
     it('overwrite refuses to move a route to another source, which cannot be changed', async () => {
       const result = await importRoutes(organization, [{ ...incoming, sourceSlug: 'billing' }], 'overwrite');
       expect(result).to.deep.include({ overwritten: 0, routes: [] });
-      expect(result.errors[0]).to.match(
-        /^routes\[0\] "Everything": the route with this name belongs to another source/,
-      );
+      expect(result.errors[0]).to.match(/^routes\[0\] "Everything": the route with this name has a different source/);
       expect(await organization.api.get(`/api/routes/${stored.id}`)).to.deep.equal(stored);
     });
 
@@ -83,7 +81,7 @@ describe('Imports of routes that meet others', () => {
       expect(refused.errors).to.deep.equal(['routes[1] "Twin": routes[0] "Twin" has the same name']);
       const skipped = await importRoutes(organization, twins);
       expect(skipped).to.deep.include({ imported: 1, skipped: 1 });
-      expect(skipped.warnings[0]).to.match(/^routes\[1\] "Twin": was skipped/);
+      expect(skipped.warnings[0]).to.match(/^routes\[1\] "Twin": skipped/);
     });
   });
 
@@ -99,14 +97,14 @@ describe('Imports of routes that meet others', () => {
           strategy,
         );
         expect(result).to.deep.include({ imported: 0, routes: [] });
-        expect(result.errors[0]).to.match(/^routes\[1\] "Other": has the source and destinations of Plain \(rte_/);
+        expect(result.errors[0]).to.match(/^routes\[1\] "Other": has the same source and destinations as Plain \(rte_/);
       }
       const inFile = [
         { ...same, sourceSlug: 'billing' },
         { ...same, sourceSlug: 'billing', name: 'Third' },
       ];
       expect((await importRoutes(organization, inFile)).errors).to.deep.equal([
-        'routes[1] "Third": has the source and destinations of routes[0] "Other", so every event would be delivered twice',
+        'routes[1] "Third": has the same source and destinations as routes[0] "Other", so every event would be delivered twice',
       ]);
       expect((await exported(organization)).routes).to.have.length(1);
     });

@@ -71,7 +71,11 @@ describe('Imports of routes that are wrong', () => {
         { ...minimal, failoverDestinationSlugs: ['crm'] },
         /failoverDestinationSlugs must not contain crm/,
       ],
-      ['a destination twice', { ...minimal, destinationSlugs: ['crm', 'crm'] }, /must not contain a destination twice/],
+      [
+        'a destination twice',
+        { ...minimal, destinationSlugs: ['crm', 'crm'] },
+        /must not contain the same destination twice/,
+      ],
       ['two first destinations', { ...minimal, destinationSlugs: ['erp', 'crm'] }, /destinationSlug must be the first/],
     ];
     for (const [what, item, message] of wrong) {

@@ -61,7 +61,7 @@ describe('Export and import of routes', () => {
       const other = await furnished();
       const result = await importRoutes(other.organization, file.routes);
       expect(result).to.deep.include({ imported: 1, errors: [] });
-      expect(result.warnings).to.deep.equal(['routes[0] "Plain": has no destination, so it delivers nothing']);
+      expect(result.warnings).to.deep.equal(['routes[0] "Plain": delivers nothing because it has no destinations']);
       expect((await exported(other.organization)).routes).to.deep.equal(file.routes);
     });
   });
