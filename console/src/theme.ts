@@ -37,7 +37,7 @@ export const theme = createTheme({
     NativeSelect: small,
     NumberInput: small,
     PasswordInput: {
-      defaultProps: { ...small.defaultProps, visibilityToggleButtonProps: { 'aria-label': 'Show the value' } },
+      defaultProps: { ...small.defaultProps, visibilityToggleButtonProps: { 'aria-label': 'Show value' } },
     },
     Progress: { defaultProps: { size: 'sm', transitionDuration: 0 } },
     SegmentedControl: { defaultProps: { size: 'xs', transitionDuration: 0 } },

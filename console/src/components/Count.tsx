@@ -18,7 +18,7 @@ interface Props<N extends Counted> {
 export function Count<N extends Counted>({ list, input, one }: Props<N>) {
   const { data, error } = useAsk(list, { ...input, pageSize: 1 } as Input<N>, { every: AGAIN_MS });
   const answer = (data as { pagination: Total } | undefined)?.pagination;
-  if (error) return `${pluralOf(one)} (not counted: ${told(error).title})`;
+  if (error) return `${pluralOf(one)} (could not count: ${told(error).title})`;
   if (answer === undefined) return `… ${pluralOf(one)}`;
   return <span data-count={answer.total}>{plural(answer.total, one, totalText(answer))}</span>;
 }

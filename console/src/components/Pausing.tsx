@@ -65,7 +65,7 @@ export function Pause({ kind, id, onClose }: PauseProps) {
     >
       <p>
         Webhooks are still accepted. Deliveries {kind === 'route' ? 'on this route' : 'to this destination'} are held
-        until you resume it. Attempts in flight finish.
+        until you resume it. Attempts in flight are not interrupted.
       </p>
       <TextInput
         label="Reason"

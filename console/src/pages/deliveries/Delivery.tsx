@@ -193,7 +193,7 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
             tone="warn"
             title={
               doubt.code === CHANGED
-                ? 'The destination was changed after this attempt. Its URL at that time is not stored.'
+                ? 'The destination was changed after this attempt. The original URL is not stored.'
                 : plain(doubt.message)
             }
           />

@@ -65,7 +65,7 @@ export function DestinationPage() {
         <>
           {!destination.enabled && (
             <Callout tone="warn" title="Destination disabled">
-              Deliveries are skipped. They can be replayed.
+              Deliveries are skipped. You can replay them later.
             </Callout>
           )}
           {destination.type === 'http' &&
@@ -149,8 +149,8 @@ function Actions({ destination }: { destination: Destination }) {
       <RecordActions
         kind="destination"
         of={destination}
-        disabling={<p>Deliveries are skipped until you enable the destination. They can be replayed.</p>}
-        enabling={<p>New events are delivered again. Skipped deliveries can be replayed.</p>}
+        disabling={<p>Deliveries are skipped until you enable the destination. You can replay them later.</p>}
+        enabling={<p>New events are delivered again. You can replay skipped deliveries.</p>}
         deleting={
           <p>
             This cancels{' '}

@@ -181,7 +181,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     <>
       Check your <Link to="/usage">usage</Link>.
     </>,
-    'Send less, or ask the operator for a higher limit.',
+    'Reduce usage or ask the operator for a higher limit.',
   ],
   ingest_refused: (issue) => [<>Review the causes of the {refusedOf(issue)}.</>],
   notification_failing: (issue) => [

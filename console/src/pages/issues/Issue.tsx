@@ -163,7 +163,7 @@ function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
       variant={variant}
       run={retry}
       said={({ deliveriesCreated, more }) =>
-        `${plural(deliveriesCreated, 'delivery')} created${more ? '. Replay again for the rest' : ''}`
+        `${plural(deliveriesCreated, 'delivery')} created${more ? '. Replay again for the rest.' : ''}`
       }
     >
       <p>

@@ -31,7 +31,7 @@ const START: Values = { name: '', access: 'read', scopes: [], allowedAddresses: 
 const DAY_MS = 86_400_000;
 
 const ACCESS: Record<Values['access'], string> = {
-  read: 'Read only',
+  read: 'Read-only',
   all: 'Read and write',
   some: 'Custom scopes',
 };

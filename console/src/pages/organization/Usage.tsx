@@ -68,7 +68,7 @@ const limitColumns: Column<Row>[] = [
       const color = share >= 100 ? 'red' : share >= 80 ? 'yellow' : 'accent';
       return (
         <div className="share">
-          <Progress value={share} color={color} aria-label={`Share of ${LIMITS[row.name]}`} />
+          <Progress value={share} color={color} aria-label={`${LIMITS[row.name]} used`} />
           <span>{share > 0 && share < 1 ? '<1' : Math.floor(share)}%</span>
         </div>
       );
