@@ -37,7 +37,7 @@ export async function inTurn<Result>(
   const leave = slots.takeNow(organizationId);
   if (leave === null) {
     throw ApplicationFailure.create({
-      message: 'Other work of this organization is in progress; waiting for a turn',
+      message: 'Waiting: other work for this organization is in progress',
       type: TYPE,
       nextRetryDelay: waitAfter(activityInfo().attempt),
     });

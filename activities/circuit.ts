@@ -195,7 +195,7 @@ async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Pr
     if (next === undefined) return;
     const elected = await electProbe(deps.pool, routeId, next);
     deliveryId = elected?.circuit.probe?.deliveryId;
-    deps.log.info({ routeId, deliveryId }, 'chose the next probe of a half-open circuit breaker');
+    deps.log.info({ routeId, deliveryId }, 'chose the next probe for a half-open circuit breaker');
   }
   // Also when it was elected before: this process or another may have died between the election and the release.
   const held = deliveryId === undefined ? undefined : await findHeld(deps.pool, routeId, deliveryId);

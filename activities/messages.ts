@@ -64,7 +64,7 @@ async function sendMessage(deps: MessageDeps, request: MessageRequest): Promise<
   const isWithheld = loaded.to === 'route' && !isLogged && allowed.length === 0;
   if (isLogged) deps.log.info(line, 'message (set SMTP_URL to send it by email)');
   else if (isWithheld)
-    deps.log.warn(line, 'message withheld: none of its recipients may receive emails (HOOKYARD_NOTIFY_RECIPIENTS)');
+    deps.log.warn(line, 'message withheld: HOOKYARD_NOTIFY_RECIPIENTS allows none of its recipients');
   else {
     if (loaded.kind === 'failing') await noteNotifying(deps.pool, request);
     // A worker that ends does not wait for a silent receiver; another worker sends the same message again.
@@ -179,5 +179,5 @@ async function giveUp(deps: MessageDeps, request: MessageRequest, reason: string
   // Counted as withheld when it was tried.
   if (reason !== WITHHELD) notifications.add({ channel: given.type, result: 'given_up' });
   const { organizationId, messageId } = request;
-  deps.log.error({ organizationId, messageId, ...given, reason }, 'message given up');
+  deps.log.error({ organizationId, messageId, ...given, reason }, 'gave up on a message');
 }

@@ -34,7 +34,7 @@ interface Pair {
 export async function measureBeside(stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions): Promise<void> {
   const folder = resolve(options.checkout);
   if (options.checkout === '' || !existsSync(join(folder, 'node_modules')))
-    throw new Error('--checkout must name a folder with another checkout and its packages (npm ci)');
+    throw new Error('--checkout must be a folder with another checkout and its installed packages (npm ci)');
   const rounds: Pair[][] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
     const label = `round ${number} of ${options.rounds}`;
@@ -100,12 +100,12 @@ function report(rounds: Pair[][], folder: string): string {
   const medians = rounds.map((round) => median(round.map(percent)));
   return [
     '',
-    `lane express, saturated; medians of ${pairs.length} pairs of turns in ${rounds.length} rounds`,
+    `lane express, saturated; medians of ${pairs.length} pairs of runs in ${rounds.length} rounds`,
     `  CPU per delivery in ${folder}   ${of(({ before }) => before)} ms`,
     `  in this checkout   ${of(({ here }) => here)} ms`,
-    `  more               ${median(sorted).toFixed(2)} %, half of the pairs ${quartile(0.25)} to ${quartile(0.75)} %`,
+    `  difference         ${median(sorted).toFixed(2)} %, half of the pairs ${quartile(0.25)} to ${quartile(0.75)} %`,
     barLine({
-      what: 'CPU per delivery, above the other checkout',
+      what: 'CPU per delivery, increase over the other checkout',
       unit: ' %',
       atMost: MOST_PERCENT,
       value: median(sorted),

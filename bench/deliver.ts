@@ -94,12 +94,12 @@ function tableOf(columns: Column[]): string {
     cost('  worker', 2, ({ cpuMs }) => cpuMs.worker),
     cost('  Temporal', 2, ({ cpuMs }) => cpuMs.temporal),
     cost('  PostgreSQL', 2, ({ cpuMs }) => cpuMs.postgres),
-    cost('  beside it: load and receiver', 2, ({ loadCpuMs }) => loadCpuMs),
+    cost('  also: load and receiver', 2, ({ loadCpuMs }) => loadCpuMs),
     cost('commits per delivery', 2, ({ hookyardCommits, temporalCommits }) => hookyardCommits + temporalCommits),
     cost('WAL per delivery, KiB', 1, ({ walBytes }) => walBytes / 1024),
     latency('acknowledged p50 / p99, ms', 'ack'),
     latency('end to end p50 / p99, ms', 'endToEnd'),
-    memory('memory of the API, MiB', ({ api }) => api),
-    memory('memory of the worker, MiB', ({ worker }) => worker),
+    memory('API memory, MiB', ({ api }) => api),
+    memory('worker memory, MiB', ({ worker }) => worker),
   ].join('\n');
 }

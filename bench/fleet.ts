@@ -83,7 +83,7 @@ export async function measureFleet(stack: Stack, receiver: Receiver, options: Be
   try {
     for (const count of options.workers.toSorted((a, b) => a - b)) {
       const label = `${count} workers`;
-      console.log(`${label}: started, then ${options.rate} webhooks a second for ${options.seconds} s`);
+      console.log(`${label}: started, then ${options.rate} webhooks per second for ${options.seconds} s`);
       workers.push(...(await startMany('worker/main.ts', count - workers.length, { ...env, ...WORKER_SETTINGS })));
       await delay(SETTLE_MS);
       sizes.push(await undisturbed(label, options, () => measureSize(fleet, receiver, options)));
@@ -173,7 +173,7 @@ function report(sizes: FleetFigures[], { api, rate, seconds }: BenchOptions): st
   ]);
   return [
     '',
-    `lane express, ${api} API processes, ${rate} webhooks a second for ${seconds} s`,
+    `lane express, ${api} API processes, ${rate} webhooks per second for ${seconds} s`,
     row('workers', ({ workers }) => workers, 0),
     row('delivered per second', ({ deliveredPerSecond }) => deliveredPerSecond, 1),
     row('CPU per delivery, ms', ({ cost }) => totalCpuMs(cost)),
@@ -186,7 +186,7 @@ function report(sizes: FleetFigures[], { api, rate, seconds }: BenchOptions): st
     row('WAL per delivery, KiB', ({ cost }) => cost.walBytes / 1024, 1),
     row('acknowledged p99, ms', ({ ack }) => ack.p99, 1),
     row('end to end p99, ms', ({ endToEnd }) => endToEnd.p99, 1),
-    row('memory of a worker, MiB', ({ workerMiB }) => workerMiB, 0),
+    row('memory per worker, MiB', ({ workerMiB }) => workerMiB, 0),
     '',
     ...bars.map(barLine),
     '',

@@ -62,18 +62,20 @@ async function fillAndMeasure(
       const base = `/api/organizations/${organizationId}`;
       const url = api.ready.url ?? '';
       console.log(
-        `\n${cpus().length} cores; ${filled.events} events and ${filled.deliveries} deliveries of ${DAYS} days; asked for an organization with ` +
-          `${counts.events} and ${counts.deliveries} of them; ${RUNS} runs each, one after the other, over HTTP`,
+        `\n${cpus().length} cores; ${filled.events} events and ${filled.deliveries} deliveries over ${DAYS} days; requests for an organization with ` +
+          `${counts.events} and ${counts.deliveries} of them; ${RUNS} consecutive runs each, over HTTP`,
       );
       const asked: Asked = { url, cpu: () => cpuMs(api.pid) + treeCpuMs(pid) };
       console.log(`${'ms'.padEnd(60)}     p50     p95     max     CPU   p95 < ${LIMIT_MS} ms`);
       const chosen = (all: MeasuredRequest[]) => all.filter(({ name }) => name.startsWith(only));
       const requests = chosen(listRequests(base, known, nowMs));
       const searches = chosen(searchRequests(base, known, nowMs));
-      if (requests.length + searches.length === 0) throw new Error(`No request's name begins with "${only}"`);
+      if (requests.length + searches.length === 0) throw new Error(`No request name starts with "${only}"`);
       const slow = await measureAll(asked, requests, RUNS, true);
       console.log(slow === 0 ? `\nall below ${LIMIT_MS} ms` : `\n${slow} above ${LIMIT_MS} ms`);
-      console.log('\nwhat reads rows, newest first: for 5 s at most by page, for 25 ms (2 s in payloads) by cursor');
+      console.log(
+        '\nrequests that read rows, newest first: up to 5 s by page, up to 25 ms (2 s in payloads) by cursor',
+      );
       await measureAll(asked, searches, SEARCH_RUNS, false);
     } finally {
       await api.stop();
@@ -152,7 +154,7 @@ async function ask(url: string): Promise<{ ms: number; text: string }> {
   const ms = performance.now() - startedAt;
   const body: unknown = JSON.parse(text);
   if (response.status === 400 && text.includes('SEARCH_TOO_BROAD')) return { ms, text: 'refused: too broad' };
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`${url} returned ${response.status}: ${text}`);
   return { ms, text: totalOf(body) };
 }
 

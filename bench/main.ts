@@ -48,7 +48,7 @@ const measure = benches[bench];
 const isBeside = bench === 'beside';
 if (!measure && !isBeside) {
   const names = ['beside', ...[benches, withoutStack].flatMap((each) => Object.keys(each))];
-  console.error(`There is no bench "${bench}"; there are ${names.join(', ')}`);
+  console.error(`No such bench: ${bench}. Available benches: ${names.join(', ')}`);
   process.exit(1);
 }
 
@@ -60,7 +60,7 @@ let receiver: Receiver | undefined;
 const ending = new AbortController();
 onEndRequest((_reason, count) => {
   if (count > 1) process.exit(130);
-  console.log('ending the servers; once more to leave them');
+  console.log('stopping the servers; interrupt again to leave them running');
   // A stack that is being started ends itself. Running measurements fail, which need not be reported.
   ending.abort();
   killProcesses();

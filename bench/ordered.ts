@@ -67,7 +67,7 @@ export async function measureOrdered(stack: Stack, receiver: Receiver, options: 
     }
     console.log(`\n${tableOf(runs)}`);
     const oneKey = await measureOneKey(service, receiver, senders.oneKey.send, options.seconds);
-    console.log(`one key, a receiver of ${RECEIVER_MS} ms: ${oneKey.toFixed(0)} deliveries per second`);
+    console.log(`one key, a receiver that takes ${RECEIVER_MS} ms: ${oneKey.toFixed(0)} deliveries per second`);
     const [alone, behind] = await measureBeside(receiver, senders, options.waiting);
     console.log(
       `end to end at ${RATE}/s, p99 of ${KEYS} keys: ${alone.toFixed(1)} ms; while ${options.waiting} wait behind another key: ${behind.toFixed(1)} ms (${(behind / alone).toFixed(2)})\n`,

@@ -53,7 +53,7 @@ export async function measureRecovery(stack: Stack, receiver: Receiver, options:
     };
     for (let number = 1; number <= options.rounds; number += 1) {
       const label = `round ${number} of ${options.rounds}`;
-      console.log(`${label}: one of two workers, then the only one`);
+      console.log(`${label}: one of two workers, then the only worker`);
       rounds.push(await undisturbed(label, options, measureRound));
     }
   } finally {
@@ -120,7 +120,7 @@ function barsOf(rounds: Round[]): Bar[] {
       rounds.map(({ ofTwo }) => ofTwo.longestMs),
     ),
     bar(
-      'longest wait beyond the start of the new process',
+      'longest wait beyond the startup of the new process',
       rounds.map(({ onlyOne: { longestMs, readyMs = 0 } }) => longestMs - readyMs),
     ),
   ];
@@ -128,13 +128,13 @@ function barsOf(rounds: Round[]): Bar[] {
 
 function report(rounds: Round[], bars: Bar[], { lane = LANE }: BenchOptions): string {
   const line = (kill: Kill) =>
-    `  longest wait ${inSeconds(kill.longestMs)}, last arrival of what was sent before ${inSeconds(kill.lastAfterKillMs)} after the kill` +
-    (kill.readyMs === undefined ? '' : `, the new process ready after ${inSeconds(kill.readyMs)}`);
+    `  longest wait ${inSeconds(kill.longestMs)}, last earlier webhook delivered ${inSeconds(kill.lastAfterKillMs)} after the kill` +
+    (kill.readyMs === undefined ? '' : `, new process ready after ${inSeconds(kill.readyMs)}`);
   return [
     '',
     `kill -9 at ${PER_SECOND}/s, lane ${lane}: one of two workers`,
     ...rounds.map(({ ofTwo }) => line(ofTwo)),
-    'the only worker, started again at once',
+    'the only worker, restarted immediately',
     ...rounds.map(({ onlyOne }) => line(onlyOne)),
     '',
     ...bars.map(barLine),

@@ -106,7 +106,7 @@ async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
     'select config_version as version from organizations where id = $1',
     [organizationId],
   );
-  if (!way || !rows[0]) throw new Error('there is no route');
+  if (!way || !rows[0]) throw new Error('no route found');
   const { routeId, destinationId } = way;
   const sourceId = sources[way.source]?.id ?? '';
   return { organizationId, configVersion: rows[0].version, sourceId, routeId, destinationId };
@@ -251,7 +251,7 @@ function report({ groups, days, bytes }: Sizes, costs: Map<Statement, StatementC
   const line = (name: string, cells: StatementCost[]) => `  ${name.padEnd(14)}${cells.map(cell).join('')}`;
   return [
     '',
-    `CPU of the connection and WAL; bodies of ${bytes} bytes, partitions of ${days} days`,
+    `connection CPU and WAL; bodies of ${bytes} bytes, partitions of ${days} days`,
     `  ${'a group of'.padEnd(14)}${groups.map((size) => String(size).padStart(22)).join('')}`,
     ...STATEMENTS.map((statement) =>
       line(

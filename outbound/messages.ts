@@ -57,10 +57,10 @@ export interface AlertSenderDeps extends MailSenderDeps {
 /** Never rejects; errors are part of the result. */
 export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<SendResult>;
 
-const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL: alerts sent there would come back as webhooks; use another URL`;
+const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL, so alerts would come back as webhooks. Use another URL`;
 
 /** Why a mail was given up that no address may get: a matter of the tenant and the rule of recipients. */
-export const WITHHELD = ownWords`None of the addresses may receive emails`;
+export const WITHHELD = ownWords`None of the addresses is allowed to receive emails`;
 
 interface Outgoing {
   url: string;
@@ -172,7 +172,7 @@ export async function sendMail(
   organization: { id: string; slug: string },
   to: string[],
 ): Promise<SendResult> {
-  if (smtp === null) return failedBefore(ownWords`No mail server is set (SMTP_URL)`);
+  if (smtp === null) return failedBefore(ownWords`No mail server is configured (SMTP_URL)`);
   if (to.length === 0) return failedBefore(WITHHELD);
   const { mailer, from } = smtp;
   const mail = { ...text, messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`, from, to };

@@ -43,7 +43,7 @@ export async function ensureNamespace(
       const state = await lookAtNamespace(connection, namespace);
       if (state === 'complete') return;
       if (refused !== null) return afterRefusal(namespace, state, refused, log);
-      if (performance.now() > until) throw new Error(`Temporal cannot use its namespace ${namespace} yet`);
+      if (performance.now() > until) throw new Error(`Temporal's namespace ${namespace} is not ready yet`);
     } catch (error) {
       // Not even whether they are there may be asked.
       if (isRefusal(error)) return log(refusal(namespace, messageOf(error)));
@@ -56,7 +56,7 @@ export async function ensureNamespace(
 function afterRefusal(namespace: string, state: NamespaceState, refused: string, log: (line: string) => void): void {
   if (state === 'unknown')
     throw new Error(
-      `Temporal has no namespace ${namespace} and does not let this client create it (${refused}); create the namespace, or set TEMPORAL_NAMESPACE`,
+      `Temporal has no namespace ${namespace} and does not allow this client to create it (${refused}). Create the namespace, or set TEMPORAL_NAMESPACE`,
     );
   log(refusal(namespace, refused));
 }

@@ -74,7 +74,7 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
   const key = keys.get(keyId);
   if (!key || !data) {
     throw new PayloadKeyError(
-      `a payload was encrypted with the key "${keyId}", which is missing in HOOKYARD_ENCRYPTION_KEYS`,
+      `a payload was encrypted with the key "${keyId}", which is missing from HOOKYARD_ENCRYPTION_KEYS`,
     );
   }
   const sealed = Buffer.from(data);
@@ -86,7 +86,7 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
     return proto.temporal.api.common.v1.Payload.decode(plain);
   } catch {
     throw new PayloadKeyError(
-      `the encryption key "${keyId}" cannot decrypt a payload that was encrypted with a key of the same ID`,
+      `the encryption key "${keyId}" cannot decrypt a payload that was encrypted with a different key that has the same ID`,
     );
   }
 }

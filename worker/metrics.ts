@@ -95,7 +95,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
   let takesAttributes = false;
   const temporal = new CachedProbe(async () => {
     takesAttributes = await attributes.look();
-    return attributes.hasNamespace ? null : `does not know the namespace ${namespace}`;
+    return attributes.hasNamespace ? null : `does not have the namespace ${namespace}`;
   });
   return async () => {
     const found = await temporal.within(DEADLINE_MS);
@@ -107,12 +107,12 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
     const problems = [
       isEnding() && 'the worker is shutting down',
       held === null && 'the relay owns no shards: the database is unavailable, or the worker has just started',
-      !hasClaimed && 'the relay has not claimed for fifteen seconds',
+      !hasClaimed && 'the relay has not claimed deliveries for 15 seconds',
       found === undefined && `Temporal did not respond within ${DEADLINE_MS / 1000} s`,
       typeof found === 'string' && `Temporal ${found}`,
-      !isPolling && 'Temporal is not polled for tasks',
+      !isPolling && 'the worker is not polling Temporal for tasks',
       schedules.refusal !== null &&
-        `Temporal refuses the requests of the worker (${schedules.refusal}): its key or certificate needs the role writer on the namespace ${namespace} (docs/operate/temporal.md)`,
+        `Temporal refuses the worker's requests (${schedules.refusal}): the worker's key or certificate needs the writer role for the namespace ${namespace} (docs/operate/temporal.md)`,
       isUnserved && `workflows are not processed: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {

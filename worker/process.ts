@@ -49,7 +49,7 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
   await waitFor(`Temporal at ${temporal.connectionOptions.address} (TEMPORAL_ADDRESS)`, log, async () => {
     const connection = await NativeConnection.connect(nativeOptions(temporal));
     await ensureNamespace(connection, temporal.namespace, (details) =>
-      log.warn({ details }, 'Temporal does not let this client set up its namespace'),
+      log.warn({ details }, 'Temporal does not allow this client to set up its namespace'),
     ).finally(() => connection.close());
   });
   const worker = await runWorker({ settings, tuning, env, database, temporal, log, temporalMetrics: metrics });
@@ -79,7 +79,7 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
     throttled(log).flush();
     log.info(
       { reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS },
-      'worker shutting down; running attempts may finish',
+      'worker shutting down; running attempts can finish',
     );
     setTimeout(
       () => {

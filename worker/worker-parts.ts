@@ -107,9 +107,10 @@ function recoveries(pool: Pool, { issueRecoverySeconds }: Tuning): DuePart {
 /** @param onResumed called when an organization is no longer suspended */
 function tellSuspensions(log: Log, before: ReadonlySet<string>, now: ReadonlySet<string>, onResumed: () => void): void {
   const [began, ended] = [[...now].filter((id) => !before.has(id)), [...before].filter((id) => !now.has(id))];
-  if (began.length > 0) log.info({ organizationIds: began }, 'organizations are suspended: deliveries wait');
+  if (began.length > 0)
+    log.info({ organizationIds: began }, 'organizations are suspended: their deliveries are waiting');
   if (ended.length === 0) return;
-  log.info({ organizationIds: ended }, 'organizations are no longer suspended: deliveries continue');
+  log.info({ organizationIds: ended }, 'organizations are no longer suspended: their deliveries continue');
   onResumed();
 }
 

@@ -30,7 +30,7 @@ export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
   let advice: CircuitAdvice | null = null;
   setHandler(circuitStatus, () => advice, {
-    description: 'The state of the circuit breaker, and what it is waiting for',
+    description: "The circuit breaker's state, and what it is waiting for",
   });
   note(
     circuitChanged,
@@ -61,7 +61,7 @@ async function untilNews(isNews: () => boolean, advice: CircuitAdvice): Promise<
 function waitSummary(advice: CircuitAdvice): string {
   if (advice.suspended) return SUSPENDED;
   if (advice.state === 'closed') return PAUSED;
-  return advice.state === 'open' ? 'Cooldown of the circuit breaker' : 'Deadline of the probe';
+  return advice.state === 'open' ? 'Circuit breaker cooldown' : 'Probe deadline';
 }
 
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
@@ -98,7 +98,7 @@ type OpenAdvice = Exclude<CircuitAdvice, { state: 'closed' }>;
 
 function describeOpen({ failureCount, waitMs }: OpenAdvice): string {
   const until = new Date(Date.now() + (waitMs ?? 0)).toISOString();
-  return `**Open** after ${failureCount} consecutive failed attempts: nothing is sent to the route's destinations until ${until}; then one delivery is sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if there are none.`;
+  return `**Open** after ${plural(failureCount, 'consecutive failed attempt')}. Nothing is sent to the route's destinations until ${until}, when one delivery is sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if there are none.`;
 }
 
 function describeHalfOpen(
@@ -108,6 +108,6 @@ function describeHalfOpen(
   const probe =
     probeDeliveryId === null
       ? 'the next delivery is sent as a probe'
-      : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is sent as a probe`;
+      : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is being sent as a probe`;
   return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed probe opens the circuit breaker again.`;
 }

@@ -182,7 +182,7 @@ export function continueFrom({ input, requests }: Run, attempt: number, request?
  */
 export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
   const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };
-  setHandler(status, () => view, { description: 'The state of the delivery, and what it is waiting for' });
+  setHandler(status, () => view, { description: "The delivery's state, and what it is waiting for" });
   note(retryNow, requests, 'retry', 'Starts the next attempt now, if the delivery is waiting for a retry');
   note(cancel, requests, 'cancel', 'Cancels the delivery: no further attempts are made');
   const released = 'Sent by Hookyard when the circuit breaker lets the delivery continue; do not send it manually';

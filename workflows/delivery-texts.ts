@@ -72,36 +72,36 @@ const enoughAt = (where: string) => (at: string | null) =>
 
 const WAITS = {
   transforms: {
-    summary: 'Transforms of the organization',
+    summary: "Organization's transform limit",
     text: (at) =>
-      `Transforms of this organization have to wait: they have used up \`transformMsPerMinute\`, or too many are already waiting. The attempt starts at ${at}, if there is capacity then.`,
-    hint: `${NO_SIGNAL} A higher limit of the organization takes effect within seconds.`,
+      `The transform is waiting: the organization has used up its \`transformMsPerMinute\`, or too many of its transforms are already waiting. The attempt starts at ${at} if there is capacity.`,
+    hint: `${NO_SIGNAL} A higher organization limit takes effect within seconds.`,
   },
   resumption: {
     summary: 'The organization is suspended',
     text: () =>
-      'The organization is **suspended**, so nothing is sent. The next attempt starts automatically after an operator has resumed the organization. Waiting uses up no attempts.',
+      'The organization is **suspended**, so nothing is sent. The next attempt starts automatically after an operator resumes the organization. Waiting does not use up attempts.',
     hint: 'To resume the organization: `hookyard orgs resume`.',
     hasLinks: true,
   },
   circuit: {
-    summary: 'The circuit breaker of the route may open',
+    summary: "The route's circuit breaker may open",
     text: (at) =>
-      `Enough attempts of the route have failed to open its circuit breaker, but PostgreSQL has not recorded them yet. Hookyard checks again at ${at}.`,
+      `The route has had enough failed attempts to open its circuit breaker, but PostgreSQL has not recorded them yet. Hookyard checks again at ${at}.`,
     hint: 'This resolves automatically when PostgreSQL accepts results again.',
   },
-  slots: { summary: 'Attempts of the organization', text: enoughAt('of this organization'), hint: NO_SIGNAL },
-  destination: { summary: 'Attempts at the destination', text: enoughAt('at the destination'), hint: NO_SIGNAL },
+  slots: { summary: "Organization's concurrency limit", text: enoughAt('for this organization'), hint: NO_SIGNAL },
+  destination: { summary: "Destination's concurrency limit", text: enoughAt('to the destination'), hint: NO_SIGNAL },
   slot: {
-    summary: 'Rate limit of the destination',
-    text: (at) => `The rate limit of the destination allows the next attempt at ${at}.`,
-    hint: `${NO_SIGNAL} A higher \`rateLimitPerMinute\` of the destination applies to later attempts.`,
+    summary: "Destination's rate limit",
+    text: (at) => `The destination's rate limit allows the next attempt at ${at}.`,
+    hint: `${NO_SIGNAL} A higher \`rateLimitPerMinute\` on the destination applies to later attempts.`,
   },
   turn: {
-    summary: 'Rate limit of the destination',
+    summary: "Destination's rate limit",
     text: () =>
-      'The next attempt has to wait: the rate limit of the destination allows older and more urgent deliveries first, or the maximum number of attempts at the destination or of this organization is in progress. The attempt starts automatically when it is its turn.',
-    hint: 'A signal does not bypass a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination takes effect immediately.',
+      "The next attempt is waiting: the destination's rate limit lets older and more urgent deliveries go first, or the destination or this organization has the maximum number of attempts in progress. The attempt starts automatically when its turn comes.",
+    hint: 'A signal does not bypass a limit. A higher `rateLimitPerMinute` or `maxConcurrency` on the destination takes effect immediately.',
     hasLinks: true,
   },
 } satisfies Record<string, Wait>;
@@ -117,7 +117,7 @@ export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
 
 export function paused(facts: Facts, what: 'route' | 'destination'): string {
   return paragraphs(
-    `**Held**: the ${what} is paused, so nothing is sent. The delivery continues automatically when the ${what} is resumed. Waiting uses up no attempts.`,
+    `**Held**: the ${what} is paused, so nothing is sent. The delivery continues automatically when the ${what} is resumed. Waiting does not use up attempts.`,
     signalChoices(CANCEL),
     `To resume the ${what}: \`POST /api/${what}s/{id}/resume\`.`,
     seeAlso(facts),
@@ -128,9 +128,9 @@ export function held(facts: Facts): string {
   const { routeId } = facts.belongs;
   const circuit = routeId === undefined ? 'circuit breaker' : own(facts, circuitWorkflowId(routeId), 'circuit breaker');
   return paragraphs(
-    `**Held**: the ${circuit} of the route is open, so nothing is sent to the route's destinations. The delivery continues automatically when the circuit breaker closes.`,
+    `**Held**: the route's ${circuit} is open, so nothing is sent to the route's destinations. The delivery continues automatically when the circuit breaker closes.`,
     signalChoices(CANCEL),
-    `To close the circuit breaker now, send \`resetCircuit\` to the workflow of the ${circuit}.`,
+    `To close the circuit breaker now, send \`resetCircuit\` to the ${circuit} workflow.`,
     seeAlso(facts),
   );
 }
@@ -140,7 +140,7 @@ export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'
   if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
   if (ending === 'cancelled') {
     return paragraphs(
-      `**Cancelled** after ${plural(attempts, 'attempt')} of ${maxAttempts}. No further attempts are made.`,
+      `**Cancelled** after ${attempts} of ${plural(maxAttempts, 'attempt')}. No further attempts are made.`,
       `To deliver the event: \`POST /api/deliveries/${deliveryId}/replay\`.`,
       seeAlso(facts),
     );

@@ -51,7 +51,7 @@ export async function message(request: MessageRequest): Promise<MessageOutcome> 
     if (!(error instanceof ActivityFailure)) throw error;
     const reason = error.cause?.message ?? error.message;
     await giveUpMessage({ ...request, reason });
-    setCurrentDetails(`Given up: ${reason}`);
-    throw ApplicationFailure.nonRetryable(`The message was given up: ${reason}`, 'MessageGivenUp');
+    setCurrentDetails(`Not sent: ${reason}`);
+    throw ApplicationFailure.nonRetryable(`The message could not be sent: ${reason}`, 'MessageGivenUp');
   }
 }

@@ -54,8 +54,8 @@ export function awayBy(error: unknown, failures: number): Away {
   const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
   log.warn('activity failed; trying again', { error: message, stack, waitMs });
   const what = DEFECTS.includes(type)
-    ? 'An internal error of Hookyard. Please report it with the cause'
-    : 'Hookyard cannot reach its database or a worker at the moment';
+    ? 'Internal Hookyard error (please report it with the cause)'
+    : 'Hookyard cannot reach its database or a worker';
   return { waitMs, details: `${what}; trying again in ${waitMs / 1000} s. Cause: ${plain(message)}` };
 }
 

@@ -51,8 +51,8 @@ interface Run {
  */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, requests: { cancel: false } };
-  setHandler(progress, () => run.view, { description: 'The progress of the replay' });
-  const description = 'Cancels the replay after the current page; events that were already replayed are not affected';
+  setHandler(progress, () => run.view, { description: "The replay's progress" });
+  const description = 'Cancels the replay after the current page; events already replayed are not affected';
   note(cancel, run.requests, 'cancel', description);
   CancellationScope.current().cancelRequested.catch(() => {
     run.requests.cancel = true;
@@ -133,7 +133,7 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
   setCurrentDetails(
     paragraphs(
       `${describeProgress(view)} At most ${plural(input.ratePerSecond, 'event')} per second.`,
-      signalChoices('`cancel` cancels the replay; events that were already replayed are not affected.'),
+      signalChoices('`cancel` cancels the replay; events already replayed are not affected.'),
     ),
   );
   if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
@@ -143,7 +143,7 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
 function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
   if (waitsFor === undefined) return null;
-  const details = `The replay **waits**, and continues automatically. ${plain(waitsFor)}.`;
+  const details = `**Waiting**: ${plain(waitsFor)}. The replay continues automatically.`;
   return { details, summary: 'Waiting for capacity', ms: NO_ROOM_MS };
 }
 

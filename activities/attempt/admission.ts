@@ -31,7 +31,7 @@ import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 export const RELOAD = 'reload';
 
 // An address may come to lead here after it was stored: by another HOOKYARD_PUBLIC_URL.
-const LEADS_HERE = ownWords`Refused: the destination's URL is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook; to allow this, set allowOwnAddress of the route`;
+const LEADS_HERE = ownWords`Refused: the destination's URL is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook. To allow this, set the route's allowOwnAddress`;
 
 const PAYLOAD_REMOVED: Ending = {
   ending: 'failed',
@@ -110,7 +110,7 @@ async function awaitPayloadMemory(
 ): Promise<AttemptOutcome> {
   await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
-  log.info(facts, 'attempt postponed: the organization has used up its memory for payloads');
+  log.info(facts, 'attempt postponed: the organization has used up its payload memory');
   return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
 }
 
@@ -152,7 +152,7 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
     deps.log.info({ ...facts, destinationId }, 'not attempted: the route or destination is paused');
     return diversion;
   }
-  deps.log.info(facts, 'not attempted: the circuit breaker of the route is open');
+  deps.log.info(facts, "not attempted: the route's circuit breaker is open");
   if (diversion.status === 'held') return { status: 'held' };
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }

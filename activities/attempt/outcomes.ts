@@ -117,7 +117,7 @@ export interface Ending {
 
 export const SOURCE_DELETED = {
   ending: 'cancelled',
-  reason: openError(ownWords`The source of the event was deleted`),
+  reason: openError(ownWords`The event's source was deleted`),
 } as const satisfies Ending;
 export const DESTINATION_DELETED = {
   ending: 'cancelled',
@@ -169,7 +169,7 @@ export async function orEnd<Outcome>(
     await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
     log.error(
       { deliveryId, eventId, attempt, cause: causeOf(error) },
-      'delivery ended: PostgreSQL refused a value of the delivery',
+      'delivery ended: PostgreSQL rejected a value in the delivery',
     );
     return { status: 'failed', statusCode, error: reason };
   }

@@ -153,7 +153,7 @@ async function transformed(
   const transform =
     transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
   if (transform === null) {
-    const gone = ownWords`The transform was changed or deleted, and the version that the delivery uses is no longer kept`;
+    const gone = ownWords`The transform was changed or deleted, and the version that the delivery uses is no longer available`;
     return { problem: openError(gone), reason: 'deleted' };
   }
   return transformContent(deps.threads, transform, context, received, organizationId);

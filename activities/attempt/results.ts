@@ -46,7 +46,7 @@ const MAX_SEPARATE = 1000;
 export class ResultsFullError extends Error {
   override readonly name = 'ResultsFullError';
   constructor() {
-    super('No attempt is sent: the database is not accepting results');
+    super('Attempt not sent: the database is not accepting results');
   }
 }
 
@@ -202,7 +202,7 @@ export function createResultRecorder(
       });
       // A waiting caller gets the error; there may be none left.
       recorded.catch((error: unknown) =>
-        log.error({ deliveryId, cause: causeOf(error) }, 'PostgreSQL refused the result of an attempt'),
+        log.error({ deliveryId, cause: causeOf(error) }, "PostgreSQL rejected an attempt's result"),
       );
       const recording = { result, recorded };
       underWay.set(deliveryId, recording);
@@ -213,7 +213,7 @@ export function createResultRecorder(
     async idle() {
       const recordings = [...underWay.values()].map(({ recorded }) => recorded);
       await Promise.race([Promise.allSettled(recordings), pause(LAST_TRIES_MS)]);
-      if (underWay.size > 0) log.error({ results: underWay.size }, 'failed to record results of attempts');
+      if (underWay.size > 0) log.error({ results: underWay.size }, 'failed to record attempt results');
       await Promise.all([together.idle(), inOrder.idle(), alone.idle()]);
     },
   };
@@ -238,7 +238,10 @@ async function recordGroup(deps: RecordDeps, owned: OwnedResult[]): Promise<Grou
   const { pool, log, issues } = deps;
   const distinct = new Map(owned.map(({ result }) => [result.deliveryId, result]));
   const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
-    throttled(log).warn({ results: owned.length, cause: causeOf(error) }, 'results wait for the database');
+    throttled(log).warn(
+      { results: owned.length, cause: causeOf(error) },
+      'attempt results are waiting for the database',
+    );
     throw error;
   });
   countRecorded(distinct.values(), changed);
@@ -260,7 +263,10 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Gr
   } catch (error) {
     if (isTransientDatabaseError(error)) throw error;
     const deliveryIds = owned.map(({ result }) => result.deliveryId);
-    deps.log.error({ deliveryIds, cause: causeOf(error) }, 'recording an attempt without its capture');
+    deps.log.error(
+      { deliveryIds, cause: causeOf(error) },
+      'recording an attempt without its captured headers and body',
+    );
     const bare = { requestHeaders: {}, responseHeaders: null, responseBody: null };
     return recordGroup(
       deps,

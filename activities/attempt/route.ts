@@ -14,7 +14,7 @@ import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
 
 /** Nothing may be sent then: what the route asked for is not known. */
 export const ROUTE_NOT_KEPT: DescribedError = openError(
-  ownWords`The route was changed or deleted, and the version that the delivery uses is no longer kept`,
+  ownWords`The route was changed or deleted, and the version that the delivery uses is no longer available`,
 );
 
 type OfRoute = Pick<AttemptContext, 'organizationId' | 'routeId' | 'routeVersion' | 'currentRouteVersion'>;

@@ -33,7 +33,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const errors: unknown[] = [];
   let hasMore = false;
   const fail = (error: unknown, id?: string) => {
-    log.warn({ id, cause: causeOf(error) }, 'failed to remove the remains of a deletion; trying again');
+    log.warn({ id, cause: causeOf(error) }, 'failed to remove records left by a deletion; trying again');
     errors.push(error);
   };
   // One after the other, and each of them has its time.
@@ -215,7 +215,7 @@ async function repeat(step: () => Promise<boolean>, until: number, log: Log): Pr
     } catch (error) {
       failures += 1;
       if (!isTransientDatabaseError(error) || failures >= MOST_FAILURES || performance.now() > until) throw error;
-      log.warn({ cause: causeOf(error) }, 'a step of a deletion failed; trying again');
+      log.warn({ cause: causeOf(error) }, 'a deletion step failed; trying again');
       await delay(ERROR_PAUSE_MS);
     }
     if (performance.now() > until) return true;

@@ -90,7 +90,7 @@ export class HousekeepingError extends Error {
 /** Keys of which a partition took the head get the next one; those without events for as long as events are kept go. */
 async function keepOrderKeys({ pool, settings, log }: MaintenanceDeps): Promise<boolean> {
   const advanced = await repairOrder(pool);
-  if (advanced > 0) log.warn({ count: advanced }, 'repaired: ordering keys continue after a delivery that is gone');
+  if (advanced > 0) log.warn({ count: advanced }, 'repaired: ordering keys continue after a missing delivery');
   await forgetOrderKeys(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS || null);
   return false;
 }
@@ -101,14 +101,14 @@ async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean
   if (failed.length > 0) {
     log.error(
       { count: failed.length, ids: failed.slice(0, 10) },
-      'HOOKYARD_ENCRYPTION_KEYS cannot decrypt data that was encrypted with keys of the same IDs; set the keys that were used before',
+      'HOOKYARD_ENCRYPTION_KEYS cannot decrypt data that was encrypted with different keys that have the same IDs; set the keys that were used before',
     );
   }
   if (encrypted === 0) return false;
   const needed = new Set((await keyUse(pool, false)).map(({ keyId }) => keyId));
   log.info(
     { encrypted, stillNeeded: [...needed], needless: box.olderKeyIds.filter((id) => !needed.has(id)) },
-    'stored secrets were encrypted with the first encryption key; unused keys can be removed',
+    'stored secrets were re-encrypted with the first encryption key; unused keys can be removed',
   );
   return more;
 }
@@ -137,7 +137,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   if (kept.payloads === null) return false;
   if ((await daysBefore(pool, 'event_payloads', kept.payloads)).length > 0) {
     const { failed, refused, done } = await failOpenDeliveries(pool, kept.payloads, ENDING_MS);
-    if (failed > 0) log.warn({ failed }, 'deliveries failed: the retention of their payloads is over');
+    if (failed > 0) log.warn({ failed }, 'deliveries failed: the retention period of their payloads has ended');
     if (refused.length > 0) {
       const ids = refused.slice(0, 10);
       log.error(
@@ -176,6 +176,7 @@ async function removeYounger(pool: Pool, day: number): Promise<boolean> {
 async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: number): Promise<boolean> {
   const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
   if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');
-  if (inUse) log.warn(inUse, 'retention waits for a transaction that uses the table; trying again in five minutes');
+  if (inUse)
+    log.warn(inUse, 'retention is waiting for a transaction that uses the table; trying again in five minutes');
   return inUse === null;
 }

@@ -98,7 +98,7 @@ async function endRefused(
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
   log.error(
     { batchId: id, deliveryId, cause: causeOf(error) },
-    'delivery ended: PostgreSQL refused a value of the delivery',
+    'delivery ended: PostgreSQL rejected a value in the delivery',
   );
 }
 

@@ -19,7 +19,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
       const { organizationId, destinationId } = request;
       deps.log.error(
         { organizationId, destinationId, what, cause: causeOf(error) },
-        'a step of a warehouse failed in Hookyard; trying again',
+        'a warehouse step failed in Hookyard; trying again',
       );
       throw error;
     }

@@ -124,7 +124,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
     plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
     if (plan !== null) break;
   }
-  if (plan === null) throw new Error('A full look decides');
+  if (plan === null) throw new Error('A full check must produce a plan');
   if (plan.kind === 'due') {
     const id = open.get(plan.partition)?.id ?? newId('bat');
     return adviceOn(await freeze(deps, key, form, { ...plan, id }), form.resumedAt);

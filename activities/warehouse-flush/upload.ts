@@ -121,9 +121,9 @@ function refused(
   return fail(deps, batch, { error: problem, cause: causeOf(problem), retry, latency });
 }
 
-const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all deliveries of the batch have ended`);
+const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all deliveries in the batch have ended`);
 const TOO_LARGE = openError(
-  ownWords`The row of this one event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
+  ownWords`The row for this event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB. Reduce the number of columns that contain whole payloads`,
 );
 
 /** The cause of an issue (docs/guide/issues-and-alerts.md). */
@@ -188,7 +188,8 @@ async function halve(deps: FlushDeps, batch: BatchUnderWay): Promise<boolean> {
     },
   });
   const { id: batchId, destinationId } = batch;
-  if (moved) deps.log.info({ batchId, destinationId, halfId: id, events: members.length }, 'warehouse batch halved');
+  if (moved)
+    deps.log.info({ batchId, destinationId, halfId: id, events: members.length }, 'warehouse batch split in half');
   return true;
 }
 
@@ -197,7 +198,7 @@ function bytesOf(members: BatchMember[]): number {
 }
 
 const MAPPING_TOO_LONG = openError(
-  ownWords`Building the row of the webhook takes too long; simplify the fieldMapping of the destination`,
+  ownWords`Building the event's row took too long. Simplify the destination's fieldMapping`,
 );
 
 /** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */

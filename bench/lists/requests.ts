@@ -79,8 +79,8 @@ export function listRequests(base: string, known: Known, nowMs: number): Measure
   return [
     ...common(events, 'events', ['pending', 'delivered', 'partial', 'failed'], known.events),
     ...list(events, 'events', {
-      ' that no route took': () => 'routed=false',
-      ' that a route took, page 500': (run) => `routed=true&page=${500 + run}`,
+      ' that no route matched': () => 'routed=false',
+      ' that a route matched, page 500': (run) => `routed=true&page=${500 + run}`,
       ', failed and partial, a day': () => `status=failed,partial&${since(24)}`,
     }),
     {
@@ -97,9 +97,9 @@ export function listRequests(base: string, known: Known, nowMs: number): Measure
       ' of a destination, failed, by cursor': (run) => `${destination(run)}&status=failed&cursor=first`,
       ' of a route to a destination': (run) => `${route(run)}&${destination(run)}`,
       ' of an event': (run) => `eventId=${at(known.events, run)}`,
-      ' that are open': () => `status=${OPEN}`,
-      ' that ended otherwise': () => `status=${ENDED}`,
-      ' that wait for a destination': (run) => `status=${OPEN}&${destination(run)}&pageSize=1`,
+      ', open': () => `status=${OPEN}`,
+      ', ended without success': () => `status=${ENDED}`,
+      ' waiting for a destination': (run) => `status=${OPEN}&${destination(run)}&pageSize=1`,
     }),
     { name: 'delivery with attempts', path: (run) => `${deliveries}/${at(known.deliveries, run)}` },
     ...['24h', '30d'].map((period) => ({

@@ -18,7 +18,7 @@ async function waitingOf({ service }: Attacker): Promise<number> {
 export const FLOODS: Attack[] = [
   {
     // As much work beside the service as a flood of webhooks makes outside it.
-    name: 'no attack, a busy core beside',
+    name: 'no attack, one busy core',
     isControl: true,
     prepare: async (attacker) => {
       const send = () => askQuick(attacker);
@@ -26,14 +26,14 @@ export const FLOODS: Attack[] = [
     },
   },
   {
-    name: 'a flood of webhooks',
+    name: 'webhook flood',
     prepare: async (attacker) => {
       const send = await webhooks(attacker, await fanOut(attacker, attacker.targets.quick, 1));
       return () => flood(attacker, AT_ONCE, send);
     },
   },
   {
-    name: 'a flood of refused webhooks',
+    name: 'refused webhook flood',
     prepare: async (attacker) => {
       const path = await fanOut(attacker, attacker.targets.quick, 1);
       const send = await webhooks(attacker, path, JSON.stringify({ text: 'x'.repeat(10_000) }), 'another secret');
@@ -41,7 +41,7 @@ export const FLOODS: Attack[] = [
     },
   },
   {
-    name: 'a flood of management requests',
+    name: 'management request flood',
     prepare: async (attacker) => {
       await fanOut(attacker, attacker.targets.quick, 200);
       return () =>
@@ -49,7 +49,7 @@ export const FLOODS: Attack[] = [
     },
   },
   {
-    name: 'wrong keys',
+    name: 'invalid keys',
     prepare: async (attacker) => {
       let count = 0;
       const send = () => {
@@ -93,7 +93,7 @@ export const FLOODS: Attack[] = [
     },
   },
   {
-    name: 'a flood of connections',
+    name: 'connection flood',
     prepare: async (attacker) => () => {
       const hold = async () => {
         while (!attacker.stopped.aborted) {

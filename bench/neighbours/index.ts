@@ -99,8 +99,8 @@ function report(rounds: Round[], attacks: Attack[], { lane = LANE, seconds, plan
   };
   return [
     '',
-    `lane ${lane}, ${PER_SECOND} webhooks/s of the other organization, attacker with the plan ${plan}; medians of ${rounds.length} rounds of ${seconds} s`,
-    `  ${'p99'.padEnd(44)}${['ack', 'end to end', 'times alone'].map((each) => each.padStart(12)).join('')}   at most ${ACK_BAR_MS} ms and ${END_TO_END_BAR} times`,
+    `lane ${lane}, ${PER_SECOND} webhooks/s from the other organization, attacker on the ${plan} plan; medians of ${rounds.length} rounds of ${seconds} s`,
+    `  ${'p99'.padEnd(44)}${['ack', 'end to end', 'times alone'].map((each) => each.padStart(12)).join('')}   maximum ${ACK_BAR_MS} ms and ${END_TO_END_BAR} times`,
     row('alone', ({ alone }) => alone, false),
     ...attacks.map(({ name, isControl }) => row(name, ({ beside }) => beside[name], isControl !== true)),
     '',

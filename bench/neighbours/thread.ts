@@ -10,10 +10,10 @@ import type { Targets } from './means.ts';
 
 const SLOW_ANSWER_MS = 10_000;
 
-if (!parentPort) throw new Error('This runs as a thread of the bench.');
+if (!parentPort) throw new Error('This file runs only as a thread of the bench');
 const { attack: name, organization, apiKey } = workerData as Order;
 const attack = ATTACKS.find((one) => one.name === name);
-if (!attack) throw new Error(`There is no attack "${name}".`);
+if (!attack) throw new Error(`No such attack: ${name}`);
 
 const stop = new AbortController();
 const told = once(parentPort, 'message').then(() => stop.abort());

@@ -11,7 +11,7 @@ export function managementCaller(base: string, apiKey: string): ManagementCall {
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body: body && JSON.stringify(body),
     });
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`);
     return response.status === 204 ? undefined : response.json();
   };
 }

@@ -64,7 +64,7 @@ export async function databaseCounters(pool: Pool): Promise<DatabaseCounters> {
            (select sum(xact_commit) from pg_stat_database where datname like 'temporal%')::float8 as "temporalCommits",
            pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as "walBytes"`);
   const counters = rows[0];
-  if (!counters) throw new Error('PostgreSQL gave no statistics');
+  if (!counters) throw new Error('PostgreSQL returned no statistics');
   return counters;
 }
 

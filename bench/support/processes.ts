@@ -73,7 +73,7 @@ async function nextMessage<T>(
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${file} said nothing within ${deadlineMs} ms`)), deadlineMs);
+    timer = setTimeout(() => reject(new Error(`${file} sent nothing within ${deadlineMs} ms`)), deadlineMs);
   });
   const ended = exited.then(() => Promise.reject(new Error(`${file} ended unexpectedly`)));
   try {

@@ -95,7 +95,7 @@ export function createSender(webhookUrls: string | string[], secret: string, bod
     /** @throws when the answer is not 200 */
     async send(): Promise<Sent> {
       const answered = await post();
-      if (answered.status !== 200) throw new Error(`ingest answered ${answered.status}`);
+      if (answered.status !== 200) throw new Error(`ingest returned ${answered.status}`);
       return answered;
     },
     close: () => pool.close(),

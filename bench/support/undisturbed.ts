@@ -45,7 +45,9 @@ export async function undisturbed<Result>(
       return best.result;
     }
     repeated += 1;
-    console.log(`${label}: others took ${taken ? describeTaken(taken) : 'an unknown part of the cores'}; once more`);
+    console.log(
+      `${label}: other load took ${taken ? describeTaken(taken) : 'an unknown share of the cores'}; repeating`,
+    );
   }
 }
 
@@ -54,15 +56,15 @@ const lost = (taken: Taken | undefined): number => (taken ? takenInAll(taken) : 
 /** The last lines of a run: what others took, and whether its figures are of a quiet machine. */
 export function describeDisturbance(): string {
   const taken = sinceStart();
-  if (!taken) return 'what others took of the cores is not counted on this system';
+  if (!taken) return 'other load on the cores is not measured on this system';
   const all = kept.length > 0 ? kept : [taken];
   const isQuiet = all.every((each) => lost(each) <= MOST_TAKEN);
   return [
-    `meanwhile others took ${describeTaken(taken)}`,
+    `other load took ${describeTaken(taken)}`,
     ...(kept.length > 0
-      ? [`during what is measured ${kept.map((each) => lost(each).toFixed(1)).join(', ')} %; ${repeated} repeated`]
+      ? [`during measurements ${kept.map((each) => lost(each).toFixed(1)).join(', ')} %; ${repeated} repeated`]
       : []),
-    ...(isQuiet ? [] : [`more than ${MOST_TAKEN} %: measure again in a quieter hour`]),
+    ...(isQuiet ? [] : [`more than ${MOST_TAKEN} %: measure again when the machine is quieter`]),
   ].join('\n');
 }
 

@@ -27,7 +27,7 @@ export async function fill(line: Line, events: number, body: Buffer): Promise<st
     [line.routeId],
   );
   const known = rows[0];
-  if (!known) throw new Error(`There is no route ${line.routeId}`);
+  if (!known) throw new Error(`Route ${line.routeId} does not exist`);
   const { routeId, destinationId } = line;
   const payloadHash = `sha256:${createHash('sha256').update(body).digest('hex')}`;
   const ids: string[] = [];

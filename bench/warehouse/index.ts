@@ -60,7 +60,7 @@ type Round = Record<(typeof WAYS)[number], Measured>;
 
 export async function measureWarehouse(stack: Stack, _receiver: Receiver, options: BenchOptions): Promise<void> {
   const forms = Object.entries(FORMS).filter(([name]) => name.startsWith(options.only));
-  if (forms.length === 0) throw new Error(`No form begins with "${options.only}": ${Object.keys(FORMS).join('; ')}`);
+  if (forms.length === 0) throw new Error(`No format starts with "${options.only}": ${Object.keys(FORMS).join('; ')}`);
   const provider = firstProvider();
   const server = await provider.start();
   const store = { provider, server };
@@ -71,7 +71,7 @@ export async function measureWarehouse(stack: Stack, _receiver: Receiver, option
     for (const [name, form] of forms) {
       const service = await startService(stack);
       try {
-        console.log(`${name}: twice ${WARM_UP_EVENTS} events that are not counted`);
+        console.log(`${name}: warming up with ${WARM_UP_EVENTS} events, twice`);
         const warmUp = { events: WARM_UP_EVENTS, body: options.body, form };
         await drained(service, store, warmUp);
         await sentAndWritten(service, store, warmUp);
@@ -103,7 +103,7 @@ export async function measureWarehouse(stack: Stack, _receiver: Receiver, option
 
 function firstProvider(): ProviderCase {
   const [first] = providerCases;
-  if (!first) throw new Error('There is no provider');
+  if (!first) throw new Error('No provider is available');
   return first;
 }
 
@@ -209,9 +209,9 @@ function report(name: string, events: number, rounds: Round[]): string {
     return [
       `  ${way}`,
       `    rows per second          ${number(0, ({ rowsPerSecond }) => rowsPerSecond)} to the last object, ${number(0, ({ recordedPerSecond }) => recordedPerSecond)} until all are recorded`,
-      `    CPU per row              ${cpu(totalCpuMs)} ms: worker ${cpu(({ cpuMs: each }) => each.worker)}, PostgreSQL ${cpu(({ cpuMs: each }) => each.postgres)}, Temporal ${cpu(({ cpuMs: each }) => each.temporal)}, API ${cpu(({ cpuMs: each }) => each.api)}; beside it the store ${number(3, ({ storeCpuMs }) => storeCpuMs)}, the bench ${cpu(({ loadCpuMs }) => loadCpuMs)}`,
+      `    CPU per row              ${cpu(totalCpuMs)} ms: worker ${cpu(({ cpuMs: each }) => each.worker)}, PostgreSQL ${cpu(({ cpuMs: each }) => each.postgres)}, Temporal ${cpu(({ cpuMs: each }) => each.temporal)}, API ${cpu(({ cpuMs: each }) => each.api)}; also the store ${number(3, ({ storeCpuMs }) => storeCpuMs)}, the bench ${cpu(({ loadCpuMs }) => loadCpuMs)}`,
       `    WAL per row              ${number(0, ({ cost }) => cost.walBytes)} bytes`,
-      `    memory of the worker     ${figures.map(({ idle, peak }) => `${idle} MiB idle, ${peak} MiB at most`).join('; ')}`,
+      `    worker memory            ${figures.map(({ idle, peak }) => `${idle} MiB idle, ${peak} MiB peak`).join('; ')}`,
     ];
   });
   const head = `${name}: ${events} rows in ${rounds[0]?.drain.files} files, ${rounds.length} rounds (medians)`;

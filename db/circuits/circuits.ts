@@ -101,8 +101,7 @@ export async function changeCircuits(
   const result = new Map<string, StoredCircuit>();
   let left = routeIds;
   for (let turn = 0; left.length > 0; turn += 1) {
-    if (turn === MAX_TURNS)
-      throw new Error(`The circuit breakers of ${left.join(', ')} keep being changed by other requests`);
+    if (turn === MAX_TURNS) throw new Error(`Other requests keep changing the circuit breakers of ${left.join(', ')}`);
     const changes: CircuitChange[] = [];
     for (const before of (await loadCircuits(db, left)).values()) {
       result.set(before.routeId, before);

@@ -41,7 +41,7 @@ export type Diversion =
   | { status: 'held'; pausedBy?: 'route' | 'destination' }
   | { status: 'failed_over'; takenOverBy: string };
 
-const REASON = 'The circuit breaker of the route is open';
+const REASON = "The route's circuit breaker is open";
 
 // The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or the
 // transaction that closes it waits, and then finds the held delivery. A delivery changes only while it is open, as

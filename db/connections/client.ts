@@ -113,11 +113,11 @@ function explained(error: unknown, variable: string): unknown {
   if (!(error instanceof Error)) return error;
   if (/unsupported startup parameter/i.test(error.message))
     return new ConfigError([
-      `A pooler rejects a startup parameter in ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/operate/postgresql.md)`,
+      `A pooler rejects a startup parameter in ${variable} (${error.message}): remove it from the URL and set it for the role instead (docs/operate/postgresql.md)`,
     ]);
   if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
     return new ConfigError([
-      `${variable}: no secure connection (${error.message}); sslrootcert must be the certificate file of the authority that signed the certificate of PostgreSQL, and the certificate must contain the host (docs/operate/configuration.md)`,
+      `${variable}: no secure connection (${error.message}); sslrootcert must be the certificate file of the authority that signed PostgreSQL's certificate, and that certificate must contain the host (docs/operate/configuration.md)`,
     ]);
   return error;
 }
@@ -144,13 +144,13 @@ export async function requireServer(db: Queryable): Promise<void> {
   const version = await serverVersion(db);
   if (version < OLDEST)
     throw new ConfigError([
-      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer. Upgrade the server, or use another one (docs/operate/production.md)`,
+      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer. Upgrade the server or use another one (docs/operate/production.md)`,
     ]);
   const { rows } = await db.query<{ encoding: string }>('select getdatabaseencoding()::text as encoding');
   const { encoding = '' } = rows[0] ?? {};
   if (encoding !== 'UTF8')
     throw new ConfigError([
-      `The database has the encoding ${encoding}, but webhooks can contain any character: create it with create database ... encoding 'UTF8' template template0`,
+      `The database encoding is ${encoding}, but webhooks can contain any character. Create the database with: create database ... encoding 'UTF8' template template0`,
     ]);
 }
 

@@ -106,7 +106,7 @@ export const isRefusedValue = (error: unknown): boolean => {
 
 /** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/connections/pool.ts). */
 export const refusalOf = (error: unknown): ErrorSummary =>
-  ownWords`PostgreSQL refused a value of the delivery (SQLSTATE ${named(codeOf(error))})`;
+  ownWords`PostgreSQL rejected a value in the delivery (SQLSTATE ${named(codeOf(error))})`;
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === UNIQUE_VIOLATION;
 

@@ -263,7 +263,7 @@ function hide(error: unknown): void {
   error.detail = undefined;
   error.where = undefined;
   if (!isData) return;
-  error.message = `A value was refused (SQLSTATE ${code})`;
+  error.message = `PostgreSQL rejected a value (SQLSTATE ${code})`;
   Error.captureStackTrace(error);
 }
 

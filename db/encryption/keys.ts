@@ -37,7 +37,7 @@ function parseKeys(text: string, from: string): EncryptionKey[] {
       return { id: match[1], key };
     });
   const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) !== index);
-  if (twice) throw new ConfigError([`${from} has two keys with the id "${twice.id}"; give the new key a different id`]);
+  if (twice) throw new ConfigError([`${from} has two keys with the ID "${twice.id}"; give the new key a different ID`]);
   return keys;
 }
 
@@ -82,7 +82,7 @@ export async function checkKeysOpenData(db: Queryable, box: SecretBox): Promise<
   throw new ConfigError(
     [...reasons].map(
       ([keyId, reason]) =>
-        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; stored credentials were encrypted with it: ${recordsOf(needed.get(keyId) ?? [])}. Set the key that was used before (or restore the keys folder of HOOKYARD_DATA_DIR)`,
+        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; affected credentials: ${recordsOf(needed.get(keyId) ?? [])}. Set the key that was used before (or restore the keys folder in HOOKYARD_DATA_DIR)`,
     ),
   );
 }
@@ -91,7 +91,7 @@ function recordsOf(uses: KeyUse[]): string {
   const texts = uses.map(({ what, count, examples }) => {
     const others = count - examples.length;
     const ids = examples.map(({ recordId }) => recordId).join(', ');
-    return `${count} of ${what}s (${ids}${others > 0 ? ` and ${others} more` : ''})`;
+    return `${count} in ${what}s (${ids}${others > 0 ? ` and ${others} more` : ''})`;
   });
   return texts.join(', ');
 }

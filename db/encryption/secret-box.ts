@@ -47,7 +47,7 @@ export class SecretBox {
   decrypt(cipherText: string, recordId: string): string {
     const [version, keyId = '', data = ''] = cipherText.split('.');
     const key = this.#keys.get(keyId);
-    if (version !== VERSION || !key) throw new DecryptionError(`no encryption key with id "${keyId}"`);
+    if (version !== VERSION || !key) throw new DecryptionError(`no encryption key with ID "${keyId}"`);
     const sealed = Buffer.from(data, 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES))
@@ -55,7 +55,9 @@ export class SecretBox {
         .setAuthTag(sealed.subarray(-TAG_BYTES));
       return decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
-      throw new DecryptionError(`encryption key "${keyId}" cannot decrypt data that was encrypted with it`);
+      throw new DecryptionError(
+        `encryption key "${keyId}" cannot decrypt data that was encrypted with a different key that has the same ID`,
+      );
     }
   }
 }

@@ -48,7 +48,7 @@ export class SearchTooBroadError extends Error {
   readonly searchedFrom: Date;
   readonly found: number;
   constructor(searchedFrom: Date, found: number) {
-    super(`The search came no further back than ${searchedFrom.toISOString()}`);
+    super(`The search stopped at ${searchedFrom.toISOString()}`);
     this.searchedFrom = searchedFrom;
     this.found = found;
   }

@@ -52,7 +52,7 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
       deps.due();
       deps.deliveries();
     } catch (error) {
-      deps.log.debug({ cause: causeOf(error) }, 'the relay polls until it can listen again');
+      deps.log.debug({ cause: causeOf(error) }, 'the relay is polling until it can listen again');
       connectLater();
     }
   }
@@ -66,7 +66,7 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
   }
 
   const query = async (...statement: Parameters<pg.Client['query']>): Promise<unknown> => {
-    if (!connection.isUp) throw new Error('The connection that listens is away');
+    if (!connection.isUp) throw new Error('The listening connection is closed');
     const client = await connection.session();
     try {
       return await client.query(...statement);

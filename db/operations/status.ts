@@ -122,7 +122,7 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
       .rows;
     const [rest] = (await db.query<Pick<InstallationStatus, 'shardsWithoutOwner' | 'circuits' | 'databaseBytes'>>(REST))
       .rows;
-    if (!counted || !rest) throw new Error('a statement for the status gave no row');
+    if (!counted || !rest) throw new Error('PostgreSQL returned no row for the status');
     const { organizations, ...waiting } = counted;
     return {
       waiting: dated(waiting),

@@ -165,7 +165,7 @@ export async function exchangeConsoleCode(
       ...{ recordIds: [id], members: ['code'], outcome: 'done' },
     };
     await recordEntry(db, entry);
-    if (!rows[0]) throw new Error('a key that was stored has no row');
+    if (!rows[0]) throw new Error('PostgreSQL returned no row for a stored key');
     return { token, expiresAt: rows[0].expiresAt };
   });
 }

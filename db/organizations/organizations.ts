@@ -81,12 +81,12 @@ export async function createOrganization(
 ): Promise<{ organization: { id: string; name: string; slug: string; plan: string }; token: string }> {
   if (!isSlug(slug))
     throw new RangeError(`"${slug}" is not a valid slug: use lowercase letters, digits and single hyphens`);
-  if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
+  if (name.trim() === '') throw new RangeError('The organization name must not be empty');
   const id = newId('org');
   return inTransaction(pool, async (db) => {
     await db.query('insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4)', [id, slug, name, plan]);
     const key = await createKey(db, id, FIRST_KEY);
-    if (!key) throw new Error(`organization ${slug} vanished while it was being made`);
+    if (!key) throw new Error(`organization ${slug} disappeared while it was being created`);
     const entry = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
     const own = { organizationId: id, command: 'hookyard orgs create', recordIds: [id, key.id] };
     await recordEntry(db, operatorEntry({ ...own, ...entry }));

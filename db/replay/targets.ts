@@ -264,7 +264,7 @@ export async function findMismatches(
 }
 
 // What it would let through is not known.
-const NO_SCHEMA = 'The route was deleted, and so was the schema that it had';
+const NO_SCHEMA = 'The route was deleted, along with its schema';
 
 const keyOf = (target: RoutedEvent): string => `${target.eventId} ${routeKey(target)}`;
 

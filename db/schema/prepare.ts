@@ -50,7 +50,7 @@ export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseU
     await requireServer(pool);
     if (!settings.HOOKYARD_MIGRATE) await requireMigrated(pool, 'HOOKYARD_MIGRATE is off');
     else if (await mayMigrate(pool)) await migrate(databaseUrl);
-    else await requireMigrated(pool, 'the role of DATABASE_URL may not apply them');
+    else await requireMigrated(pool, 'the DATABASE_URL role is not allowed to apply them');
     // It would find no organization, and refuse every webhook.
     await requireUnbound(pool);
     await checkKeysOpenData(pool, box);
@@ -84,7 +84,7 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       [slug],
     );
     const organization = found.rows[0];
-    if (!organization) throw new Error(`organization ${slug} vanished while it was being made`);
+    if (!organization) throw new Error(`organization ${slug} disappeared while it was being created`);
     let createdKey: PreparedDatabase['createdKey'] = null;
     // An operator wants it gone: when it is, the next start makes a new one.
     if (organization.deleting) return { organization, createdKey };

@@ -143,7 +143,7 @@ export async function findTenantRole(db: Queryable): Promise<string | null> {
   );
   if (rows.length > 1)
     throw new ConfigError([
-      `There are several roles of tenants (${rows.map(({ name }) => name).join(', ')}): revoke all but one of them from the role of DATABASE_URL`,
+      `There are several tenant roles (${rows.map(({ name }) => name).join(', ')}): revoke all but one of them from the DATABASE_URL role`,
     ]);
   return rows[0]?.name ?? null;
 }
@@ -160,7 +160,7 @@ export async function requireUnbound(db: Queryable): Promise<void> {
   if (!rows[0]) return;
   const { name, services } = rows[0];
   throw new ConfigError([
-    `The role of DATABASE_URL is bound to one organization, because it inherits from ${name}: ${await withoutInheriting(db, name, services)}, see docs/operate/postgresql.md`,
+    `The DATABASE_URL role is restricted to one organization, because it inherits from ${name}. To fix this: ${await withoutInheriting(db, name, services)}, see docs/operate/postgresql.md`,
   ]);
 }
 
@@ -185,10 +185,10 @@ async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
      from pg_roles r, pg_class c where r.rolname = $1 and c.oid = 'public.organizations'::regclass`,
     [role],
   );
-  if (!rows[0]) throw new RangeError(`There is no role ${role}`);
+  if (!rows[0]) throw new RangeError(`Role ${role} does not exist`);
   if (rows[0].free)
     throw new RangeError(
-      `No policy binds the role ${role}: it is a superuser, has BYPASSRLS, or is a member of the owner of the tables`,
+      `No policy applies to the role ${role}: it is a superuser, has BYPASSRLS, or is a member of the table owner`,
     );
   const { rows: others } = await db.query<{ name: string }>(BOUND_AS_WELL, [role]);
   if (others[0])

@@ -32,7 +32,7 @@ export interface Found extends Total {
 export class PageTooDeepError extends Error {
   override readonly name = 'PageTooDeepError';
   constructor() {
-    super(`The page begins beyond ${MOST_COUNTED} rows`);
+    super(`The page starts after the first ${MOST_COUNTED} rows`);
   }
 }
 

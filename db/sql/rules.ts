@@ -276,7 +276,7 @@ export const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::floa
 /** The time of the database clock, whole milliseconds since 1970. */
 export async function databaseTime(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ now: number }>(`select ${NOW_MS} as now`);
-  if (!rows[0]) throw new Error('The database did not tell the time');
+  if (!rows[0]) throw new Error('PostgreSQL did not return the time');
   return rows[0].now;
 }
 

@@ -262,7 +262,7 @@ export function inOrder<T>(
     await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCKS.warehouseOrder, destinationId]);
     // A statement of its own: it has to see what was committed while it waited for the lock.
     const next = await firstRow<{ time: Date }>(db, NEXT[kind], [organizationId, destinationId]);
-    if (!next) throw new Error('PostgreSQL tells no time');
+    if (!next) throw new Error('PostgreSQL did not return the time');
     return work(db, next.time);
   });
 }

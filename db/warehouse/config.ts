@@ -45,5 +45,5 @@ export function decryptedWarehouseConfig(secretBox: SecretBox, stored: StoredWar
   const parsed = warehouseConfigSchemas[type].safeParse(openWarehouseConfig(secretBox, stored) ?? {});
   if (parsed.success) return { ok: true, type, config: parsed.data } as { ok: true } & OpenedConfig;
   const fields = [...new Set(parsed.error.issues.map(({ path }) => path.map(String).join('.')))];
-  return { ok: false, message: ownWords`The destination is not set up: its config lacks ${named(fields.join(', '))}` };
+  return { ok: false, message: ownWords`The destination's config is missing ${named(fields.join(', '))}` };
 }

@@ -14,7 +14,7 @@ const PUBLIC: AddressClass = { tier: 'public', name: 'a public address' };
 const privateAddress = (name: string): AddressClass => ({ tier: 'private', name });
 const forbidden = (name: string): AddressClass => ({ tier: 'forbidden', name });
 
-const METADATA = forbidden('an address of a cloud metadata service');
+const METADATA = forbidden('a cloud metadata address');
 const LOOPBACK = forbidden('a loopback address');
 const LINK_LOCAL = forbidden('a link-local address');
 const UNSPECIFIED = forbidden('an unspecified address');
@@ -79,7 +79,7 @@ function classifyIPv6(address: ipaddr.IPv6): AddressClass {
 /** NAT64 is for public IPv4 hosts; it must not lead anywhere else. */
 function classifyNat64(target: ipaddr.IPv4): AddressClass {
   const embedded = classifyAddress(target.toString());
-  return embedded.tier === 'public' ? PUBLIC : forbidden(`a NAT64 address that leads to ${embedded.name}`);
+  return embedded.tier === 'public' ? PUBLIC : forbidden(`a NAT64 address that maps to ${embedded.name}`);
 }
 
 function isIPv4(address: Address): address is ipaddr.IPv4 {

@@ -11,8 +11,8 @@ import type { SendRequest, SendResult } from './sender.ts';
 const KEPT_BYTES = 16 * 1024;
 
 // Made once: the stack trace of an error costs more than the rest of this file does for a request.
-const OVER = new Error('The request is over');
-const NOT_READ = new Error('The rest of the response is not read');
+const OVER = new Error('The request has ended');
+const NOT_READ = new Error('The rest of the response was not read');
 
 /**
  * Sends a request and reads its response, at most one MiB of the body.

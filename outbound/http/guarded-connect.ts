@@ -21,13 +21,13 @@ function addressRefused(hostname: string, address: string, what: string): OwnSen
 
 /** As above, for a port that no setting opens. */
 function ownService(hostname: string, port: number): OwnSendError {
-  const refused = ownWords`Refused: port ${port} of ${named(hostname)} belongs to Hookyard itself, which no destination may reach`;
+  const refused = ownWords`Refused: port ${port} of ${named(hostname)} belongs to Hookyard itself; destinations cannot use it`;
   return new OwnSendError('ADDRESS_REFUSED', openError(refused));
 }
 
 /** It could be as above, which the next look-up may tell: a retry may succeed. */
 function ownServiceUnresolved(hostname: string, port: number): OwnSendError {
-  const refused = ownWords`Refused for now: port ${port} of ${named(hostname)} may belong to Hookyard itself, as the name of a service of Hookyard on this port cannot be resolved`;
+  const refused = ownWords`Refused for now: port ${port} of ${named(hostname)} may belong to Hookyard itself, because the host name of a Hookyard service on this port cannot be resolved`;
   return new OwnSendError('OWN_SERVICE_UNRESOLVED', openError(refused));
 }
 
@@ -175,7 +175,7 @@ const connecting = new AsyncLocalStorage<{ organizationId: string; port: number 
 function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
   return (hostname, lookupOptions, callback) => {
     const connection = connecting.getStore();
-    if (connection === undefined) return callback(new Error(`Nothing connects to ${hostname}`), []);
+    if (connection === undefined) return callback(new Error(`No connection to ${hostname} is in progress`), []);
     const { organizationId, port } = connection;
     const given = (addresses: ResolvedAddress[]): void => {
       for (const { address } of addresses) {

@@ -184,7 +184,7 @@ export class MissingCredentialsError extends Error {
   readonly code = 'MISSING_CREDENTIALS';
   readonly summary: ErrorSummary;
   constructor(authType: AuthType, field: string) {
-    const summary = ownWords`The destination's authType is ${named(authType)}, but its authConfig has no ${named(field)}; set it with an update`;
+    const summary = ownWords`The destination's authType is ${named(authType)}, but its authConfig has no ${named(field)}; update the destination to set it`;
     super(summary);
     this.name = 'MissingCredentialsError';
     this.summary = summary;

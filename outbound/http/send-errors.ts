@@ -122,7 +122,7 @@ function ownSentence(
   if (NAME_CODES.has(code)) return ownWords`The host name ${host} could not be resolved`;
   if (CLOSED_CODES.has(code)) return ownWords`${host} closed the connection before the response was complete`;
   if (UNREACHABLE_CODES.has(code)) return ownWords`No route to ${peerOf(error) ?? host}`;
-  if (CONNECT_TIMEOUT_CODES.has(code)) return ownWords`No connection to ${origin} could be established in time`;
+  if (CONNECT_TIMEOUT_CODES.has(code)) return ownWords`The connection to ${origin} timed out`;
   if (error.name === 'HTTPParserError') return ownWords`${host} did not send a valid HTTP response`;
   return null;
 }

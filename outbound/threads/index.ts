@@ -69,7 +69,7 @@ export function createThreads({
     } catch (error) {
       const { kind, organizationId } = work;
       if (error instanceof WorkEndedError)
-        log.warn({ kind, organizationId, reason: error.reason }, 'aborted a task of an organization');
+        log.warn({ kind, organizationId, reason: error.reason }, "aborted an organization's task");
       throw error;
     }
   }

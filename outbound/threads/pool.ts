@@ -60,7 +60,7 @@ export type ThreadMessage =
   | { type: 'done'; cpuMs: number; result: ResultOf<TaskKind> }
   | { type: 'failed'; cpuMs: number; error: string };
 
-const ENDING = openError(ownWords`The process is ending`);
+const ENDING = openError(ownWords`The process is shutting down`);
 const SILENT = openError(ownWords`A thread did not respond in time`);
 
 /** It may quote the payload. */

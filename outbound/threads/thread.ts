@@ -7,7 +7,7 @@ import { makeRows } from './rows.ts';
 import { buffersIn, type ResultOf, type Task, type TaskKind } from './tasks.ts';
 
 const port = parentPort;
-if (!port) throw new Error('thread.ts runs as a worker thread only');
+if (!port) throw new Error('thread.ts only runs as a worker thread');
 letOthersGoFirst();
 const tell = (message: ThreadMessage) => port.postMessage(message, buffersIn(message));
 

@@ -89,12 +89,12 @@ const HINTS: readonly [names: string, hint: string][] = [
     'transforms do not run in a browser',
   ],
   ['FormData Blob File FileReader', 'return a form as text: String(new URLSearchParams(fields))'],
-  ['performance', 'the clock stays at the time of receipt: Date.now()'],
+  ['performance', 'use Date.now(), which always returns the time of receipt'],
   ['Temporal', 'use Date and Intl'],
-  ['WeakRef FinalizationRegistry', 'their results would differ from run to run'],
+  ['WeakRef FinalizationRegistry', 'its results would differ from run to run'],
   [
     'WebAssembly Worker SharedWorker MessageChannel AbortController AbortSignal ReadableStream CompressionStream DecompressionStream Event EventTarget',
-    'transforms have only the globals that the documentation lists',
+    'transforms can use only the globals listed in the documentation',
   ],
 ];
 const MISSING: ReadonlyMap<string, string> = new Map(

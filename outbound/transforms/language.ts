@@ -137,10 +137,10 @@ export const problems = {
     'memory',
     `The transform used more than ${LIMITS.memoryBytes / MIB} MiB of memory, or recursed too deeply`,
   ),
-  output: problem('output', `The result of the transform is larger than ${LIMITS.outputBytes / MIB} MiB`),
+  output: problem('output', `The transform's result is larger than ${LIMITS.outputBytes / MIB} MiB`),
   nothing: problem('nothing', 'The transform returned nothing; it must return an object, an array or a string'),
 } as const satisfies Record<string, TransformProblem>;
 
 /** A fault of the sandbox while the code was running: most likely brought about by the code. */
 export const sandboxFailed = (message: string): TransformProblem =>
-  problem('code', `The sandbox failed while it ran the transform: ${message}`);
+  problem('code', `The sandbox failed while running the transform: ${message}`);

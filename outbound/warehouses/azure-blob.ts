@@ -54,7 +54,7 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
         bucket: `container "${containerName}"`,
         credentials: wording,
         address: config.endpoint === undefined ? 'accountName' : 'endpoint',
-        permission: 'the right to write and read blobs',
+        permission: 'permission to read and write blobs',
         region: null,
       }),
     close: () => undefined,

@@ -93,7 +93,7 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
 function describeIdentityError({ cause }: IdentityError, { service }: Wording): StoreProblem {
   const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : 'unknown');
   const known = /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : 'unknown';
-  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}): ask its operator, and check that the role trusts it`;
+  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}). Ask the operator, and check that the role trusts it`;
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
@@ -126,19 +126,19 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
   const [service, bucket, credentials] = [named(wording.service), named(wording.bucket), named(wording.credentials)];
   switch (kind) {
     case 'credentials':
-      return ownWords`${service} does not accept the credentials: check ${credentials}`;
+      return ownWords`${service} rejected the credentials: check ${credentials}`;
     case 'permission':
-      return ownWords`${service} does not allow this for ${bucket}: its credentials need ${named(wording.permission)}; check ${credentials} too`;
+      return ownWords`${service} denied access to ${bucket}: the credentials need ${named(wording.permission)}. Also check ${credentials}`;
     case 'no_bucket':
       return ownWords`The ${bucket} does not exist: create it, or correct its name`;
     case 'region':
       return wording.region === null
-        ? ownWords`${service} sends the request elsewhere (HTTP status ${status}): check ${named(wording.address)}`
-        : ownWords`The ${bucket} is not in region "${named(wording.region)}": correct region`;
+        ? ownWords`${service} redirected the request (HTTP status ${status}): check ${named(wording.address)}`
+        : ownWords`The ${bucket} is not in region "${named(wording.region)}": set the correct region`;
     case 'clock':
-      return ownWords`${service} rejects the time of the request: set the clock of this machine`;
+      return ownWords`${service} rejected the time of the request: correct this machine's clock`;
     case 'busy':
-      return ownWords`${service} is busy and asks to slow down (HTTP status ${status}); try again later`;
+      return ownWords`${service} is throttling requests (HTTP status ${status}): try again later`;
     default:
       return ownWords`${service} returned HTTP status ${status}`;
   }

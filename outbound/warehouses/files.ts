@@ -48,7 +48,7 @@ export function openFile(
     const form = { columns: parquetColumns(fieldMapping), compression };
     return openParquetFile(organizationId, form, { threads, limit, sink });
   }
-  if (!isTextCompression(compression)) throw new Error(`${compression} is for parquet only`);
+  if (!isTextCompression(compression)) throw new Error(`${compression} is only available for parquet`);
   if (compression === 'none') return new TextFile(fileFormat, limit, sink);
   const compressed = new CompressedSink(compression, sink);
   const file = new TextFile(fileFormat, limit, compressed);

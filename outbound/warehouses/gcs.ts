@@ -173,10 +173,10 @@ function resumableUpload(
         const answer = await put(part.subarray(part.length - (end - sent)), '*', signal);
         if (answer.status !== MORE) {
           readAnswer(answer, ApiError);
-          throw new Error('The upload was ended before its last part');
+          throw new Error('The upload ended before its last part');
         }
         const kept = keptBytes(answer);
-        if (kept <= sent || kept > end) throw new Error(`The store has ${kept} bytes of an upload of ${end}`);
+        if (kept <= sent || kept > end) throw new Error(`The store has ${kept} of the upload's ${end} bytes`);
         sent = kept;
       }
     },

@@ -141,7 +141,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
   }
 
   function closing({ type }: WarehouseTarget): { ok: false } & StoreProblem {
-    const ending = ownWords`${named(providers[type].title)} is not used: the process is shutting down`;
+    const ending = ownWords`${named(providers[type].title)} cannot be used: the process is shutting down`;
     return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
   }
 
@@ -246,8 +246,8 @@ async function openStore(target: WarehouseTarget, http: GuardedHttp, access: Ope
   const where = ownWords`${named(bucket)}/${named(config.prefix ?? '')} for this organization`;
   const refusal =
     type === 'r2'
-      ? ownWords`The R2 keys of the service may not write to ${where}: set accessKeyId and secretAccessKey of the destination, or ask the operator to list it in HOOKYARD_WAREHOUSE_IDENTITY`
-      : ownWords`The service identity may not write to ${where}: set credentials of the destination, or ask the operator to list it in HOOKYARD_WAREHOUSE_IDENTITY`;
+      ? ownWords`Hookyard's R2 keys are not allowed to write to ${where}. Set the destination's accessKeyId and secretAccessKey, or ask the operator to allow it in HOOKYARD_WAREHOUSE_IDENTITY`
+      : ownWords`The service identity is not allowed to write to ${where}. Set the destination's credentials, or ask the operator to allow it in HOOKYARD_WAREHOUSE_IDENTITY`;
   return withinGrants(store, (key) => isGranted(access.grants, { type, organization, bucket, key }), refusal);
 }
 

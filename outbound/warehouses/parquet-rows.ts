@@ -89,7 +89,7 @@ export function encodeRowGroup({ lines, rows, offset, ...form }: RowGroup): Enco
   // Without a `flush` of the writer nothing is left to wait for.
   void file.write({ columnData, rowGroupSize: rows });
   const [group] = file.row_groups;
-  if (!group) throw new RangeError('A row group has rows');
+  if (!group) throw new RangeError('A row group must have rows');
   for (const { meta_data } of group.columns) if (meta_data?.statistics) shortenBounds(meta_data.statistics);
   return { bytes: written(), group, indexes: file.pendingIndexes };
 }

@@ -66,7 +66,7 @@ function permissionOf({ bucketOwner, kmsKeyId, tags }: WarehouseConfig<'s3'>): s
     's3:PutObject and s3:GetObject',
     tags !== undefined && 's3:PutObjectTagging',
     kmsKeyId !== undefined && 'kms:GenerateDataKey and kms:Decrypt',
-    bucketOwner !== undefined && `a bucket of account ${bucketOwner}`,
+    bucketOwner !== undefined && `a bucket in account ${bucketOwner}`,
   ];
   return rights.filter((right) => right !== false).join(', ');
 }
@@ -108,10 +108,10 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
   ].filter((name) => name !== false);
   if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined)
-    throw new StoreSettingsError(ownWords`R2 is not set up: set ${named(missing.join(', '))}`);
+    throw new StoreSettingsError(ownWords`R2 is not configured: set ${named(missing.join(', '))}`);
   if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
-      ownWords`R2 keys of the environment are not used for another endpoint: set accessKeyId and secretAccessKey of the destination`,
+      ownWords`R2 keys from the environment are not used for another endpoint. Set the destination's accessKeyId and secretAccessKey`,
     );
   return { endpoint, accessKeyId, secretAccessKey };
 }

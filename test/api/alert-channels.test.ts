@@ -225,7 +225,7 @@ describe('Alert channels', () => {
     expect(refused.error).to.contain('10.0.0.1');
     const mail = await create({ name: 'M', type: 'mail', config: { emails: 'ops@example.com' } });
     const unsent = await organization.api.post<Json>(`${base}/${mail.id}/test`);
-    expect(unsent).to.include({ success: false, error: 'No mail server is set (SMTP_URL)' });
+    expect(unsent).to.include({ success: false, error: 'No mail server is configured (SMTP_URL)' });
     const { data } = await organization.api.list<Json>('/api/audit?action=testAlertChannel');
     expect(data).to.have.length(6);
   });
@@ -240,7 +240,7 @@ describe('Alert channels', () => {
     });
     expect(made).to.deep.include({
       withheldEmails: ['First@asked.example'],
-      lastError: 'None of the addresses may receive emails',
+      lastError: 'None of the addresses is allowed to receive emails',
       failingSince: null,
     });
     const { data } = await organization.api.list<Json>('/api/notification-recipients');

@@ -95,7 +95,7 @@ describe('Export and import of warehouses', () => {
         const untried = await to.api.post(`${path}/test`);
         expect(untried).to.include({
           success: false,
-          error: `The destination is not set up: its config lacks ${secret}`,
+          error: `The destination's config is missing ${secret}`,
         });
         expect((await exported(to, true))[0]?.config, 'the next file says so too').to.include({ [secret]: REDACTED });
       }

@@ -49,7 +49,7 @@ describe('a worker', () => {
       'is not ready when Temporal refuses what it does',
       { refusal: 'Request unauthorized.' },
       [
-        'Temporal refuses the requests of the worker (Request unauthorized.): its key or certificate needs the role writer on the namespace orders (docs/operate/temporal.md)',
+        "Temporal refuses the worker's requests (Request unauthorized.): the worker's key or certificate needs the writer role for the namespace orders (docs/operate/temporal.md)",
       ],
     ],
     ['is not ready while it ends', { isEnding: true }, ['the worker is shutting down']],
@@ -61,13 +61,13 @@ describe('a worker', () => {
     [
       'is not ready when it has not claimed for fifteen seconds',
       { claimedMsAgo: 15_000 },
-      ['the relay has not claimed for fifteen seconds'],
+      ['the relay has not claimed deliveries for 15 seconds'],
     ],
     ['is ready when it has claimed just before that', { claimedMsAgo: 14_999 }, []],
     [
       'is not ready when it has never claimed',
       { claimedMsAgo: undefined },
-      ['the relay has not claimed for fifteen seconds'],
+      ['the relay has not claimed deliveries for 15 seconds'],
     ],
     ['is ready when it does not claim because it has no free place', { claimedMsAgo: 60_000, free: 0 }, []],
     [
@@ -78,7 +78,7 @@ describe('a worker', () => {
     [
       'is not ready when Temporal does not know the namespace',
       { hasNamespace: false },
-      ['Temporal does not know the namespace orders'],
+      ['Temporal does not have the namespace orders'],
     ],
     ['is ready without search attributes', { look: async () => false }, []],
     [
@@ -88,14 +88,18 @@ describe('a worker', () => {
         'workflows are not processed: Temporal assigns them to the release 2, but no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)',
       ],
     ],
-    ['is not ready when Temporal is not polled', { isPolling: false }, ['Temporal is not polled for tasks']],
+    [
+      'is not ready when Temporal is not polled',
+      { isPolling: false },
+      ['the worker is not polling Temporal for tasks'],
+    ],
     [
       'names every problem',
       { isEnding: true, claimedMsAgo: 20_000, isPolling: false },
       [
         'the worker is shutting down',
-        'the relay has not claimed for fifteen seconds',
-        'Temporal is not polled for tasks',
+        'the relay has not claimed deliveries for 15 seconds',
+        'the worker is not polling Temporal for tasks',
       ],
     ],
   ];

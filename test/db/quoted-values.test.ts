@@ -91,7 +91,7 @@ describe('errors of PostgreSQL', () => {
     try {
       const failure = await failureOf(() => orm.em.getConnection().execute(`select ('${SECRET}' || '')::int`));
       expect(failure).to.have.property('code', '22P02');
-      expect(failure.message).to.contain('A value was refused (SQLSTATE 22P02)');
+      expect(failure.message).to.contain('PostgreSQL rejected a value (SQLSTATE 22P02)');
     } finally {
       await orm.close();
     }

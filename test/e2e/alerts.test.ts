@@ -291,7 +291,7 @@ describe('Alerts', () => {
     const [told] = await messages(own.received, 1);
     expect(verified(told).data.failingChannel).to.include({
       id,
-      lastError: 'None of the addresses may receive emails',
+      lastError: 'None of the addresses is allowed to receive emails',
     });
     expect(mail.mails.filter(({ to }) => to.includes('victim@strangers.example'))).to.deep.equal([]);
   });

@@ -160,7 +160,7 @@ describe('what a delivery keeps of its route', () => {
       const failed = await replayed(id);
       expect(failed).to.include({ status: 'failed', attemptCount: 0 });
       expect(failed.error).to.match(
-        new RegExp(`^The ${lost} was changed or deleted, and the version .* is no longer kept`),
+        new RegExp(`^The ${lost} was changed or deleted, and the version .* is no longer available`),
       );
       expect(endpoint.requests).to.have.length(0);
     });

@@ -71,7 +71,9 @@ describe('notifications', () => {
     expect(failure).to.have.nested.property('cause.message').that.contains('550');
     expect(await routes.waiting(route.id, 'failure')).to.include({ count: 0, isSending: false, waits: null });
     const logs = routes.testInstance.logs();
-    expect(logs).to.contain('message given up').and.contain('did not accept the email (EENVELOPE, RCPT TO, reply 550)');
+    expect(logs)
+      .to.contain('gave up on a message')
+      .and.contain('did not accept the email (EENVELOPE, RCPT TO, reply 550)');
     expect(logs).to.not.contain(address).and.not.contain('no such mailbox');
   });
 

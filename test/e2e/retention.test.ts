@@ -255,7 +255,7 @@ describe('retention', () => {
       while (!kept);
       await ended;
       for (const id of accepted) await records.eventWith('delivered', id);
-      expect(testInstance.logs()).to.include('retention waits for a transaction that uses the table');
+      expect(testInstance.logs()).to.include('retention is waiting for a transaction that uses the table');
       expect(await partitionAges(testInstance, 'event_payloads')).to.include(GONE);
       expect(await records.event(gone.id)).to.include({ status: 'delivered' });
     });

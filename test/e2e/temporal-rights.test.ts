@@ -60,7 +60,7 @@ describe('a Temporal that asks for rights', () => {
     // It goes on trying for two minutes.
     const { output } = await runToEnd('worker', alone(`${NAMESPACE}:write`), LONG_ENOUGH_MS);
     expect(output).not.to.include('worker ready');
-    expect(output).to.include(`Temporal has no namespace ${NAMESPACE} and does not let this client create it`);
+    expect(output).to.include(`Temporal has no namespace ${NAMESPACE} and does not allow this client to create it`);
   });
 
   it('lets an administrator of the namespace make it and its search attributes', async () => {
@@ -120,7 +120,7 @@ describe('a Temporal that asks for rights', () => {
         return { status: response.status, text };
       });
       expect(answer.status).to.equal(503);
-      expect(answer.text).to.include(`needs the role writer on the namespace ${NAMESPACE}`);
+      expect(answer.text).to.include(`needs the writer role for the namespace ${NAMESPACE}`);
     } finally {
       await worker.kill();
     }

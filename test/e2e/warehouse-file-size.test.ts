@@ -61,6 +61,6 @@ describe('a warehouse file that would be too large', () => {
     await pipe.settled(1, 'failed');
     expect((await written(pipe)).flatMap((object) => object.ids).toSorted()).to.deep.equal(tiny.toSorted());
     const [delivery] = await pipe.records.deliveries(huge ?? '');
-    expect(delivery?.error).to.match(/^The row of this one event would be larger than 64 MiB/);
+    expect(delivery?.error).to.match(/^The row for this event would be larger than 64 MiB/);
   });
 });

@@ -86,7 +86,7 @@ describe('warehouses, cut off', function () {
     const pipe = await line({ config: { secretAccessKey: 'not-the-secret' } });
     const ids = await pipe.send(bodies(3));
     const { lastError } = await tried(pipe);
-    expect(lastError).to.equal('S3 does not accept the credentials: check accessKeyId and secretAccessKey');
+    expect(lastError).to.equal('S3 rejected the credentials: check accessKeyId and secretAccessKey');
     await pipe.patch({ config: { secretAccessKey: S3_SECRET_KEY } });
     expectEachOnce(await pipe.rows(3, 30_000), ids);
   });

@@ -164,12 +164,12 @@ describe('rotation of encryption keys', () => {
     it(`${role} without the key that is needed refuses to start, and says which it is and what needs it`, async () => {
       const { code, output } = await refusedWith(role, NEW);
       expect(code).to.equal(1);
-      expect(output).to.match(/^HOOKYARD_ENCRYPTION_KEYS: no encryption key with id "first"/m);
+      expect(output).to.match(/^HOOKYARD_ENCRYPTION_KEYS: no encryption key with ID "first"/m);
       expect(output).to.match(
         new RegExp(`${MANY + 1} of sources \\(src_\\w+, src_\\w+, src_\\w+ and ${MANY - 2} more\\)`),
       );
       expect(output)
-        .to.match(/1 of destinations \(dst_wh_\w+\)/)
+        .to.match(/1 in destinations \(dst_wh_\w+\)/)
         .and.include(destination.id);
       expect(output).to.not.include(NEW.slice(7));
     });
@@ -225,7 +225,7 @@ describe('rotation of encryption keys', () => {
     expect(waiting.endpoint.requests.map(({ headers }) => headers.authorization)).to.deep.equal([basic, basic]);
     const { code, output } = await refusedWith('worker', OLD);
     expect(code).to.equal(1);
-    expect(output).to.include('no encryption key with id "second"');
+    expect(output).to.include('no encryption key with ID "second"');
   });
 
   it('a record that no key opens is named in the log, and hinders no other', async () => {

@@ -67,7 +67,7 @@ describe('delivery workflow, when something is wrong with our own side', () => {
     await until('the cause', () => tells(away, 'cannot reach its database or a worker'));
     expect(await tells(away, 'Cause: Error: connect ECONNREFUSED')).to.equal(true);
     const defect = await worker.start([new TypeError('x is not a function')]);
-    await until('the cause', () => tells(defect, 'An internal error of Hookyard'));
+    await until('the cause', () => tells(defect, 'Internal Hookyard error'));
     expect(await tells(defect, 'TypeError: x is not a function')).to.equal(true);
     await Promise.all([away.handle.terminate(), defect.handle.terminate()]);
   });

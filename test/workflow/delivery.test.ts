@@ -82,7 +82,7 @@ describe('delivery workflow', () => {
   it('waits for its turn where no slot is near, and does not miss one that is told early', async () => {
     const running = Promise.withResolvers<AttemptOutcome>();
     const delivery = await worker.start([inQueue, running.promise, delivered]);
-    await until('the wait', () => tells(delivery, 'The next attempt has to wait'));
+    await until('the wait', () => tells(delivery, 'The next attempt is waiting'));
     await delivery.handle.signal(release);
     await until('the second look', () => delivery.attempts.length === 2);
     await delivery.handle.signal(release);

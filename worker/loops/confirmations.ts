@@ -94,7 +94,7 @@ async function askNamed(deps: ConfirmationDeps, organizationId: string, claims: 
     const { log } = deps;
     log.warn(
       { organizationId, cause: causeOf(error) },
-      'failed to send the confirmation emails of an organization; trying again later',
+      "failed to send an organization's confirmation emails; trying again later",
     );
   }
 }
@@ -122,5 +122,5 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
     if (!error.permanent) return;
   }
   await noteAsked(deps.pool, asked);
-  log.info({ organizationId }, 'confirmation email sent to a recipient of notifications');
+  log.info({ organizationId }, 'confirmation email sent to a notification recipient');
 }

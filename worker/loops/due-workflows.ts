@@ -83,7 +83,7 @@ export function dueCircuits({ client, pool }: DueWorkflowDeps): DuePart {
 async function wakeCircuit(client: Client, { routeId, organizationId, name }: DueCircuit): Promise<void> {
   const isRoute = isId('rte', routeId);
   const summary = isRoute
-    ? `Circuit breaker of ${name ?? 'a deleted route'}`
+    ? `Circuit breaker for ${name ?? 'a deleted route'}`
     : `Pause of ${name ?? 'a deleted destination'}`;
   const key = isRoute ? routeIdAttribute : destinationIdAttribute;
   await client.workflow.signalWithStart<typeof circuit>('circuit', {
@@ -112,7 +112,7 @@ export function dueFlushes({ client, pool }: DueWorkflowDeps, retryMs: number): 
 /** Starts the workflow of a destination unless it runs, and signals it when something has changed. */
 async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promise<void> {
   const { organizationId, destinationId, destinationName, hasNews } = due;
-  const summary = summaryLine(`Files of ${destinationName ?? 'a deleted destination'}`);
+  const summary = summaryLine(`Files for ${destinationName ?? 'a deleted destination'}`);
   const options = {
     workflowId: warehouseWorkflowId(destinationId),
     args: [{ organizationId, destinationId, retryMs }] as Parameters<typeof warehouseFlush>,

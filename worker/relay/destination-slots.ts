@@ -72,7 +72,7 @@ export function keepDestinationSlots(
       return rest();
     },
     onError(error) {
-      throttled(log).warn({ cause: causeOf(error) }, 'slots of destinations are not available');
+      throttled(log).warn({ cause: causeOf(error) }, 'destination slots are not available');
       return { ms: LOOK_MS };
     },
   });

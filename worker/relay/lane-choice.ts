@@ -41,7 +41,8 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     if (lane === shown) return;
     shown = lane;
     laneChanges.add({ to: lane });
-    if (pressure !== null) log.info({ lane, pressure }, 'workflows fall behind: the relay sends first attempts itself');
+    if (pressure !== null)
+      log.info({ lane, pressure }, 'workflows are falling behind: the relay sends first attempts itself');
     else log.info({ lane }, 'workers have capacity: new deliveries start as workflows again');
   }
 

@@ -63,10 +63,7 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
     if (runs && forMs <= ATTEMPT_TIMEOUT_MS) return true;
     if (runs && resume !== 'waiting') {
       await removeQueued(deps.pool, row);
-      deps.log.warn(
-        { deliveryId, forMs },
-        'the workflow has not recorded a first attempt; the relay hands over the delivery',
-      );
+      deps.log.warn({ deliveryId, forMs }, 'the workflow has not recorded a first attempt; handing over the delivery');
     }
     deps.freeSlot(deliveryId);
     return true;
@@ -127,7 +124,7 @@ async function unlessRefused(
     return await signal();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow that it may continue');
+    log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow to continue');
     return true;
   }
 }

@@ -109,7 +109,7 @@ export class Shards {
     await endWorker(db, name).catch((error: unknown) =>
       log.warn(
         { cause: causeOf(error) },
-        'failed to unregister this worker; other workers take over its shards after a timeout',
+        'failed to unregister this worker; other workers will take over its shards after a timeout',
       ),
     );
   }
@@ -122,7 +122,7 @@ export class Shards {
     this.#hasHandedOver = handedOver.length > 0;
     const found = await beat(db, { name, isLeaving: this.#isLeaving, lane: lane(), version, handedOver });
     if (found === null) {
-      if (this.#validUntil > 0) log.warn('the shards of this worker were taken; it registers again');
+      if (this.#validUntil > 0) log.warn("this worker's shards were taken over; registering again");
       this.#hold([], 1);
       // Others may have started what is in flight here, but need not start the rest of it.
       this.#hasHandedOver = true;
@@ -132,7 +132,7 @@ export class Shards {
     this.#validUntil = askedAt + DEAD_MS;
     const dead = this.#deadAmong(found.beats, askedAt);
     if (dead.size > 0 && (await removeDead(db, dead)) > 0)
-      log.info({ workers: dead.size }, 'workers have stopped; other workers take over their shards');
+      log.info({ workers: dead.size }, 'workers have stopped; other workers are taking over their shards');
     if (found.shards.length > found.share) await this.#giveUp(found);
     else await this.#take(found);
     return BEAT_MS;
@@ -193,7 +193,7 @@ export class Shards {
     this.#others.clear();
     // At the start, the connection is not there yet.
     if (this.#validUntil > 0)
-      throttled(this.#deps.log).warn({ cause: causeOf(error) }, 'failed to renew the registration of this worker');
+      throttled(this.#deps.log).warn({ cause: causeOf(error) }, "failed to renew this worker's registration");
     return { ms: AFTER_ERROR_MS, wokenMs: 0 };
   }
 }

@@ -80,7 +80,7 @@ function servedMetrics(port: number, log: Log): TemporalMetrics {
         isAway = false;
         return text;
       } catch (error) {
-        if (!isAway) log.warn({ cause: causeOf(error) }, 'failed to read the metrics of the Temporal SDK');
+        if (!isAway) log.warn({ cause: causeOf(error) }, "failed to read the Temporal SDK's metrics");
         isAway = true;
         return undefined;
       }
@@ -92,7 +92,7 @@ async function read(dispatcher: Agent, port: number): Promise<string> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const { statusCode, body } = await request(`http://${HOST}:${port}/metrics`, { dispatcher, signal });
   const text = await body.text();
-  if (statusCode !== 200) throw new Error(`The metrics port of Temporal's SDK returned ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`The Temporal SDK's metrics port returned ${statusCode}`);
   return text;
 }
 

@@ -82,9 +82,9 @@ export async function watchAttributes(connection: NativeConnection, namespace: s
     if (now && !missing)
       log.warn(
         { namespace, searchAttributes: searchAttributeNames },
-        'the namespace in Temporal lacks search attributes: workflows start without them',
+        'the Temporal namespace lacks search attributes: workflows start without them',
       );
-    if (!now && missing) log.info({ namespace }, 'the namespace in Temporal has its search attributes again');
+    if (!now && missing) log.info({ namespace }, 'the Temporal namespace has its search attributes again');
     missing = now;
   }
 
@@ -156,9 +156,9 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
       return SCHEDULES_EVERY_MS;
     } catch (error) {
       if (!(error instanceof NamespaceNotFoundError)) throw error;
-      log.warn({ namespace }, 'Temporal does not know the namespace; creating it again');
+      log.warn({ namespace }, 'the Temporal namespace does not exist; creating it again');
       await ensureNamespace(connection, namespace, (details) =>
-        log.warn({ details }, 'Temporal does not let this client set up its namespace'),
+        log.warn({ details }, 'Temporal does not allow this client to set up its namespace'),
       );
       return 0;
     }

@@ -35,7 +35,7 @@ export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOp
     });
     return { codePath };
   } catch (error) {
-    logger?.debug('the workflow bundle is made in memory', { error });
+    logger?.debug('building the workflow bundle in memory', { error });
     return bundleNow(logger);
   }
 }

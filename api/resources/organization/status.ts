@@ -150,7 +150,7 @@ export function lookAtTemporal({ connection, workflowService }: Client): CachedP
   });
 }
 
-/** What it finds wrong: the namespace in Temporal lacks search attributes, so workflows carry none. */
+/** What it finds wrong: the Temporal namespace lacks search attributes, so workflows carry none. */
 export function lookAtSearchAttributes({ connection, options }: Client): CachedProbe {
   return new CachedProbe(async () => {
     const until = Date.now() + PROBE_DEADLINE_MS;

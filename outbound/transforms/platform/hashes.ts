@@ -19,14 +19,14 @@ function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): un
   if (form === null || form === undefined) return made.digest();
   const encoding = FORMS.find((each) => each === form);
   if (encoding === undefined)
-    throw new TypeError(`The encoding of a digest must be one of ${FORMS.join(', ')}, or omitted for bytes`);
+    throw new TypeError(`The digest encoding must be one of ${FORMS.join(', ')}, or omitted for bytes`);
   return made.digest(encoding);
 }
 
 /** The same for the same event; a 32-bit seed would repeat among some ten thousand events. */
 function random([size]: readonly unknown[], _data: Uint8Array, seed: EventSeed): Buffer {
   if (!Number.isInteger(size) || Number(size) < 0 || Number(size) > MAX_RANDOM)
-    throw new RangeProblem(`At most ${MAX_RANDOM} random bytes at a time`);
+    throw new RangeProblem(`Cannot generate more than ${MAX_RANDOM} random bytes at a time`);
   seed.draws += 1;
   return createHash('shake256', { outputLength: Math.max(1, Number(size)) })
     .update(`${seed.eventId}:${seed.draws}`)

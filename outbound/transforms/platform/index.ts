@@ -69,7 +69,7 @@ function hostFunction(vm: QuickJSContext, seed: () => EventSeed): QuickJSHandle 
 
 function copyOf(vm: QuickJSContext, buffer: QuickJSHandle): Uint8Array {
   return vm.getArrayBuffer(buffer).consume(({ value: inside }) => {
-    if (inside.byteLength > MAX_BYTES) throw new RangeError(`More than ${MAX_BYTES} bytes`);
+    if (inside.byteLength > MAX_BYTES) throw new RangeError(`The data is longer than ${MAX_BYTES} bytes`);
     return Uint8Array.from(inside);
   });
 }
@@ -80,7 +80,7 @@ function answerTo(question: string, given: Uint8Array | null, seed: EventSeed): 
     if (question.length > MAX_QUESTION) throw new RangeProblem('The text is too long');
     const [name, ...args] = JSON.parse(question) as [string, ...unknown[]];
     const operation = OPERATIONS.get(name);
-    if (operation === undefined) throw new TypeError(`There is no ${name}`);
+    if (operation === undefined) throw new TypeError(`No such operation: ${name}`);
     const answer = operation(args, given ?? new Uint8Array(0), seed);
     return answer instanceof Uint8Array ? answer : `V${JSON.stringify(answer ?? null)}`;
   } catch (error) {

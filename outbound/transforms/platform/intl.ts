@@ -30,7 +30,7 @@ const isClass = (name: unknown): name is ClassName => typeof name === 'string' &
 function localesOf(given: unknown, fallback: string | string[]): string | string[] {
   if (given === null || given === undefined) return fallback;
   const list: unknown[] = Array.isArray(given) ? given : [given];
-  if (list.length > MAX_LOCALES) throw new RangeProblem(`More than ${MAX_LOCALES} languages`);
+  if (list.length > MAX_LOCALES) throw new RangeProblem(`The list has more than ${MAX_LOCALES} languages`);
   return list.map((each) => {
     if (typeof each !== 'string') throw new TypeError('A language must be a string such as de-AT');
     return textOf(each, 1000);
@@ -61,7 +61,7 @@ function unpacked(packed: unknown): unknown {
 }
 
 function intlCall([name, locales, options, method, args]: readonly unknown[]): unknown {
-  if (JSON.stringify(args).length > MAX_TEXT) throw new RangeProblem(`More than ${MAX_TEXT} characters`);
+  if (JSON.stringify(args).length > MAX_TEXT) throw new RangeProblem(`The text has more than ${MAX_TEXT} characters`);
   const formatter = formatterOf(name, locales, options);
   const methods: readonly string[] = isClass(name) ? METHODS[name] : [];
   if (method !== 'resolvedOptions' && !methods.includes(String(method))) throw new TypeError('No such method');
@@ -78,7 +78,7 @@ function offsetOf(zone: string, ms: number): string {
   const [, sign, hours = '', minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (sign !== undefined) return `${sign}${hours}${minutes}`;
   if (!/[A-Za-z]/.test(zone))
-    throw new RangeProblem(`Invalid time zone: ${zone}. Use an offset such as +0530, or a name such as Asia/Kolkata`);
+    throw new RangeProblem(`Invalid time zone: ${zone}. Use an offset such as +0530 or a name such as Asia/Kolkata`);
   const formatter = formatterOf('DateTimeFormat', 'en-US', {
     timeZone: zone,
     timeZoneName: 'longOffset',

@@ -24,7 +24,7 @@ export class RangeProblem extends Error {
 
 /** An argument that must be a text. @param most characters */
 export function textOf(value: unknown, most = Number.POSITIVE_INFINITY): string {
-  if (typeof value !== 'string') throw new TypeError('A string is missing');
+  if (typeof value !== 'string') throw new TypeError('The argument must be a string');
   if (value.length > most) throw new RangeProblem(`The text has more than ${most} characters`);
   return value;
 }

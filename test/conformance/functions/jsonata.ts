@@ -43,7 +43,7 @@ export const jsonata: Answers = {
     ['$eval($base64decode(payload.data)).name', 'Renée'],
     ['payload.data.$base64decode()', '{"name":"Renée"}'],
     ['$base64decode("/w==")', /not UTF-8 text/],
-    ['$base64decode("no base64!")', /^This is not base64$/],
+    ['$base64decode("no base64!")', /^The text is not valid Base64$/],
   ],
   encodeUrlComponent: [['$encodeUrlComponent("?x=é")', '%3Fx%3D%C3%A9']],
   decodeUrlComponent: [['$decodeUrlComponent("%3Fx%3D%C3%A9")', '?x=é']],

@@ -27,17 +27,17 @@ const KEY = 'The MAC signature found in the HTTP request is not the same as any 
 const CLOCK = 'Request date header too old: Sat, 21 Nov 2026 10:00:00 GMT';
 const S3_KEYS = /check accessKeyId and secretAccessKey$/;
 const NO_BUCKET = /bucket "hookyard-events" does not exist/;
-const SET_CLOCK = /set the clock of this machine$/;
+const SET_CLOCK = /correct this machine's clock$/;
 
 // provider, what it answers, what that is, what the sentence says
 export const answers: [ProviderCase['type'], Answer, StoreProblem['kind'], RegExp][] = [
-  ['s3', s3(403, 'InvalidAccessKeyId'), 'credentials', /^S3 does not accept the credentials: check accessKeyId/],
+  ['s3', s3(403, 'InvalidAccessKeyId'), 'credentials', /^S3 rejected the credentials: check accessKeyId/],
   ['s3', s3(403, 'SignatureDoesNotMatch'), 'credentials', S3_KEYS],
   ['s3', s3(403, 'AccessDenied'), 'permission', /need s3:PutObject and s3:GetObject/],
   ['s3', s3(404, 'NoSuchBucket'), 'no_bucket', NO_BUCKET],
-  ['s3', s3(301, 'PermanentRedirect'), 'region', /not in region "eu-central-1": correct region/],
+  ['s3', s3(301, 'PermanentRedirect'), 'region', /not in region "eu-central-1": set the correct region/],
   ['s3', s3(403, 'RequestTimeTooSkewed'), 'clock', SET_CLOCK],
-  ['s3', s3(503, 'SlowDown'), 'busy', /busy and asks to slow down \(HTTP status 503\)/],
+  ['s3', s3(503, 'SlowDown'), 'busy', /is throttling requests \(HTTP status 503\)/],
   ['s3', s3(500, 'InternalError'), 'other', /HTTP status 500 \(InternalError: Words of the store/],
   ['s3', s3(400, 'New', 'Words\n of it.'), 'other', /^S3 returned HTTP status 400 \(New: Words of it\.\)$/],
   ['s3', page, 'other', /HTTP status 502/],
@@ -46,15 +46,15 @@ export const answers: [ProviderCase['type'], Answer, StoreProblem['kind'], RegEx
   ['gcs', gcs(401, 'authError'), 'credentials', /check serviceAccountKey$/],
   ['gcs', gcs(403, 'forbidden'), 'permission', /Storage Object User/],
   ['gcs', gcs(404, 'notFound'), 'no_bucket', NO_BUCKET],
-  ['gcs', gcs(429, 'rateLimitExceeded'), 'busy', /slow down/],
+  ['gcs', gcs(429, 'rateLimitExceeded'), 'busy', /is throttling requests/],
   ['gcs', gcs(503, 'backendError'), 'other', /HTTP status 503 \(backendError: Words of the store\.\)$/],
   ['gcs', gcs(400, 'invalid'), 'other', /HTTP status 400 \(invalid: Words of the store\.\)$/],
   ['gcs', page, 'other', /HTTP status 502/],
   ['azure_blob', azure(403, 'AuthenticationFailed', KEY), 'credentials', /check accountName and accountKey$/],
   ['azure_blob', azure(403, 'AuthenticationFailed', CLOCK), 'clock', SET_CLOCK],
-  ['azure_blob', azure(403, 'AuthorizationFailure'), 'permission', /write and read blobs/],
+  ['azure_blob', azure(403, 'AuthorizationFailure'), 'permission', /read and write blobs/],
   ['azure_blob', azure(404, 'ContainerNotFound'), 'no_bucket', /container "hookyard-events" does not exist/],
-  ['azure_blob', azure(503, 'ServerBusy'), 'busy', /slow down/],
+  ['azure_blob', azure(503, 'ServerBusy'), 'busy', /is throttling requests/],
   ['azure_blob', azure(500, 'InternalError'), 'other', /HTTP status 500 \(InternalError: /],
   ['azure_blob', azure(400, 'InvalidHeaderValue'), 'other', /HTTP status 400 \(InvalidHeaderValue: /],
 ];

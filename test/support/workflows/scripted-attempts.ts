@@ -149,7 +149,7 @@ export async function startScriptedWorker(taskQueue: string) {
         taskQueue,
         workflowId: circuitWorkflowId(routeId),
         args: [{ organizationId, routeId }],
-        staticSummary: 'Circuit breaker of Orders to CRM',
+        staticSummary: 'Circuit breaker for Orders to CRM',
       });
       return { handle, looks };
     },

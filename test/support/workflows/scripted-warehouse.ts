@@ -62,7 +62,7 @@ export async function startScriptedWarehouses(taskQueue: string) {
         taskQueue,
         workflowId: warehouseWorkflowId(input.destinationId),
         args: [input],
-        staticSummary: 'Files of Lake',
+        staticSummary: 'Files for Lake',
       });
       return { handle, calls: running.calls };
     },
