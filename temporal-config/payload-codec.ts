@@ -48,7 +48,7 @@ function payloadCodec(keys: readonly CodecKey[], encrypts: boolean): PayloadCode
   const derived = new Map(keys.map(({ id, key }) => [id, derivedKey(key)]));
   const current = keys[0]?.id;
   const currentKey = current === undefined ? undefined : derived.get(current);
-  if (current === undefined || currentKey === undefined) throw new Error('at least one encryption key is needed');
+  if (current === undefined || currentKey === undefined) throw new Error('at least one encryption key is required');
   return {
     encode: async (payloads) =>
       encrypts ? payloads.map((payload) => encrypt(payload, current, currentKey)) : payloads,

@@ -82,7 +82,7 @@ function setInTransactions(client: pg.Client, settings: ConnectionSettings): voi
 /** Sets more in the transactions of a connection from now on. @throws Error where they have no settings */
 export function alsoInTransactions(client: pg.ClientBase, settings: ConnectionSettings): void {
   const others = settingsOf.get(client);
-  if (!others) throw new Error('The transactions of this connection have no settings');
+  if (!others) throw new Error("This connection's transactions have no settings");
   settingsOf.set(client, { ...others, ...settings });
 }
 

@@ -29,7 +29,7 @@ export class SecretBox {
   /** @param keys the first one encrypts, all of them decrypt (rotation) */
   constructor(keys: EncryptionKey[]) {
     const [current] = keys;
-    if (!current) throw new Error('at least one encryption key is needed');
+    if (!current) throw new Error('at least one encryption key is required');
     this.#current = current;
     this.#keys = new Map(keys.map(({ id, key }) => [id, key]));
     this.olderKeyIds = keys.slice(1).map(({ id }) => id);

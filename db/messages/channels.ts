@@ -13,7 +13,7 @@ export interface StoredConfig {
 /** The stored config, secrets in clear. @throws DecryptionError */
 export function openConfig(secretBox: SecretBox, { id, type, config, notifyEmails }: StoredConfig): ChannelConfig {
   if (type === 'mail') return { type, emails: notifyEmails ?? '' };
-  if (config === null || config === undefined) throw new Error(`the channel ${id} has no config`);
+  if (config === null || config === undefined) throw new Error(`alert channel ${id} has no config`);
   // Checked before it was sealed.
   return { ...JSON.parse(secretBox.decrypt(config, id)), type };
 }

@@ -64,6 +64,6 @@ select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of(
 /** @param secondAgo the smallest id of an event of the last second */
 export async function countRecords(db: Queryable, organizationId: string, secondAgo: string): Promise<RecordCounts> {
   const { rows } = await db.query<RecordCounts>(COUNTS, [organizationId, secondAgo]);
-  if (!rows[0]) throw new Error('a count without a row');
+  if (!rows[0]) throw new Error('PostgreSQL returned no row for a count');
   return rows[0];
 }

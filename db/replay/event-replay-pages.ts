@@ -329,7 +329,7 @@ async function move(
     REPLAY_LEASE_SECONDS,
   ]);
   const moved = rows[0];
-  if (!moved) throw new Error(`replay ${replayId} vanished while it was locked`);
+  if (!moved) throw new Error(`replay ${replayId} disappeared while it was locked`);
   return moved;
 }
 

@@ -225,7 +225,7 @@ export type ValidatePayload = (
 
 /** For callers whose routes have no schemas. */
 export const cannotValidate: ValidatePayload = () =>
-  Promise.reject(new Error('a route has a schema, and nothing was given to validate payloads with'));
+  Promise.reject(new Error('a route has a schema, but no validator was provided'));
 
 /** Why an event may not be sent by a route, or null. */
 export type MismatchOf = (target: RoutedEvent) => string | null;

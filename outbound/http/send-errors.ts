@@ -107,9 +107,12 @@ function describe(error: Error, code: string, url: URL | null): DescribedError {
 }
 
 function describeTls(error: Error, code: string, host: ErrorSummary): DescribedError {
-  const detail = `TLS with ${host} failed: ${gist(error.message)} (${code})`;
+  const detail = `The TLS connection to ${host} failed: ${gist(error.message)} (${code})`;
   if (code !== WRONG_NAME) return openError(named(detail));
-  return { summary: ownWords`TLS with ${host} failed (${named(code)}); see the details in the API`, detail };
+  return {
+    summary: ownWords`The TLS connection to ${host} failed (${named(code)}); see the details in the API`,
+    detail,
+  };
 }
 
 /** Null for an error that only its own message explains. */

@@ -179,7 +179,7 @@ describe('hookyard on the command line', () => {
     const { rows } = await testPool().query('select plan from organizations where slug = $1', [slug]);
     expect(rows).to.deep.equal([{ plan: 'pro' }]);
     await fails(1, /with this slug already/, 'orgs', 'create', 'Made again', '--slug', slug);
-    await fails(1, /is not a valid slug/, 'orgs', 'create', 'Made badly', '--slug', 'Not A Slug');
+    await fails(1, /Invalid slug "Not A Slug"/, 'orgs', 'create', 'Made badly', '--slug', 'Not A Slug');
     const folder = dirname(file('empty', ''));
     const env = { DATABASE_URL: undefined, HOOKYARD_DATA_DIR: folder };
     const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });

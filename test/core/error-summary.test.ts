@@ -52,8 +52,8 @@ describe('errors as they may leave PostgreSQL', () => {
       Object.assign(new Error(`Host: example.com. is not in the cert's altnames: DNS:${SECRET}`), {
         code: 'ERR_TLS_CERT_ALTNAME_INVALID',
       }),
-      'TLS with example.com failed (ERR_TLS_CERT_ALTNAME_INVALID); see the details in the API',
-      `TLS with example.com failed: Host: example.com. is not in the cert's altnames: DNS:${SECRET} (ERR_TLS_CERT_ALTNAME_INVALID)`,
+      'The TLS connection to example.com failed (ERR_TLS_CERT_ALTNAME_INVALID); see the details in the API',
+      `The TLS connection to example.com failed: Host: example.com. is not in the cert's altnames: DNS:${SECRET} (ERR_TLS_CERT_ALTNAME_INVALID)`,
     ],
   ] as const) {
     it(what, () => expect(describeError(error, 'https://example.com/')).to.include({ summary, detail }));

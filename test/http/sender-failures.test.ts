@@ -147,7 +147,7 @@ describe('sender', () => {
       expect(stepsOf(error.exchange)).to.deep.equal(['dns', 'connect']);
       expect(error).to.include({
         code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-        detail: 'TLS with receiver.test failed: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+        detail: 'The TLS connection to receiver.test failed: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
         retryable: true,
       });
     });
@@ -155,7 +155,7 @@ describe('sender', () => {
     it('tells a server that does not speak it', async () => {
       const port = await httpServer((_req, res) => res.end());
       expect(asError(await open().send(request(`https://127.0.0.1:${port}`))).detail).to.match(
-        /^TLS with 127\.0\.0\.1 failed: /,
+        /^The TLS connection to 127\.0\.0\.1 failed: /,
       );
     });
 
