@@ -60,7 +60,7 @@ describe('replay workflow', () => {
     await until('the wait', async () => (await replay.handle.query(progress)).waitsFor === waitsFor);
     expect(await timerLengths(replay)).to.deep.equal([10_000]);
     const { currentDetails } = await replay.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    expect(currentDetails).to.include('**waits**').and.include('10 deliveries of this organization may wait');
+    expect(currentDetails).to.include('**Waiting**').and.include('10 deliveries of this organization may wait');
     await replay.handle.signal(cancel);
     expect(await replay.handle.result()).to.include({ status: 'cancelled' });
     expect(replay.pages).to.deep.equal([1]);
