@@ -166,7 +166,7 @@ describe('rotation of encryption keys', () => {
       expect(code).to.equal(1);
       expect(output).to.match(/^HOOKYARD_ENCRYPTION_KEYS: no encryption key with ID "first"/m);
       expect(output).to.match(
-        new RegExp(`${MANY + 1} of sources \\(src_\\w+, src_\\w+, src_\\w+ and ${MANY - 2} more\\)`),
+        new RegExp(`${MANY + 1} in sources \\(src_\\w+, src_\\w+, src_\\w+ and ${MANY - 2} more\\)`),
       );
       expect(output)
         .to.match(/1 in destinations \(dst_wh_\w+\)/)
@@ -181,7 +181,7 @@ describe('rotation of encryption keys', () => {
       refusedWith('api', `first:${newKey()}`),
     ]);
     expect(twice.code).to.equal(1);
-    expect(twice.output).to.match(/^HOOKYARD_ENCRYPTION_KEYS has two keys with the id "first"/);
+    expect(twice.output).to.match(/^HOOKYARD_ENCRYPTION_KEYS has two keys with the ID "first"/);
     expect(wrong.code).to.equal(1);
     expect(wrong.output).to.match(/encryption key "first" cannot decrypt/);
   });
