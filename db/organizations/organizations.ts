@@ -79,8 +79,7 @@ export async function createOrganization(
   pool: Pool,
   { name, slug, plan }: { name: string; slug: string; plan: string },
 ): Promise<{ organization: { id: string; name: string; slug: string; plan: string }; token: string }> {
-  if (!isSlug(slug))
-    throw new RangeError(`Invalid slug "${slug}": use lowercase letters, digits and single hyphens`);
+  if (!isSlug(slug)) throw new RangeError(`Invalid slug "${slug}": use lowercase letters, digits and single hyphens`);
   if (name.trim() === '') throw new RangeError('The organization name must not be empty');
   const id = newId('org');
   return inTransaction(pool, async (db) => {
