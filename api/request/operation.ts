@@ -132,7 +132,7 @@ export const TAGS = {
   Transforms: { about: 'Code that turns an event into the request to send.', records: 'transforms' },
   Schemas: { about: "JSON Schemas that a route's payloads must match.", records: 'schemas' },
   Events: { about: 'Accepted webhooks and their replays.', records: 'events' },
-  Deliveries: { about: 'Each delivers one event to one destination.', records: 'deliveries' },
+  Deliveries: { about: 'Deliveries of events to destinations.', records: 'deliveries' },
   Issues: { about: 'Ongoing failures, with their cause, start and count.', records: 'issues' },
   Metrics: { about: "Time series of the organization's traffic.", records: 'deliveries' },
   Alerts: { about: 'Channels for messages about issues.', records: 'alerts' },

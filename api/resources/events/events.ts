@@ -266,7 +266,7 @@ export const eventOperations: Operation[] = [
   operation('getEventTimeline', 'get', `${base}/{id}/timeline`, {
     ...common,
     summary: "Get an event's timeline",
-    answer: { description: "The event's times, and its deliveries with their attempts.", schema: timelineAnswer },
+    answer: { description: "The event's timestamps, and its deliveries with their attempts.", schema: timelineAnswer },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);
       const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);

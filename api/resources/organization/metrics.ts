@@ -93,7 +93,7 @@ const answer = component('Metrics', {
   to: timestamp,
   step: withExample(z.int(), DEFAULT_STEP, 'Interval length, in seconds.'),
   completeUntil: timestamp.describe('The time before which all values are final. Later values may still increase.'),
-  groups: withExample(count, 1, 'The total number of groups, including groups that are not shown.'),
+  groups: withExample(count, 1, 'The total number of groups, including those not shown.'),
   series: z.array(
     z.object({
       id: text(exampleId('dst'), "The group's value: an ID or a status code.").nullable(),
