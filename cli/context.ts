@@ -74,8 +74,8 @@ export function serviceAddress({ url, profile: named }: GlobalOptions): ServiceA
   if (Number(HOOKYARD_PORT)) return checked(`http://localhost:${HOOKYARD_PORT}`, 'HOOKYARD_PORT');
   const folder = dataFolder();
   const served = servedUrl(folder);
-  if (served) return { ...checked(served, `the service that runs on ${folder}`), ofDataFolder: true };
-  return checked('http://localhost:3000', `the default, as no service runs on ${folder}`);
+  if (served) return { ...checked(served, `the service running in ${folder}`), ofDataFolder: true };
+  return checked('http://localhost:3000', `the default, because no service is running in ${folder}`);
 }
 
 const checked = (address: string, from: string): ServiceAddress => ({
@@ -87,7 +87,7 @@ const checked = (address: string, from: string): ServiceAddress => ({
 /** The address of a service, without slashes at its end. @throws CliError when it is none */
 export function checkedUrl(address: string): string {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-    throw usage(`"${address}" is not the URL of a service: it must start with http:// or https://`);
+    throw usage(`Invalid service URL "${address}": it must start with http:// or https://`);
   return address.replace(/\/+$/, '');
 }
 
@@ -105,7 +105,7 @@ function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): 
   }
 }
 
-const WORDS = { query: 'the query parameter with the token', body: 'the field' };
+const WORDS = { query: 'the query parameter', body: 'the field' };
 
 /** Prints ignored parts of requests on stderr, each name once. */
 function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {

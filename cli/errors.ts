@@ -31,7 +31,7 @@ export interface Ending {
 }
 
 const IN_SERVER =
-  'This command accesses the database directly, and is part of the package hookyard-server: run it with npx hookyard-server instead of hookyard';
+  'This command accesses the database directly and is part of the hookyard-server package; run it with npx hookyard-server instead of hookyard';
 
 /** @param address of the service, for messages */
 export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {
@@ -73,7 +73,7 @@ function adviceOn(
   { status, code, requestId, message }: HookyardError,
   { url, from }: Pick<ServiceAddress, 'url' | 'from'>,
 ): string {
-  const kind = status === 404 ? /^There is no (\w+) with id/.exec(message)?.[1] : undefined;
+  const kind = status === 404 ? /^There is no (\w+) with id/i.exec(message)?.[1] : undefined;
   if (kind !== undefined && Object.hasOwn(LISTED, kind)) return listAdvice(LISTED[kind as keyof typeof LISTED]);
   if (status === 401) return '; pass a key with --api-key or HOOKYARD_API_KEY';
   if (code === 'UNREACHABLE')

@@ -261,7 +261,9 @@ function ofOutpost({ id, type, topics, filter, disabled_at, config, credentials 
     types: topics === '*' ? null : topics,
     filters: { payload: data },
     lost: Object.keys(others).map((each) => `filter on "${each}"`),
-    left: [secret !== '' && !SIGNING_SECRET.test(secret) && `destination "${id}": secret (not whsec_ and base64)`],
+    left: [
+      secret !== '' && !SIGNING_SECRET.test(secret) && `destination "${id}": secret (not whsec_ followed by base64)`,
+    ],
   };
 }
 
@@ -288,7 +290,7 @@ function ofSvix({ id, url, description, disabled, channels, ...endpoint }: SvixE
     isActive: disabled !== true,
     types: endpoint.eventTypes ?? endpoint.filterTypes,
     lost: channels ? [`channels (${channels.join(', ')})`] : [],
-    left: [`destination "${id}": secret, headers and transformation, which this list does not have`],
+    left: [`destination "${id}": secret, headers and transformation, which this list does not include`],
   };
 }
 

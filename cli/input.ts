@@ -55,7 +55,7 @@ export function privateKeyOf(file: string | undefined): KeyObject | undefined {
     return createPrivateKey(text);
   } catch {
     // What the parser says quotes nothing, but is no help either.
-    throw usage(`${file} is not a private key in PEM without a password`);
+    throw usage(`${file} is not an unencrypted private key in PEM format`);
   }
 }
 
@@ -67,7 +67,7 @@ export function privateKeyOf(file: string | undefined): KeyObject | undefined {
 export function jsonOf(text: string, option: string): unknown {
   if (text === '-') return parseJson(readInput('-'), `${option} -`, 'fix it');
   if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'fix it');
-  const advice = `write it in single quotes, ${option} '{"name": "CRM"}', or in a file, ${option} @file`;
+  const advice = `put it in single quotes (${option} '{"name": "CRM"}') or in a file (${option} @file)`;
   return parseJson(text, option, advice);
 }
 
@@ -75,7 +75,7 @@ export function jsonOf(text: string, option: string): unknown {
 export function dataOf(text: string | undefined): Record<string, unknown> {
   const value = text === undefined ? {} : jsonOf(text, '--data');
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage('--data must be a JSON object: {"name": ...}');
+    throw usage('--data must be a JSON object, such as {"name": ...}');
   return value as Record<string, unknown>;
 }
 
@@ -108,7 +108,7 @@ export function refuseEmpty(command: Command): void {
       if (isEmpty(each.getOptionValue(option.attributeName()))) empty.push(option.long ?? option.flags);
   }
   const refused = empty.find((name) => !MAY_BE_EMPTY.includes(name));
-  if (refused !== undefined) throw usage(`${refused} is empty; set a value, or leave it out`);
+  if (refused !== undefined) throw usage(`${refused} is empty; set a value or omit it`);
 }
 
 export function given<T extends object>(members: T): Partial<T> {

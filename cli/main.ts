@@ -26,30 +26,32 @@ import { addOrganizations } from './operator/orgs.ts';
 import { watchOutput } from './output.ts';
 
 const program = new Command('hookyard')
-  .description('Receives, routes and delivers webhooks: everything the management API does, from a terminal.')
-  .version(VERSION)
+  .description('Receive, route and deliver webhooks from the command line.')
+  .version(VERSION, '-V, --version', 'Show the version')
   .option(
     '--url <address>',
-    'URL of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else the service of this folder, http://localhost:3000)',
+    'Service URL (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; default: the service in this folder, else http://localhost:3000)',
   )
-  .option('--api-key <key>', 'API key, whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
-  .option('--profile <name>', 'profile with the service and key, stored by hookyard profiles set (HOOKYARD_PROFILE)')
-  .option('--timeout <seconds>', 'seconds to wait for each request, and between retries (30)')
-  .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
+  .option('--api-key <key>', 'API key, whr_... (HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')
+  .option('--profile <name>', 'Profile to use, created with hookyard profiles set (HOOKYARD_PROFILE)')
+  .option('--timeout <seconds>', 'Seconds to wait for each request, and between retries (default: 30)')
+  .option('--json', 'Print results as JSON to stdout, and errors as JSON to stderr')
+  .helpOption('-h, --help', 'Show help')
+  .helpCommand('help [command]', 'Show help for a command')
   .showHelpAfterError('(see --help)')
   .exitOverride()
   .hook('preAction', (_program, command) => refuseEmpty(command))
   .addHelpText(
     'after',
     `
-A source is where webhooks come in, a destination where they go, a route connects one source to destinations.
+A source receives webhooks, a destination is where they are delivered, and a route connects a source to destinations.
 
-  hookyard listen 4000 --source orders        receive webhooks of "orders" here, and see them
+  hookyard listen 4000 --source orders        Receive the webhooks of "orders" on this machine
   hookyard send --source orders --provider github
   hookyard events list --status failed
 
-Exit codes: 0 done, 1 refused by the API, 2 wrong usage, 3 not found, 4 no valid key or scope, 5 not reachable or failing.
-More in docs/guide/cli.md.`,
+Exit codes: 0 success, 1 rejected by the API, 2 usage error, 3 not found, 4 invalid key or missing scope, 5 service unreachable or failing.
+See docs/guide/cli.md.`,
   );
 
 addStart(program);

@@ -31,7 +31,7 @@ export function readProfiles(): Profiles {
   } catch {
     // It is no JSON.
   }
-  throw usage(`${file} is not a valid profiles file; fix or remove it`);
+  throw usage(`${file} is not a valid profiles file; fix it or remove it`);
 }
 
 const isObject = (value: unknown): value is object =>

@@ -21,7 +21,7 @@ const KINDS = {
 export type RecordKind = keyof typeof KINDS;
 
 export const isRecordKind = (kind: string): kind is RecordKind => Object.hasOwn(KINDS, kind);
-export const namesOf = (kind: RecordKind): string => `${KINDS[kind].names.join(', ')} or id`;
+export const namesOf = (kind: RecordKind): string => `${KINDS[kind].names.join(', ')} or ID`;
 
 /** The id of a record. @param wanted a name, or the id itself @throws CliError when there is none, or more than one */
 export async function findId(client: Client, kind: RecordKind, wanted: string): Promise<string> {

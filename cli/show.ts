@@ -59,7 +59,7 @@ export const fill = (template: string, answer: Item, named: string): string =>
 function notePage(output: Output, shown: number, { total, page, pageSize }: Pagination): void {
   if (total === 0) output.note('none');
   else if (total > shown) {
-    const more = page * pageSize < total ? `; --page ${page + 1} shows the next` : '';
+    const more = page * pageSize < total ? `; next page: --page ${page + 1}` : '';
     output.note(`${shown} of ${total}${more}`);
   }
 }
@@ -68,7 +68,7 @@ function noteNext(output: Output, shown: number, { nextCursor, searchedUntil }: 
   if (nextCursor === null) output.note(shown === 0 ? 'none' : 'end of the list');
   else {
     const until = searchedUntil === null ? '' : `searched back to ${searchedUntil}; `;
-    output.note(`${until}--cursor ${nextCursor} shows the next`);
+    output.note(`${until}next page: --cursor ${nextCursor}`);
   }
 }
 

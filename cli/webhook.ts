@@ -62,8 +62,8 @@ function providerFor(
   if (asked === undefined || asked === own?.name) return own;
   throw usage(
     own === null
-      ? `${slug} has a custom scheme and no provider; leave out --provider`
-      : `${slug} accepts webhooks of ${own.name} only; leave out --provider`,
+      ? `${slug} has a custom scheme and no provider; omit --provider`
+      : `${slug} accepts only ${own.name} webhooks; omit --provider`,
   );
 }
 
@@ -97,12 +97,12 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   if (needsPublishedKeys(scheme)) throw usage(ofOthers(who));
   if (secret === undefined && needsSecret(scheme))
     throw usage(
-      `${who.slug} verifies ${who.type} signatures: pass its secret with --secret, or --secret @file to read from a file`,
+      `${who.slug} verifies ${who.type} signatures; pass its secret with --secret, or --secret @file to read it from a file`,
     );
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
   if (signed === null)
-    throw usage(`${who.title} signs with a private key of its own: send a test webhook from there instead`);
+    throw usage(`${who.title} signs with its own private key; send a test webhook from there instead`);
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 

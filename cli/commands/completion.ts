@@ -7,7 +7,7 @@ type Shell = (typeof SHELLS)[number];
 export function addCompletion(program: Command): void {
   const completion = program
     .command('completion')
-    .description('print a script for shell completion')
+    .description('Print a shell completion script')
     .addHelpText(
       'after',
       `
@@ -18,7 +18,7 @@ export function addCompletion(program: Command): void {
   for (const shell of SHELLS) {
     completion
       .command(shell)
-      .description(`for ${shell}`)
+      .description(`Print the completion script for ${shell}`)
       .action(() => console.log(SCRIPTS[shell](wordsOf(program))));
   }
 }
@@ -33,7 +33,7 @@ function wordsOf(program: Command): Words {
     words.set(path.join(' '), [
       ...command.commands.map((each) => ({ word: each.name(), about: each.description() })),
       ...options.flatMap(({ long, description }) => (long ? [{ word: long, about: description }] : [])),
-      { word: '--help', about: 'show help' },
+      { word: '--help', about: 'Show help' },
     ]);
     for (const each of command.commands) add(each, [...path, each.name()]);
   };

@@ -4,7 +4,7 @@ import { plural } from '../../core/text/plural.ts';
 import { usage } from '../errors.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone } from '../show.ts';
-import type { Call, Resource, Row } from './operation.ts';
+import { type Call, type Resource, type Row, upperFirst } from './operation.ts';
 import { showRequest } from './routes.ts';
 
 const ACTIONS = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' } as const;
@@ -13,16 +13,16 @@ const DEFAULT_PER_SECOND = 20;
 // More does not fit into one call.
 const MOST_PER_SECOND = 100;
 const FLAGS = {
-  codeClass: ['--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: no response'],
-  error: ['--error <text>', 'part of the error of the latest attempt'],
+  codeClass: ['--code-class <class>', 'Status code class of the latest attempt, or none for no response'],
+  error: ['--error <text>', "Text in the latest attempt's error"],
 } as const;
 
 export const deliveries: Resource = {
-  ...{ name: 'deliveries', tag: 'Deliveries', one: 'delivery', about: 'deliveries of events to destinations' },
+  ...{ name: 'deliveries', tag: 'Deliveries', one: 'delivery', about: 'View, retry, replay and cancel deliveries' },
   rows: [
     {
       operation: 'listDeliveries',
-      about: 'list deliveries, newest first',
+      about: 'List deliveries, newest first',
       flags: FLAGS,
       columns: {
         ...{ id: 'id', status: 'status', attempts: 'attemptCount', code: 'statusCode', created: 'createdAt' },
@@ -31,34 +31,35 @@ export const deliveries: Resource = {
     },
     {
       operation: 'getDelivery',
-      about: 'show a delivery, with its attempts',
+      about: 'Show a delivery and its attempts',
       show: ({ context: { output } }, delivery: DeliveryWithAttempts) =>
         output.result(delivery, () => showOne(output, delivery)),
     },
     {
       operation: 'getDeliveryRequest',
       name: 'request',
-      about: 'show the request of an attempt',
-      flags: { attempt: ['--attempt <n>', 'attempt number (default: the latest attempt)'], includeBody: null },
-      extra: (command) => command.option('--without-body', 'leave out the body, for a key without payloads:read'),
+      about: "Show an attempt's request",
+      flags: { attempt: ['--attempt <n>', 'Attempt number (default: the latest attempt)'], includeBody: null },
+      extra: (command) =>
+        command.option('--without-body', 'Omit the body, for an API key without the scope payloads:read'),
       prepare({ options, query }) {
         if (options.withoutBody) query.includeBody = false;
       },
       show: ({ context: { output } }, answer: DeliveryRequest) => output.result(answer, () => showSent(output, answer)),
     },
-    { operation: 'cancelDelivery', about: 'cancel a delivery: no further attempts', done: '{_} is {status}' },
+    { operation: 'cancelDelivery', about: 'Cancel a delivery', done: '{_} is {status}' },
     ...(Object.keys(ACTIONS) as Action[]).map(
       (action): Row => ({
         operation: 'actOnDeliveries',
         name: `${action}-all`,
-        about: `${action} all deliveries that match the filters, newest first`,
+        about: `${upperFirst(action)} all deliveries that match the filters, newest first`,
         flags: {
           ...FLAGS,
           ...{ action: null, cursor: null, limit: null },
-          dryRun: ['--dry-run', 'only count, change nothing'],
+          dryRun: ['--dry-run', 'Count the deliveries without changing them'],
         },
         extra: (command) =>
-          command.option('--rate <n>', 'deliveries per second, at most 100', String(DEFAULT_PER_SECOND)),
+          command.option('--rate <n>', 'Deliveries per second, up to 100', String(DEFAULT_PER_SECOND)),
         prepare({ body }) {
           body.action = action;
         },

@@ -7,17 +7,20 @@ import { showDone } from '../show.ts';
 import { type Call, type Resource, valuesOf } from './operation.ts';
 import { pauseRows } from './routes.ts';
 
-const TYPES = `${valuesOf('createDestination', 'type').join(', ')} (http)`;
+const TYPES = `Type: ${valuesOf('createDestination', 'type').join(', ')} (default: http)`;
 const MEMBERS = { extra: withOptions, prepare: setMembers } as const;
-const FLAGS = { slug: ['--slug <slug>', 'unique slug; export files use it instead of the ID'], headers: null } as const;
+const FLAGS = {
+  slug: ['--slug <slug>', 'Unique slug, used in export files instead of the ID'],
+  headers: null,
+} as const;
 
 export const destinations: Resource = {
   ...{ name: 'destinations', tag: 'Destinations', one: 'destination' },
-  about: 'destinations: HTTP endpoints and warehouses',
+  about: 'Manage destinations: HTTP endpoints and warehouses',
   rows: [
     {
       operation: 'listDestinations',
-      about: 'list destinations, newest first',
+      about: 'List destinations, newest first',
       columns: {
         ...{ name: 'name', id: 'id', type: 'type', enabled: 'enabled', paused: 'paused', 'success %': 'successRate' },
         url: ({ url }: { url?: string }) => url || null,
@@ -25,7 +28,7 @@ export const destinations: Resource = {
     },
     {
       operation: 'createDestination',
-      about: 'create a destination: an HTTP endpoint at a URL, or a warehouse with --type and --config',
+      about: 'Create a destination: an HTTP endpoint with a URL, or a warehouse with --type and --config',
       args: ['name', 'url?'],
       flags: { ...FLAGS, type: ['--type <type>', TYPES] },
       ...MEMBERS,
@@ -34,11 +37,11 @@ export const destinations: Resource = {
     { operation: 'updateDestination', flags: { ...FLAGS, type: null }, ...MEMBERS },
     {
       operation: 'putDestination',
-      about: 'create or replace a destination: omitted fields are reset to their defaults, except credentials',
+      about: 'Create or replace a destination; omitted fields are reset to their defaults, except credentials',
       args: ['url?'],
       flags: {
         ...FLAGS,
-        name: ['--name <name>', 'display name (default: the slug)'],
+        name: ['--name <name>', 'Display name (default: the slug)'],
         type: ['--type <type>', `${TYPES}; cannot be changed`],
       },
       ...MEMBERS,
@@ -48,35 +51,35 @@ export const destinations: Resource = {
     {
       operation: 'listOrderKeys',
       name: 'order-keys',
-      about: 'list the ordering keys of a destination, with their state',
+      about: "List a destination's ordering keys and their states",
       columns: {
         ...{ key: 'key', state: 'state', waiting: 'waiting', 'first delivery': 'headDeliveryId', since: 'headSince' },
         'blocked until': 'blockedUntil',
         id: 'id',
       },
     },
-    { operation: 'getOrderKey', name: 'order-key', about: 'show an ordering key, by the key or its ID' },
+    { operation: 'getOrderKey', name: 'order-key', about: 'Show an ordering key (by key or ID)' },
     {
       operation: 'skipOrderKey',
       name: 'skip-order-key',
-      about: 'skip the first delivery of an ordering key: cancel it if it is open, and attempt the next one',
+      about: 'Skip the first delivery of an ordering key: cancel it if it is unfinished, and attempt the next one',
       done: 'Skipped the first delivery of {key}; deliveries waiting: {waiting}',
     },
     {
       operation: 'releaseOrderKey',
       name: 'release-order-key',
-      about: 'deliver the waiting deliveries of an ordering key; deliveries that fail do not block the key',
+      about: 'Release the waiting deliveries of an ordering key; deliveries that fail do not block the key',
       done: 'Released {key}; deliveries waiting: {waiting}',
     },
     {
       operation: 'deleteDestination',
       about:
-        'delete a destination and remove it from all routes; keep its history; list routes that have no destination left',
+        'Delete a destination and remove it from all routes; its history is kept. Lists routes left without a destination',
       run: deleteOne,
     },
     {
       operation: 'testDestination',
-      about: 'send a sample webhook to a destination, or upload a sample file and show its row',
+      about: 'Send a test webhook to a destination, or upload a test file and show its row',
       done: '{message} ({latency} ms)',
       after({ context: { output } }, { result }: { result?: { row: object } }) {
         if (!output.json && result !== undefined) output.line(cell(JSON.stringify(result.row)));
@@ -98,14 +101,14 @@ async function deleteOne({ context, path: { id = '' }, named }: Call): Promise<v
 /** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
 function withoutDestination({ id, name }: Route): string {
   const quoted = cell(name);
-  return `The route ${quoted} (${id}) has no destination: hookyard routes update ${id} --to <destination>, or hookyard routes delete ${id}`;
+  return `The route ${quoted} (${id}) has no destination. Add one with: hookyard routes update ${id} --to <destination>. Or delete the route with: hookyard routes delete ${id}`;
 }
 
 function withOptions(command: Command): Command {
   return command
-    .option('--header <"Name: value">', 'header sent with every delivery; repeatable, replaces all', collect)
-    .option('--bearer <token>', 'token to send as Authorization: Bearer, or @file to read from a file')
-    .option('--max-retries <n>', 'retries after the first attempt (5)');
+    .option('--header <"Name: value">', 'Header to send with every delivery; repeatable, replaces all headers', collect)
+    .option('--bearer <token>', 'Token to send as Authorization: Bearer, or @file to read it from a file')
+    .option('--max-retries <n>', 'Retries after the first attempt (default: 5)');
 }
 
 function setMembers({ body, options }: Call): void {

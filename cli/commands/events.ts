@@ -11,7 +11,7 @@ import { type Columns, showDone, showList, showRecord } from '../show.ts';
 import { watchEvent } from '../watch.ts';
 import type { Call, Resource } from './operation.ts';
 
-const SEARCH = { search: ['--search <text>', 'text in the payload'] } as const;
+const SEARCH = { search: ['--search <text>', 'Text in the payload'] } as const;
 const REPLAYS: Columns = {
   id: 'id',
   status: 'status',
@@ -22,15 +22,15 @@ const REPLAYS: Columns = {
 };
 
 export const events: Resource = {
-  ...{ name: 'events', tag: 'Events', one: 'event', about: 'received webhooks' },
+  ...{ name: 'events', tag: 'Events', one: 'event', about: 'View, replay and delete events (received webhooks)' },
   rows: [
     {
       operation: 'listEvents',
-      about: 'list events, newest first',
+      about: 'List events, newest first',
       flags: {
         ...SEARCH,
-        routeId: ['--route <route>', 'events with a delivery of this route; name or id'],
-        destinationId: ['--destination <destination>', 'events with a delivery to this destination; name or id'],
+        routeId: ['--route <route>', 'Only events with a delivery for this route (name or ID)'],
+        destinationId: ['--destination <destination>', 'Only events with a delivery to this destination (name or ID)'],
       },
       columns: {
         id: 'id',
@@ -43,21 +43,21 @@ export const events: Resource = {
     },
     {
       operation: 'getEvent',
-      about: 'show an event, with its payload and deliveries',
+      about: 'Show an event with its payload and deliveries',
       flags: { includePayload: null, includeDeliveries: null },
-      extra: (command) => command.option('--raw', 'print only the payload, byte for byte as received'),
+      extra: (command) => command.option('--raw', 'Print only the payload, byte for byte as received'),
       run: showEvent,
     },
     {
       operation: 'createEventReplay',
       name: 'replay',
-      about: 'replay one event, or all events that match the filters',
+      about: 'Replay an event, or all events that match the filters',
       flags: {
         ...SEARCH,
-        destinationIds: ['--destination <destination>', 'replay only to this destination; name or id, repeatable'],
-        all: ['--all', 'replay all events, without filters'],
-        dryRun: ['--dry-run', 'count the events, replay nothing'],
-        ratePerSecond: ['--rate <n>', 'events per second, for a replay by filters (50)'],
+        destinationIds: ['--destination <destination>', 'Replay only to this destination (name or ID); repeatable'],
+        all: ['--all', 'Replay all events, without filters'],
+        dryRun: ['--dry-run', 'Count the events without replaying them'],
+        ratePerSecond: ['--rate <n>', 'Events per second, for a replay with filters (default: 50)'],
       },
       extra: (command) => command.argument('[id]'),
       run: replay,
@@ -65,7 +65,7 @@ export const events: Resource = {
     {
       operation: 'listEventReplays',
       name: 'replays',
-      about: 'list replays with their progress, or show a replay',
+      about: 'List replays and their progress, or show a replay',
       extra: (command) => command.argument('[id]'),
       async run({ context, named, query }) {
         if (named === '') showList(context, await context.client.listEventReplays(query), REPLAYS);
@@ -78,13 +78,13 @@ export const events: Resource = {
   more(group) {
     group
       .command('watch <id>')
-      .description('print the deliveries of an event until all have finished; exit code 1 if a delivery fails')
+      .description("Print an event's deliveries until all have finished; exits with code 1 if a delivery fails")
       .action(async (id: string, _options, command: Command) => watchEvent(contextOf(command), id));
     group
       .command('follow')
-      .description('print events as they arrive, until Ctrl-C')
-      .option('--source <source>', 'events of this source; slug or id')
-      .option('--routed <boolean>', 'false: events that no route matched; true: routed events')
+      .description('Print events as they arrive, until Ctrl-C')
+      .option('--source <source>', 'Only events from this source (slug or ID)')
+      .option('--routed <boolean>', 'true: only routed events; false: only events that no route matched')
       .action(async ({ source, routed }: { source?: string; routed?: string }, command: Command) => {
         const context = contextOf(command);
         const sourceId = source && (await findSource(context.client, source)).id;
@@ -109,7 +109,7 @@ async function replay(call: Call): Promise<void> {
       answer.eventsExpired > 0 ? `; ${answer.eventsExpired} of them have no payload and would be skipped` : '';
     return showDone(context, answer, `${plural(answer.eventsTotal, 'event')} would be replayed${expired}`);
   }
-  const next = `hookyard events replays ${answer.id} shows its progress`;
+  const next = `check its progress with: hookyard events replays ${answer.id}`;
   showDone(context, answer, `The replay ${answer.id} is ${answer.status}; ${next}`);
 }
 
@@ -147,7 +147,9 @@ function printEvent(output: Output, event: EventInFull): void {
     ]),
   );
   if (older !== null)
-    output.note(`There are older deliveries: hookyard deliveries list --event ${event.id} --cursor ${older}`);
+    output.note(
+      `There are older deliveries. List them with: hookyard deliveries list --event ${event.id} --cursor ${older}`,
+    );
 }
 
 type Filter = NonNullable<Parameters<Client['streamEvents']>[0]>;
@@ -159,9 +161,9 @@ async function follow({ client, output }: Context, filter: Filter): Promise<void
   try {
     for await (const told of client.streamEvents(filter, { signal: end.signal })) {
       if (told.type === 'event') output.line(output.json ? JSON.stringify(told.event) : lineOf(told.event));
-      else if (told.type === 'gap') output.note('Some events were missed; hookyard events list shows all of them');
+      else if (told.type === 'gap') output.note('Some events were missed. List all events with: hookyard events list');
       // It is opened again every minute.
-      else if (opened++ === 0) output.note('Shows events as they arrive. Stop with Ctrl-C.');
+      else if (opened++ === 0) output.note('Showing events as they arrive. Stop with Ctrl-C.');
     }
   } catch (error) {
     if (!end.signal.aborted) throw error;

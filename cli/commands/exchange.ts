@@ -35,37 +35,37 @@ const kind = () => new Argument('<kind>').choices(['destinations', 'routes']);
 export function addExchange(program: Command): void {
   program
     .command('export')
-    .description('write destinations or routes as JSON, to stdout or a file')
+    .description('Export destinations or routes as JSON, to stdout or a file')
     .addArgument(kind())
-    .option('--ids <ids>', 'IDs to export, comma-separated')
-    .option('--include-sensitive', 'include the credentials of destinations')
-    .option('-o, --output <file>', 'file to write, readable only by its owner')
+    .option('--ids <ids>', 'Comma-separated IDs to export (default: all)')
+    .option('--include-sensitive', "Include the destinations' credentials")
+    .option('-o, --output <file>', 'Output file, readable only by its owner')
     .action(exportRecords);
   program
     .command('import')
-    .description('import a file written by hookyard export, or a list from another product')
+    .description('Import a file written by hookyard export, or a list from another product')
     // With --from there is only the file.
     .addArgument(kind().argParser((given) => given))
-    .argument('[file]', 'file to import, or - for stdin')
+    .argument('[file]', 'File to import, or - for stdin')
     .addOption(
-      new Option('--on-conflict <what>', 'how to handle records that already exist')
+      new Option('--on-conflict <what>', 'How to handle records that already exist')
         .choices(['skip', 'rename', 'overwrite'])
         .makeOptionMandatory(),
     )
-    .option('--dry-run', 'check the file, change nothing')
-    .addOption(new Option('--from <product>', 'import the list of another product, with its sources').choices(PRODUCTS))
-    .option('--source <slug>', 'with --from: source for records without a source')
-    .option('--event-type <field>', 'with --from: field that contains the event type', 'payload.type')
+    .option('--dry-run', 'Check the file without importing it')
+    .addOption(new Option('--from <product>', 'Import a list from another product, with its sources').choices(PRODUCTS))
+    .option('--source <slug>', 'With --from: source for records that have none')
+    .option('--event-type <field>', 'With --from: field that contains the event type', 'payload.type')
     .action((first: string, second: string | undefined, options: ImportOptions, command: Command) => {
       if (options.from !== undefined) return importFrom(options.from, first, options, command);
-      if (!(first in OPERATIONS) || second === undefined) throw usage('pass destinations or routes, and a file');
+      if (!(first in OPERATIONS) || second === undefined) throw usage('Specify destinations or routes, and a file');
       return importRecords(first as Kind, second, options, command);
     });
 }
 
 async function exportRecords(what: Kind, { output: file, ...filters }: ExportOptions, command: Command): Promise<void> {
   if (what === 'routes' && filters.includeSensitive)
-    throw usage('--include-sensitive is for destinations: routes contain no credentials');
+    throw usage('--include-sensitive is only for destinations; routes have no credentials');
   const { client, output } = contextOf(command);
   const answer = (await callOperation(client, OPERATIONS[what].export, filters)) as Envelope;
   const { [what]: records = [], ...head } = answer;
@@ -75,7 +75,7 @@ async function exportRecords(what: Kind, { output: file, ...filters }: ExportOpt
   if (file === undefined) return output.line(text);
   replaceFile(file, `${text}\n`);
   const count = records.length;
-  output.result({ file, count }, () => output.line(`exported ${plural(count, what.slice(0, -1))} to ${file}`));
+  output.result({ file, count }, () => output.line(`Exported ${plural(count, what.slice(0, -1))} to ${file}`));
 }
 
 interface Summary {
@@ -95,7 +95,7 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
   const { client, output } = contextOf(command);
   const envelope = parseJson(readInput(file), file, EXPORT_ADVICE) as Envelope | null;
   if (!Array.isArray(envelope?.[what]))
-    throw usage(`${file} contains no ${what}: it must be a file written by hookyard export ${what}`);
+    throw usage(`${file} contains no ${what}; pass a file written by hookyard export ${what}`);
   const result = await importEnvelope(client, what, envelope, options);
   output.result(result, () => output.line(told(result)));
   noteProblems(output, result);
@@ -106,7 +106,7 @@ async function importFrom(product: string, file: string, options: ImportOptions,
   const { source, eventType, onConflict } = options;
   if (onConflict === 'rename')
     throw usage('--on-conflict rename cannot be used with --from, because routes refer to slugs');
-  const list = parseJson(readInput(file), file, `pass a list from the API of ${product}`);
+  const list = parseJson(readInput(file), file, `pass a list from the ${product} API`);
   let made: Converted;
   try {
     made = convert(product, list, { source: source ?? product, eventType });
@@ -132,7 +132,7 @@ async function importFrom(product: string, file: string, options: ImportOptions,
     noteProblems(output, destinations);
     noteProblems(output, routes);
   }
-  for (const each of left) output.note(`not imported: ${each}`);
+  for (const each of left) output.note(`Not imported: ${each}`);
 }
 
 /** A source that is there stays as it is. */

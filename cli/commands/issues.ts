@@ -6,18 +6,18 @@ import { showDone } from '../show.ts';
 import { type Call, type Resource, type Row, valuesOf } from './operation.ts';
 
 const CHANGES = {
-  acknowledge: { state: 'acknowledged', about: 'acknowledge an issue' },
-  ignore: { state: 'ignored', about: 'ignore an issue; occurrences are still counted' },
-  resolve: { state: 'resolved', about: 'resolve an issue; another failure within an hour reopens it' },
-  open: { state: 'open', about: 'reopen an issue' },
+  acknowledge: { state: 'acknowledged', about: 'Acknowledge an issue' },
+  ignore: { state: 'ignored', about: 'Ignore an issue; further occurrences are still counted' },
+  resolve: { state: 'resolved', about: 'Resolve an issue; another failure within an hour reopens it' },
+  open: { state: 'open', about: 'Reopen an issue' },
 } as const;
 
 export const issues: Resource = {
-  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'ongoing failures, with cause, start and count' },
+  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'Manage issues (ongoing failures)' },
   rows: [
     {
       operation: 'listIssues',
-      about: 'list issues, most recently opened first',
+      about: 'List issues, most recently opened first',
       columns: {
         ...{ id: 'id', kind: 'kind', cause: 'cause', state: 'state', count: 'count', last: 'lastSeenAt' },
         of: 'destinationId|routeId|sourceId',
@@ -35,8 +35,8 @@ export const issues: Resource = {
     ),
     {
       operation: 'retryIssue',
-      about: "replay an issue's failed deliveries",
-      flags: { before: null, dryRun: ['--dry-run', 'count the deliveries, replay nothing'] },
+      about: "Replay an issue's failed deliveries",
+      flags: { before: null, dryRun: ['--dry-run', 'Count the deliveries without replaying them'] },
       run: retry,
     },
   ],
@@ -62,29 +62,29 @@ async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Pr
 
 const MEMBERS = {
   flags: {
-    type: ['--type <type>', valuesOf('createAlertChannel', 'type').join(', ')],
+    type: ['--type <type>', `Type: ${valuesOf('createAlertChannel', 'type').join(', ')}`],
     config: null,
-    kinds: ['--kind <kind>', 'only issues of this kind; repeatable'],
-    afterCount: ['--after <n>', 'failures until the first message about an issue (1)'],
-    throttleMinutes: ['--throttle <minutes>', 'minimum minutes between two messages about an issue (15)'],
-    digestMinutes: ['--digest <minutes>', 'minutes between digests of all changes'],
+    kinds: ['--kind <kind>', 'Only issues of this kind; repeatable'],
+    afterCount: ['--after <n>', 'Failures before the first message about an issue (default: 1)'],
+    throttleMinutes: ['--throttle <minutes>', 'Minimum minutes between messages about an issue (default: 15)'],
+    digestMinutes: ['--digest <minutes>', 'Minutes between digests of all changes'],
   },
   extra: (command: Command) =>
     command
-      .option('--emails <addresses>', 'email addresses, comma-separated')
-      .option('--to <url>', 'URL of the webhook, from Slack or Teams, or your own; or @file to read from a file')
-      .option('--secret <secret>', 'signing secret of the webhook, whsec_..., or @file to read from a file')
-      .option('--key <key>', 'PagerDuty integration key, or @file to read from a file'),
+      .option('--emails <addresses>', 'Comma-separated email addresses')
+      .option('--to <url>', 'Webhook URL (from Slack or Teams, or your own), or @file to read it from a file')
+      .option('--secret <secret>', 'Webhook signing secret, whsec_..., or @file to read it from a file')
+      .option('--key <key>', 'PagerDuty integration key, or @file to read it from a file'),
   prepare: setConfig,
 } as const;
 
 export const alertChannels: Resource = {
   ...{ name: 'alert-channels', tag: 'Alerts', one: 'alert-channel' },
-  about: 'channels for messages about issues',
+  about: 'Manage alert channels, which send messages about issues',
   rows: [
     {
       operation: 'listAlertChannels',
-      about: 'list alert channels, newest first',
+      about: 'List alert channels, newest first',
       columns: {
         ...{ name: 'name', id: 'id', type: 'type', enabled: 'enabled' },
         ...{ 'last sent': 'lastSentAt', 'failing since': 'failingSince' },
@@ -92,18 +92,18 @@ export const alertChannels: Resource = {
     },
     {
       operation: 'createAlertChannel',
-      about: 'create an alert channel; pass more fields with --data',
+      about: 'Create an alert channel; set more fields with --data',
       args: ['name'],
       ...MEMBERS,
       done: '{name} was created ({id})',
       after({ context }, { lastError }: { lastError: string | null }) {
-        if (lastError !== null) context.output.note(`the alert channel cannot send messages: ${lastError}`);
+        if (lastError !== null) context.output.note(`The alert channel cannot send messages: ${lastError}`);
       },
     },
     { operation: 'updateAlertChannel', ...MEMBERS },
     {
       operation: 'testAlertChannel',
-      about: 'send a test message to an alert channel',
+      about: 'Send a test message to an alert channel',
       done: '{message} ({latency} ms)',
     },
   ],

@@ -50,11 +50,11 @@ export interface Row {
 
 /** Options that stand for a member of whatever operation. */
 const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } | null> = {
-  page: { flags: '--page <n>', about: 'page number (1)' },
-  pageSize: { flags: '--page-size <n>', about: 'items per page, at most 100 (20)' },
+  page: { flags: '--page <n>', about: 'Page number (default: 1)' },
+  pageSize: { flags: '--page-size <n>', about: 'Items per page, up to 100 (default: 20)' },
   cursor: {
     flags: '--cursor <cursor>',
-    about: 'first, or the cursor printed with the previous page',
+    about: '"first", or the cursor printed after the previous page',
   },
   withTotal: null,
   sourceId: { flags: '--source <source>', of: 'source' },
@@ -68,12 +68,13 @@ const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } 
   filterId: { flags: '--filter <filter>', of: 'filter' },
   schemaId: { flags: '--schema <schema>', of: 'schema' },
   eventId: { flags: '--event <id>' },
-  recordId: { flags: '--record <id>', about: 'changes to this record' },
-  keyId: { flags: '--key <id>', about: 'requests with this key' },
-  statusCode: { flags: '--code <n>', about: 'status code of the latest attempt' },
-  from: { flags: '--from <time>', about: 'ISO 8601, or a period such as 30m, 1h, 7d' },
-  to: { flags: '--to <time>', about: 'ISO 8601, or a period such as 30m, 1h, 7d' },
-  routed: { flags: '--routed <boolean>', about: 'false: events that no route matched; true: routed events' },
+  recordId: { flags: '--record <id>', about: 'Only changes to this record (ID)' },
+  keyId: { flags: '--key <id>', about: 'Only requests with this API key (ID)' },
+  statusCode: { flags: '--code <n>', about: 'Status code of the latest attempt' },
+  from: { flags: '--from <time>', about: 'Start time: ISO 8601, or a period such as 30m, 1h or 7d' },
+  to: { flags: '--to <time>', about: 'End time: ISO 8601, or a period such as 30m, 1h or 7d' },
+  routed: { flags: '--routed <boolean>', about: 'true: only routed events; false: only events that no route matched' },
+  timeoutMs: { flags: '--timeout-ms <n>', about: 'Timeout in milliseconds' },
   // --url is the address of the service.
   url: { flags: '--target-url <url>' },
 };
@@ -98,10 +99,11 @@ function bind(members: readonly Member[], place: 'query' | 'body', flags: Row['f
     if (place === 'body' && member.kind === 'boolean' && own === undefined && !common) return [switchOf(member)];
     const of = common?.of;
     const word = common?.flags ?? `--${kebab(member.name)}${placeholderOf(member, place)}`;
-    const [text, about = common?.about ?? aboutOf(member, of)] = own ?? [word];
+    const hasChoices = place === 'query' && member.kind !== 'list' && member.values !== undefined;
+    const [text, about = common?.about ?? aboutOf(member, hasChoices, of)] = own ?? [word];
     const option = new Option(text, about);
     if (member.kind === 'list') option.argParser(collect);
-    else if (place === 'query' && member.values) option.choices(member.values);
+    else if (hasChoices) option.choices(member.values ?? []);
     if (member.name === 'cursor') option.conflicts('page');
     const flag = option.long ?? text;
     const read = (options: Values, client: Client) => {
@@ -116,7 +118,7 @@ function bind(members: readonly Member[], place: 'query' | 'body', flags: Row['f
 function switchOf(member: Member): Bound {
   const isEnabled = member.name === 'enabled';
   const [on, off] = isEnabled ? ['--enable', '--disable'] : [`--${kebab(member.name)}`, `--no-${kebab(member.name)}`];
-  const options = [new Option(on, isEnabled ? '' : aboutOf(member)), new Option(off)];
+  const options = [new Option(on, isEnabled ? '' : aboutOf(member, false)), new Option(off)];
   if (isEnabled) options[0]?.conflicts('disable');
   const read = ({ enable, disable, ...others }: Values) =>
     isEnabled ? (enable ?? (disable === true ? false : undefined)) : others[options[0]?.attributeName() ?? ''];
@@ -129,12 +131,13 @@ function placeholderOf({ kind, name }: Member, place: 'query' | 'body'): string 
   return kind === 'integer' || kind === 'number' ? ' <n>' : ` <${kebab(name).split('-').at(-1)}>`;
 }
 
-function aboutOf({ about, values = [], kind }: Member, of?: RecordKind): string {
+/** @param hasChoices its values are shown already */
+function aboutOf({ about, values = [], kind }: Member, hasChoices: boolean, of?: RecordKind): string {
   const parts = [
-    of === undefined ? about.replace(/\.$/, '') : namesOf(of),
-    kind !== 'json' && values.length > 1 && values.length < 15 ? values.join(', ') : '',
-    kind === 'list' ? 'may be repeated' : '',
-    kind === 'json' ? 'as JSON, or @file to read from a file' : '',
+    of === undefined ? about.replace(/\.$/, '') : `${upperFirst(of)} (${namesOf(of)})`,
+    !hasChoices && kind !== 'json' && values.length > 1 && values.length < 15 ? values.join(', ') : '',
+    kind === 'list' ? 'repeatable' : '',
+    kind === 'json' ? `${about === '' ? 'JSON' : 'as JSON'}, or @file to read it from a file` : '',
   ];
   return parts.filter((part) => part !== '').join('; ');
 }
@@ -187,11 +190,8 @@ export function addOperation(group: Command, one: string, row: Row): Command {
   for (const { options } of [...query, ...body]) for (const option of options) command.addOption(option);
   const hasData = operation.body.some(({ kind }) => kind === 'json');
   if (hasData)
-    command.option(
-      '--data <json>',
-      'fields as JSON, or @file to read from a file, or - for stdin; options override them',
-    );
-  command.description(row.about ?? lowerFirst(operation.summary).replace(/^get\b/, 'show'));
+    command.option('--data <json>', 'Fields as JSON, @file to read from a file, or - for stdin; options override them');
+  command.description(row.about ?? operation.summary.replace(/^Get\b/, 'Show'));
   if (row.about === undefined && operation.description !== '')
     command.addHelpText('after', `\n${operation.description}`);
   return (row.extra?.(command) ?? command).action(async (...given: unknown[]) => {
@@ -259,7 +259,7 @@ function showOutcome(context: Context, answer: Values, line: string): void {
 }
 
 const isBytes = (answer: object): answer is RawAnswer => 'bytes' in answer && answer.bytes instanceof Uint8Array;
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+export const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const WORDS: Record<string, string> = { get: 'show', put: 'apply' };
 

@@ -11,8 +11,8 @@ export function addOrganization(program: Command): void {
   addOperation(program, 'record', {
     operation: 'listAuditRecords',
     name: 'audit',
-    about: 'audit log: who changed what, and who read payloads and secrets; newest first',
-    flags: { action: ['--action <operation>', 'requests of this operation, such as updateRoute'] },
+    about: 'Show the audit log, newest first: who changed what, and who read payloads and secrets',
+    flags: { action: ['--action <operation>', 'Only requests for this operation, such as updateRoute'] },
     columns: AUDIT,
   });
   addUsage(program);
@@ -34,12 +34,12 @@ const AUDIT: Columns = {
 
 function addKeys(program: Command): void {
   addResource(program, {
-    ...{ name: 'keys', tag: 'Access', one: 'key', about: 'API keys of the organization' },
+    ...{ name: 'keys', tag: 'Access', one: 'key', about: 'Manage API keys' },
     rows: [
       {
         operation: 'listApiKeys',
         name: 'list',
-        about: 'list valid keys',
+        about: 'List valid API keys',
         columns: {
           ...{ name: 'name', id: 'id', scopes: 'scopes' },
           key: ({ tokenHint }: { tokenHint: string }) => `…${tokenHint}`,
@@ -52,17 +52,20 @@ function addKeys(program: Command): void {
       {
         operation: 'createApiKey',
         name: 'create',
-        about: 'create a key and print it once',
+        about: 'Create an API key, which is printed only once',
         args: ['name'],
         flags: {
-          scopes: ['--scope <scope>', 'read, write, or one such as events:read; repeatable (read and write)'],
-          allowedAddresses: ['--allow <range>', 'allowed IP address or range; repeatable (any)'],
-          expiresAt: ['--expires <date>', 'ISO 8601 (default: never)'],
+          scopes: [
+            '--scope <scope>',
+            'Scope: read, write, or a narrower one such as events:read; repeatable (default: read and write)',
+          ],
+          allowedAddresses: ['--allow <range>', 'Allowed IP address or range; repeatable (default: any)'],
+          expiresAt: ['--expires <date>', 'Expiry date, ISO 8601 (default: never)'],
         },
         extra: (command) =>
           command.option(
             '--org <organization>',
-            'for operators: organization of the key, slug or id; accesses the database directly (see hookyard orgs)',
+            "For operators: the key's organization (slug or ID); accesses the database directly (see hookyard orgs)",
           ),
         async run({ context: { client, output }, body, options: { org } }) {
           const request = body as Parameters<typeof client.createApiKey>[0]['body'];
@@ -72,14 +75,14 @@ function addKeys(program: Command): void {
               : await client.createApiKey({ body: request });
           output.result(key, () => {
             output.line(key.token);
-            output.note(`${key.name} (${key.id}) may ${key.scopes.join(' and ')}; the key is not shown again`);
+            output.note(`${key.name} (${key.id}) has the scopes ${key.scopes.join(', ')}. The key is not shown again.`);
           });
         },
       },
       {
         operation: 'revokeApiKey',
         name: 'revoke',
-        about: 'revoke a key; it stops working immediately',
+        about: 'Revoke an API key; it stops working immediately',
         done: '{_} was revoked',
       },
     ],
@@ -90,10 +93,10 @@ function addKeys(program: Command): void {
 function addUsage(program: Command): void {
   program
     .command('usage')
-    .description('limits and usage of the organization')
-    .option('--daily', 'usage by day')
-    .option('--from <day>', 'with --daily: first day, such as 2026-11-01 (30 days before the last)')
-    .option('--to <day>', 'with --daily: last day (today, UTC)')
+    .description("Show the organization's limits and usage")
+    .option('--daily', 'Show usage by day')
+    .option('--from <day>', 'With --daily: first day, such as 2026-11-01 (default: 30 days before the last day)')
+    .option('--to <day>', 'With --daily: last day (default: today, UTC)')
     .action(async ({ daily, from, to }: { daily?: boolean; from?: string; to?: string }, command: Command) => {
       if (daily || from !== undefined || to !== undefined) await showDays(command, given({ from, to }));
       else await showLimits(command);
@@ -110,8 +113,8 @@ async function showLimits(command: Command): Promise<void> {
       limit ?? 'none',
       unit,
     ]);
-    output.table(['limit', 'used', 'most', 'unit'], rows);
-    output.note(`${plural(usage.month.events, 'webhook')} since ${usage.month.from} (plan ${usage.plan})`);
+    output.table(['limit', 'used', 'maximum', 'unit'], rows);
+    output.note(`${plural(usage.month.events, 'webhook')} since ${usage.month.from} (${usage.plan} plan)`);
   });
 }
 
@@ -130,7 +133,7 @@ async function showDays(command: Command, query: { from?: string; to?: string })
 function addWhoami(program: Command): void {
   program
     .command('whoami')
-    .description('the current organization and API key')
+    .description('Show the current organization and API key')
     .action(async (_options, command: Command) => {
       const { client, output, url } = contextOf(command);
       const caller = await client.getCaller();

@@ -8,10 +8,10 @@ import { profilesFile, readProfiles, writeProfiles } from '../profile-store.ts';
 const HINT_LENGTH = 4;
 
 export function addProfiles(program: Command): void {
-  const profiles = program.command('profiles').description('named services and keys, for --profile');
+  const profiles = program.command('profiles').description('Manage profiles, which store a service URL and an API key');
   profiles
     .command('list')
-    .description('list the profiles')
+    .description('List profiles')
     .action((_options, command: Command) => {
       const stored = Object.entries(readProfiles()).map(([name, { url, apiKey }]) => ({
         name,
@@ -29,7 +29,7 @@ export function addProfiles(program: Command): void {
     });
   profiles
     .command('set <name>')
-    .description('store --url, --api-key (or @file to read from a file), or both, under a name')
+    .description('Store --url, --api-key (or @file to read it from a file), or both as a profile')
     .action((name: string, _options, command: Command) => {
       const { url, apiKey } = command.optsWithGlobals<GlobalOptions>();
       if (!url && !apiKey) throw usage('Specify --url, --api-key, or both for the profile');
@@ -42,7 +42,7 @@ export function addProfiles(program: Command): void {
     });
   profiles
     .command('remove <name>')
-    .description('remove a profile')
+    .description('Remove a profile')
     .action((name: string, _options, command: Command) => {
       const { [name]: gone, ...others } = readProfiles();
       if (gone === undefined) throw notFound(`No profile ${name}. List profiles with: hookyard profiles list`);

@@ -6,7 +6,7 @@ import { usage } from '../errors.ts';
 export function addProviders(program: Command): void {
   program
     .command('providers [name]')
-    .description('list the providers, or show how to connect a provider')
+    .description('List providers, or show how to connect one')
     .action(async (name: string | undefined, _options, command: Command) => {
       const { providerNamed, providers } = await import('../../providers/index.ts');
       const { output } = contextOf(command);

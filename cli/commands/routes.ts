@@ -5,16 +5,16 @@ import { showDone } from '../show.ts';
 import type { Resource, Row } from './operation.ts';
 
 const FLAGS = {
-  destinationIds: ['--to <destination>', 'name or id; repeatable'],
-  failoverDestinationIds: ['--failover <destination>', 'name or id; up to three, in order'],
+  destinationIds: ['--to <destination>', 'Destination (name or ID); repeatable'],
+  failoverDestinationIds: ['--failover <destination>', 'Failover destination (name or ID); up to three, in order'],
 } as const;
 
 export const routes: Resource = {
-  ...{ name: 'routes', tag: 'Routes', one: 'route', about: 'routes from sources to destinations' },
+  ...{ name: 'routes', tag: 'Routes', one: 'route', about: 'Manage routes from sources to destinations' },
   rows: [
     {
       operation: 'listRoutes',
-      about: 'list routes, newest first',
+      about: 'List routes, newest first',
       columns: {
         ...{ name: 'name', id: 'id', source: 'source.name', destinations: 'destinations.name', enabled: 'enabled' },
         ...{ paused: 'paused', circuit: 'circuitState', events: 'eventsRouted' },
@@ -22,13 +22,13 @@ export const routes: Resource = {
     },
     {
       operation: 'previewRoute',
-      about: 'preview the requests that a route would send for an event; nothing is sent',
+      about: 'Preview the requests that a route would send for an event, without sending them',
       args: ['eventId'],
       show: ({ context: { output } }, answer: RoutePreview) => output.result(answer, () => showPreview(output, answer)),
     },
     {
       operation: 'createRoute',
-      about: 'create a route from a source to one or more destinations',
+      about: 'Create a route from a source to one or more destinations',
       args: ['name'],
       flags: FLAGS,
       done: 'Created route {name}: {source.name} → {destinations.name} ({id})',
@@ -36,7 +36,7 @@ export const routes: Resource = {
     { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {
       operation: 'putRoute',
-      about: 'create or replace a route: omitted fields are reset to their defaults',
+      about: 'Create or replace a route; omitted fields are reset to their defaults',
       flags: FLAGS,
       done: '{name} was applied ({id})',
     },
@@ -50,23 +50,23 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'pauseRoute' : 'pauseDestination',
       name: 'pause',
-      about: `pause the deliveries of a ${kind} until it is resumed; webhooks are still accepted`,
+      about: `Pause a ${kind}'s deliveries until it is resumed; webhooks are still accepted`,
       flags: {
-        reason: ['--reason <text>', 'reason to show with the pause'],
-        until: ['--until <time>', 'when the pause ends automatically, ISO 8601'],
+        reason: ['--reason <text>', 'Reason to show with the pause'],
+        until: ['--until <time>', 'When the pause ends automatically (ISO 8601)'],
       },
       show({ context, named }, answer: { id: string; pausedUntil: string | null }) {
         const { id, pausedUntil } = answer;
-        const end = pausedUntil === null ? `resume it with: hookyard ${kind}s resume ${id}` : `until ${pausedUntil}`;
-        showDone(context, answer, `${named} is paused; ${end}`);
+        const end = pausedUntil === null ? `; resume it with: hookyard ${kind}s resume ${id}` : ` until ${pausedUntil}`;
+        showDone(context, answer, `${named} is paused${end}`);
       },
     },
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: `resume a ${kind}; waiting deliveries are sent in the order they were received`,
-      flags: { releasePerSecond: ['--rate <n>', 'deliveries per second (default: the server default, 50)'] },
-      done: '{_} is not paused; waiting deliveries are sent in the order they were received',
+      about: `Resume a ${kind}; waiting deliveries are sent in order of receipt`,
+      flags: { releasePerSecond: ['--rate <n>', "Deliveries per second (default: the server's default, 50)"] },
+      done: '{_} is not paused; waiting deliveries are sent in order of receipt',
     },
   ];
 }

@@ -8,17 +8,22 @@ import type { Resource, Row } from './operation.ts';
 
 const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
 const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
-const APPLIED = {
-  about: 'create or replace by slug: omitted fields are reset to their defaults',
+const applied = (kind: string) => ({
+  about: `Create or replace a ${kind}; omitted fields are reset to their defaults`,
   done: '{slug} was applied ({id})',
-};
+});
 
 export const filters: Resource = {
-  ...{ name: 'filters', tag: 'Filters', one: 'filter', about: 'conditions that decide which events a route receives' },
+  ...{
+    name: 'filters',
+    tag: 'Filters',
+    one: 'filter',
+    about: 'Manage filters, which decide which events a route delivers',
+  },
   rows: [
     { operation: 'listFilters', columns },
     { operation: 'createFilter', ...CREATED },
-    { operation: 'putFilter', ...APPLIED },
+    { operation: 'putFilter', ...applied('filter') },
   ],
 };
 
@@ -27,32 +32,34 @@ export const transforms: Resource = {
     name: 'transforms',
     tag: 'Transforms',
     one: 'transform',
-    about: 'code that turns an event into the request to send',
+    about: 'Manage transforms, which turn an event into the request to send',
   },
   rows: [
     { operation: 'listTransforms', columns: { ...columns, type: 'type' } },
     { operation: 'createTransform', ...CREATED },
-    { operation: 'putTransform', ...APPLIED },
+    { operation: 'putTransform', ...applied('transform') },
   ],
 };
 
 export const schemas: Resource = {
   ...{ name: 'schemas', tag: 'Schemas', one: 'schema' },
-  about: "JSON Schemas that a route's payloads must match",
+  about: "Manage JSON Schemas that a route's payloads must match",
   rows: [
     { operation: 'listSchemas', columns: { ...columns, version: 'version' } },
     { operation: 'createSchema', ...CREATED },
-    { operation: 'putSchema', ...APPLIED },
+    { operation: 'putSchema', ...applied('schema') },
     { operation: 'validatePayload', name: 'validate', after: endOf } satisfies Row,
   ],
   leftOut: ['testSchema'],
   more(group) {
     group
       .command('test <schema>')
-      .description('validate a payload against a JSON Schema; nothing is stored. Exit code 1 if invalid')
-      .option('--payload <json>', 'payload, or @file to read from a file, or - for stdin')
-      .option('--event <id>', 'use the payload of this event instead of --payload')
-      .addHelpText('after', '\nThe schema is JSON, or @file to read from a file.')
+      .description(
+        'Validate a payload against a JSON Schema without storing anything; exits with code 1 if the payload is invalid',
+      )
+      .option('--payload <json>', 'Payload as JSON, @file to read from a file, or - for stdin')
+      .option('--event <id>', "Use this event's payload instead of --payload")
+      .addHelpText('after', '\nPass the schema as JSON, or @file to read it from a file.')
       .action(testSchema);
   },
 };
@@ -67,8 +74,8 @@ async function testSchema(
   command: Command,
 ): Promise<void> {
   const { client, output } = contextOf(command);
-  const schema = jsonOf(text, 'the schema') as Parameters<Client['testSchema']>[0]['body']['schema'];
-  if ((payload === undefined) === (event === undefined)) throw usage('pass either --payload or --event');
+  const schema = jsonOf(text, '<schema>') as Parameters<Client['testSchema']>[0]['body']['schema'];
+  if ((payload === undefined) === (event === undefined)) throw usage('Specify either --payload or --event');
   const tried =
     payload === undefined
       ? (await client.getEvent({ id: event ?? '', includePayload: true })).payload

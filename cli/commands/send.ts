@@ -25,23 +25,20 @@ const DEADLINE_MS = 30_000;
 export function addSend(program: Command): void {
   program
     .command('send')
-    .description('send a webhook to a source as a provider does: a sample event or your own body')
-    .requiredOption('--source <source>', 'source to send to; slug or id')
+    .description('Send a webhook to a source as its provider would: a sample event, or your own body')
+    .requiredOption('--source <source>', 'Source to send to (slug or ID)')
     .option(
       '--provider <provider>',
-      'provider that signs (default: the provider of the source); list them with hookyard providers',
+      "Provider to sign as (default: the source's provider); list providers with: hookyard providers",
     )
-    .option('--event <name>', 'event to send, such as push or invoice.paid; with --data any name')
-    .option('--secret <secret>', 'secret of the source, if it verifies signatures, or @file to read from a file')
+    .option('--event <name>', 'Sample event to send, such as push or invoice.paid; with --data, any event name')
+    .option('--secret <secret>', "The source's secret, if it verifies signatures, or @file to read it from a file")
     .option(
       '--private-key <file>',
-      'PEM private key, if the sender signs with a private key; the source has the public key',
+      'PEM file with the private key, if the sender signs with one; the source has the public key',
     )
-    .option('--data <body>', 'body to send instead of the sample, or @file to read from a file, or - for stdin')
-    .option(
-      '--watch',
-      'wait until the deliveries of the event have finished, and print them; exit code 1 if a delivery fails',
-    )
+    .option('--data <body>', 'Body to send instead of the sample, @file to read it from a file, or - for stdin')
+    .option('--watch', "Print the event's deliveries until all have finished; exits with code 1 if a delivery fails")
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
 
@@ -61,7 +58,7 @@ async function show(context: Context, options: SendOptions, answer: Accepted): P
   const { output } = context;
   if (!options.watch || answer.eventId === undefined)
     return output.result(answer, () => output.line(answer.eventId ?? answer.answered ?? JSON.stringify(answer)));
-  output.note(`${answer.eventId} is stored`);
+  output.note(`${answer.eventId} was stored`);
   await watchEvent(context, answer.eventId);
 }
 
@@ -81,7 +78,7 @@ function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): 
   if (!isRedacted(path.slice(end + 1))) return url + path;
   if (ingestToken === 'optional') return url + path.slice(0, end);
   throw usage(
-    `The ingest URL of ${slug} contains a token; to see the token, the API key needs the scope sources:write or secrets:read`,
+    `The ingest URL of ${slug} contains a token. To see the token, the API key needs the scope sources:write or secrets:read`,
   );
 }
 

@@ -7,9 +7,9 @@ import { type Call, type Resource, valuesOf } from './operation.ts';
 
 const MEMBERS = {
   flags: {
-    name: ['--name <name>', 'display name (default: the slug)'],
+    name: ['--name <name>', 'Display name (default: the slug)'],
     slug: null,
-    provider: ['--provider <name>', 'the provider that sends the webhooks (hookyard providers)'],
+    provider: ['--provider <name>', 'Provider that sends the webhooks; list providers with: hookyard providers'],
     verificationConfig: null,
   },
   extra: withVerification,
@@ -22,15 +22,15 @@ const REFUSALS: Columns = {
   cause: nameOf,
   from: 'clientAddress',
   bytes: 'payloadSize',
-  told: ({ status, message }: Refusal) => `${status} ${message}`,
+  response: ({ status, message }: Refusal) => `${status} ${message}`,
 };
 
 export const sources: Resource = {
-  ...{ name: 'sources', tag: 'Sources', one: 'source', about: 'sources that receive webhooks' },
+  ...{ name: 'sources', tag: 'Sources', one: 'source', about: 'Manage sources, which receive webhooks' },
   rows: [
     {
       operation: 'listSources',
-      about: 'list sources, newest first',
+      about: 'List sources, newest first',
       columns: {
         ...{ slug: 'slug', id: 'id', verify: 'provider|verificationConfig.type', enabled: 'enabled' },
         ...{ events: 'eventsCount', 'ingest URL': 'webhookUrl' },
@@ -38,7 +38,7 @@ export const sources: Resource = {
     },
     {
       operation: 'createSource',
-      about: 'create a source; the slug is part of the ingest URL and cannot be changed',
+      about: 'Create a source; the slug is part of the ingest URL and cannot be changed',
       args: ['slug'],
       ...MEMBERS,
       done: '{slug} receives webhooks at {webhookUrl} ({id})',
@@ -47,17 +47,17 @@ export const sources: Resource = {
     {
       operation: 'putSource',
       about:
-        'create or replace a source: omitted fields are reset to their defaults, except credentials and verification',
+        'Create or replace a source; omitted fields are reset to their defaults, except credentials and verification',
       ...MEMBERS,
       done: '{slug} was applied, at {webhookUrl} ({id})',
     },
     {
       operation: 'listRefusals',
-      about: 'list refused webhooks, newest first',
+      about: 'List refused webhooks, newest first',
       flags: {
-        cause: ['--cause <cause>', 'webhooks refused for this cause'],
-        period: ['--period <period>', 'period of the counts'],
-        includePayload: ['--payload', 'show the beginning of the payloads'],
+        cause: ['--cause <cause>', 'Only webhooks refused for this cause'],
+        period: ['--period <period>', 'Period of the counts'],
+        includePayload: ['--payload', 'Show the beginning of each payload'],
       },
       show({ context, query }, page: RefusalPage) {
         showList(context, page, { ...REFUSALS, ...(query.includePayload === true && { payload: 'payloadStart' }) });
@@ -70,15 +70,15 @@ export const sources: Resource = {
 };
 
 function withVerification(command: Command): Command {
-  const type = new Option('--verify <type>', 'how webhooks are signed').choices(
+  const type = new Option('--verify <type>', 'Signature verification type').choices(
     valuesOf('createSource', 'verificationConfig'),
   );
   return command
     .addOption(type.conflicts('provider'))
-    .option('--verify-token <token>', 'second secret, for providers that have one, or @file to read from a file')
-    .option('--confirm-subscriptions', 'open the URL that some providers send to confirm a subscription')
-    .option('--secret <secret>', 'secret that signs the webhooks, or @file to read from a file')
-    .option('--signature-header <name>', 'header with the signature or token, if its name is not fixed');
+    .option('--verify-token <token>', 'Second secret, for providers that use one, or @file to read it from a file')
+    .option('--confirm-subscriptions', 'Open the URL that some providers send to confirm a subscription')
+    .option('--secret <secret>', 'Secret that signs the webhooks, or @file to read it from a file')
+    .option('--signature-header <name>', 'Header with the signature or token, for types without a fixed header');
 }
 
 interface VerificationOptions {
@@ -96,9 +96,9 @@ function setVerification({ body, options }: Call): void {
   const { verify, confirmSubscriptions, signatureHeader: header, ...files } = options as VerificationOptions;
   const described = asObject(body.verificationConfig);
   if (!verify && !body.provider && files.secret && described === undefined)
-    throw usage('--secret needs --verify, --provider, or a verificationConfig in --data');
-  if (!body.provider && confirmSubscriptions) throw usage('--confirm-subscriptions needs --provider');
-  if (!verify && header) throw usage('--signature-header needs --verify');
+    throw usage('--secret requires --verify, --provider, or a verificationConfig in --data');
+  if (!body.provider && confirmSubscriptions) throw usage('--confirm-subscriptions requires --provider');
+  if (!verify && header) throw usage('--signature-header requires --verify');
   const secret = secretOf(files.secret);
   const verifyToken = secretOf(files.verifyToken);
   // What --verify has no option for stands in --data.

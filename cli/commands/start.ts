@@ -13,11 +13,11 @@ const project = join(import.meta.dirname, '..', '..');
 export function addStart(program: Command): void {
   program
     .command('start')
-    .description('run all of Hookyard on this machine: PostgreSQL, Temporal, API, worker and console')
+    .description('Run Hookyard on this machine: PostgreSQL, Temporal, API, worker and console')
     .addHelpText(
       'after',
       `
-npx runs the package hookyard-server of this version: from this folder, a global installation, or the registry.`,
+npx runs the hookyard-server package of the same version, from this folder, a global installation, or the registry.`,
     )
     .action(async () => {
       // Ctrl-C reaches both processes; npx passes on what only this one is sent.

@@ -6,23 +6,27 @@ import type { ListenOptions } from './listen.ts';
 export function addListen(program: Command): void {
   program
     .command('listen <port>')
-    .description('receive webhooks of a source on this machine, until Ctrl-C')
+    .description("Receive a source's webhooks on this machine, until Ctrl-C")
     .requiredOption(
       '--source <source>',
-      'source to receive from; slug or id; a source that does not exist is created, and removed at the end',
+      'Source to receive from (slug or ID); created if it does not exist, and removed at the end',
     )
     .option(
       '--forward <url>',
-      'forward each webhook to your program, with its subpath and query string, and return the response',
+      'Forward each webhook to your program, with its subpath and query string, and return the response',
     )
-    .option('--filter <condition>', 'only matching webhooks: "payload.kind equals order.paid"; repeatable', collect)
-    .option('--event-type <type>', "only webhooks of this event type, by the provider's name; repeatable", collect)
-    .option('--path <path>', 'only webhooks to this path below the ingest URL')
-    .option('--from <time>', 'start with the events since this time: ISO 8601, or a period such as 30m, 1h, 7d')
-    .option('--retry <id>', 'start with this delivery or event of the source, whether or not it matches --filter')
-    .option('--compact', 'one line for each delivery')
-    .option('--address <url>', 'address at which the service reaches this machine (http://127.0.0.1:<port>)')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--filter <condition>',
+      'Receive only matching webhooks: "payload.kind equals order.paid"; repeatable',
+      collect,
+    )
+    .option('--event-type <type>', "Receive only this event type, by the provider's name for it; repeatable", collect)
+    .option('--path <path>', 'Receive only webhooks to this path below the ingest URL')
+    .option('--from <time>', 'Start with the events since this time: ISO 8601, or a period such as 30m, 1h or 7d')
+    .option('--retry <id>', 'Start with this delivery or event from the source, even if it does not match --filter')
+    .option('--compact', 'Print one line per delivery')
+    .option('--address <url>', 'URL at which the service can reach this machine (default: http://127.0.0.1:<port>)')
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
     .addHelpText(
       'after',
       `

@@ -27,7 +27,9 @@ export function conditionsOf({ filter = [], eventType, path }: Wanted, source: S
 function conditionOf(text: string): FilterConditionInput {
   const [, field, operator, value] = /^(\S+)\s+(\S+)(?:\s+(.+))?$/s.exec(text.trim()) ?? [];
   if (field === undefined || operator === undefined)
-    throw usage(`--filter must be "<field> <operator> <value>", as "payload.kind equals order.paid", not "${text}"`);
+    throw usage(
+      `--filter must be "<field> <operator> <value>", such as "payload.kind equals order.paid", not "${text}"`,
+    );
   // The service knows the operators, and says which there are.
   const named = { field, operator: operator as FilterConditionInput['operator'] };
   return value === undefined ? named : { ...named, value: valueIn(value) };

@@ -88,7 +88,7 @@ export async function removeLeftovers(
     if (isTakenOver) sourceId = saved.sourceId;
     const removed = await removeRecords(client, { ...saved, ...(isTakenOver && { sourceId: null }) });
     if (removed.left.length === 0) file.remove();
-    told.push(lineOf(removed, isTakenOver ? `the source ${slug} is used again` : ''));
+    told.push(lineOf(removed, isTakenOver ? `the source ${slug} is reused` : ''));
   }
   return { sourceId, told };
 }
@@ -113,7 +113,7 @@ function lineOf({ ids, left, source }: Removed, also: string): string {
   const parts = [
     `Removed the records of an earlier session: ${ids.length === 0 ? 'none were left' : ids.join(', ')}`,
     also,
-    source === 'kept' ? 'the source was kept: other routes use it' : '',
+    source === 'kept' ? 'the source was kept because other routes use it' : '',
     left.length > 0 ? `not removed: ${left.join('; ')}` : '',
   ];
   return `${parts.filter((part) => part !== '').join('; ')}.`;

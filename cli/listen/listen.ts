@@ -77,8 +77,11 @@ export async function listen(context: Context, portText: string, options: Listen
     await asked;
     const removed = await session.remove();
     if (removed.left.length > 0)
-      throw new CliError(EXIT.unavailable, `Not removed; delete manually: ${removed.left.join('; ')}`);
-    output.note(`The destination and the route of this session were removed${withSource(removed, source.slug)}.`);
+      throw new CliError(
+        EXIT.unavailable,
+        `Some records were not removed; delete them manually: ${removed.left.join('; ')}`,
+      );
+    output.note(`This session's destination and route were removed${withSource(removed, source.slug)}.`);
   } finally {
     giveBack?.();
     await receiver.close();
@@ -111,8 +114,8 @@ async function sendEarlier({ client, output }: Context, session: Session, { from
 function withSource({ source }: Removed, slug: string): string {
   if (source === null) return '';
   return source === 'removed'
-    ? `, and so was the source ${slug}`
-    : `; the source ${slug} was kept: other routes use it`;
+    ? `, and the source ${slug} too`
+    : `; the source ${slug} was kept because other routes use it`;
 }
 
 /** Keeps a file of what the session has made, for a session after this one that could not remove it. */

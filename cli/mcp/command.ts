@@ -23,13 +23,13 @@ export function addMcp(program: Command): void {
   program
     .command('mcp')
     .description(
-      'serve the Model Context Protocol (MCP), so that Claude, Cursor, VS Code and others can find failures and their causes',
+      'Run a Model Context Protocol (MCP) server, so that Claude, Cursor, VS Code and other clients can find failures and their causes',
     )
-    .option('--write', 'include tools that change data: retry, replay, cancel, connect a provider')
-    .option('--http', 'serve over HTTP instead of stdin and stdout')
-    .option('--port <n>', `port for --http (${DEFAULT_PORT}); 0 picks a free port`)
-    .option('--host <address>', `address to listen on with --http (${LOOPBACK[0]})`)
-    .option('--allow-host <name>', 'host name to accept with --http besides localhost; repeatable', collect)
+    .option('--write', 'Include tools that change data: retry, replay, cancel, connect a provider')
+    .option('--http', 'Serve over HTTP instead of stdin and stdout')
+    .option('--port <n>', `Port for --http (default: ${DEFAULT_PORT}); 0 picks a free port`)
+    .option('--host <address>', `Address to listen on with --http (default: ${LOOPBACK[0]})`)
+    .option('--allow-host <name>', 'Host name to accept with --http, in addition to localhost; repeatable', collect)
     .addHelpText(
       'after',
       `
@@ -50,7 +50,7 @@ and prints. docs/guide/mcp.md shows how to set up each client.`,
 
 // The SDK is loaded by this command alone.
 async function serveStdio(connect: Connect, { write: canWrite = false, ...ofHttp }: McpOptions): Promise<void> {
-  if (Object.keys(ofHttp).length > 0) throw usage('--port, --host and --allow-host need --http');
+  if (Object.keys(ofHttp).length > 0) throw usage('--port, --host and --allow-host require --http');
   const { serveOverStdio } = await import('./server.ts');
   await serveOverStdio(connect, canWrite);
 }
@@ -66,8 +66,8 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
   const served = await serveOverHttp(connect, canWrite, { host, port, allowedHosts, token });
   const shown = { url: served.url, canWrite, ...(given === undefined && { token }) };
   output.result(shown, () => {
-    output.line(`MCP is served at ${served.url}${canWrite ? '' : ', read-only'}. Stop with Ctrl-C.`);
-    if (given === undefined) output.line(`Clients send: Authorization: Bearer ${token}`);
+    output.line(`MCP server running at ${served.url}${canWrite ? '' : ' (read-only)'}. Stop with Ctrl-C.`);
+    if (given === undefined) output.line(`Clients must send: Authorization: Bearer ${token}`);
   });
   if (!LOOPBACK.includes(host))
     output.note(
@@ -81,7 +81,5 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
 function givenToken(): string | undefined {
   const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
   if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
-  throw usage(
-    'HOOKYARD_MCP_TOKEN must have 32 to 200 letters, digits, - and _; generate one with: openssl rand -hex 32',
-  );
+  throw usage('HOOKYARD_MCP_TOKEN must be 32 to 200 letters, digits, - and _; generate one with: openssl rand -hex 32');
 }

@@ -103,7 +103,7 @@ const BUSY: Refusal = {
 const TOO_LARGE: Refusal = { status: 413, message: `The request is larger than ${MOST_BODY} bytes` };
 const FAILED: Refusal = {
   status: 500,
-  message: 'The MCP server of Hookyard failed; its log has the cause',
+  message: 'The Hookyard MCP server failed; see its log for the cause',
 };
 
 /** A page in a browser may neither call this under a name of its own (DNS rebinding) nor from an origin of its own. */

@@ -9,19 +9,19 @@ import { findId, type RecordKind } from '../records.ts';
 const name = z.string().min(1).max(200);
 const when = z
   .string()
-  .refine((text) => momentOf(text) !== null, 'must be an ISO 8601 time, or a period such as 30m, 1h, 7d');
+  .refine((text) => momentOf(text) !== null, 'must be an ISO 8601 time, or a period such as 30m, 1h or 7d');
 
 export const inputs = {
   source: name.describe('Slug or ID of a source').optional(),
   route: name.describe('Name or ID of a route').optional(),
   destination: name.describe('Name or ID of a destination').optional(),
-  since: when.describe('An ISO 8601 time, or a period such as 30m, 1h, 7d').optional(),
-  until: when.describe('An ISO 8601 time, or a period such as 30m, 1h, 7d (default: now)').optional(),
+  since: when.describe('An ISO 8601 time, or a period such as 30m, 1h or 7d').optional(),
+  until: when.describe('An ISO 8601 time, or a period such as 30m, 1h or 7d (default: now)').optional(),
   limit: z.int().min(1).max(50).default(20).describe('Maximum number of items'),
   page: z.int().min(1).default(1).describe('Page number, starting at 1'),
   cursor: z.string().min(1).max(100).describe('nextCursor of the previous page').optional(),
   event: z.string().min(1).max(100).describe('ID of an event, evt_...'),
-  payloadBytes: z.int().min(1).max(16_384).default(4096).describe('Bytes of the payload or body to show'),
+  payloadBytes: z.int().min(1).max(16_384).default(4096).describe('Maximum bytes of the payload or body to show'),
 };
 
 /** Members that tools call otherwise than the API. */

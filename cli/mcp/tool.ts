@@ -105,7 +105,7 @@ export function problemOf(error: unknown, address: Address): string {
   if (!(error instanceof HookyardError || error instanceof CliError)) {
     // The cause is for who runs the server.
     process.stderr.write(`hookyard: ${error instanceof Error ? error.stack : String(error)}\n`);
-    return 'The MCP server of Hookyard failed. Its log (stderr) has the cause.';
+    return 'The Hookyard MCP server failed. See its log (stderr) for the cause.';
   }
   // The advice of the command line, with tools in place of its commands.
   const line = endingOf(error, address).line;

@@ -11,7 +11,7 @@ import type { DatabaseRole } from '../../local/postgres/roles.ts';
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 export const ON_THE_DATABASE = `
-This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files in DATABASE_DIRECT_URL_FILE or
+This command uses the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files in DATABASE_DIRECT_URL_FILE or
 DATABASE_URL_FILE), or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
@@ -49,7 +49,7 @@ function explained(error: unknown): CliError {
   if (code === '42P01' || code === '42703')
     return new CliError(
       EXIT.unavailable,
-      'The database has no tables yet, or the tables of the previous release; start the service once to create them',
+      'The database has no tables yet, or the tables of an earlier release; start the service once to create or update them',
     );
   return new CliError(
     EXIT.unavailable,
@@ -68,7 +68,7 @@ async function localDatabase(): Promise<string> {
   } catch {
     throw new CliError(
       EXIT.unavailable,
-      `No database is running in ${folder}; run npx hookyard start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service`,
+      `No database is running in ${folder}; run npx hookyard start, or set DATABASE_URL or HOOKYARD_DATA_DIR to the service's value`,
     );
   }
 }

@@ -18,7 +18,7 @@ export async function createKeyOf(organization: string, request: CreateApiKeyReq
   const scopes = SCOPES.filter((each) => given.includes(each));
   const unknown = given.find((each) => !SCOPES.some((known) => known === each));
   if (unknown !== undefined) throw usage(`Invalid scope ${unknown}. Valid scopes: ${SCOPES.join(', ')}`);
-  if (name.trim() === '') throw usage('The name of a key must not be empty');
+  if (name.trim() === '') throw usage('The key name must not be empty');
   const expiresAt = expires ? new Date(parseIsoTime(expires) ?? Number.NaN) : null;
   if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
     throw usage(`--expires must be a time in the future, such as 2036-01-01T00:00:00Z, not ${expires}`);
@@ -30,7 +30,7 @@ export async function createKeyOf(organization: string, request: CreateApiKeyReq
     return recordOperator(pool, { organizationId, command: 'hookyard keys create', ...entry }, async () => {
       const values = { id, name, scopes, allowedAddresses, expiresAt };
       const key = await inTransaction(pool, (db) => createKey(db, organizationId, values));
-      if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted: no key was created`);
+      if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; no key was created`);
       return key;
     });
   });
@@ -38,6 +38,6 @@ export async function createKeyOf(organization: string, request: CreateApiKeyReq
 
 function rangeOf(text: string): string {
   const range = normalRange(text);
-  if (range === null) throw usage(`Invalid address or range ${text}. A valid range: 203.0.113.0/24`);
+  if (range === null) throw usage(`Invalid address or range ${text}. Example of a valid range: 203.0.113.0/24`);
   return range;
 }

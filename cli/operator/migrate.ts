@@ -15,23 +15,23 @@ interface Options {
 export function addMigrate(program: Command): void {
   program
     .command('migrate')
-    .description('update the database schema, as the owner of the tables')
-    .option('--check', 'only list missing migrations; exit code 1 if there are any')
-    .option('--grant <role>', 'existing role to grant the privileges of the services to')
-    .option('--tenant-role <role>', 'existing role for services that access one organization at a time')
+    .description('Update the database schema as the owner of the tables')
+    .option('--check', 'Only list missing migrations; exits with code 1 if there are any')
+    .option('--grant <role>', "Existing role to grant the services' privileges to")
+    .option('--tenant-role <role>', 'Existing role for services that access one organization at a time')
     .addHelpText(
       'after',
       `
-Set DATABASE_DIRECT_URL or DATABASE_URL to the URL of the database, with the owner of its tables as the user; or set either name
+Set DATABASE_DIRECT_URL or DATABASE_URL to the database URL, with the owner of the tables as the user; or set either name
 with the suffix _FILE to a file that contains the URL. Services that cannot change the schema with their own role, or have
-HOOKYARD_MIGRATE=off, wait for this command before they start (docs/operate/postgresql.md).
+HOOKYARD_MIGRATE=off, wait for this command before they start (see docs/operate/postgresql.md).
 For --check, any role that can read the tables is sufficient.`,
     )
     .action(async ({ check, grant, tenantRole }: Options, command: Command) => {
       const { output } = contextOf(command);
       const url = await ownersUrl();
       if (check && (grant ?? tenantRole) !== undefined)
-        throw usage('--check changes nothing: leave out --grant and --tenant-role');
+        throw usage('--check changes nothing; omit --grant and --tenant-role');
       if (check) return checkMigrations(output, url);
       const { migrate } = await import('../../db/schema/migrate.ts');
       const { grantRuntime, grantTenant } = await import('../../db/schema/roles.ts');
@@ -49,8 +49,8 @@ For --check, any role that can read the tables is sufficient.`,
             ? 'the database is up to date'
             : `${plural(applied.length, 'migration was', 'migrations were')} applied`,
         );
-        if (grant !== undefined) output.note(`${grant} has the privileges of the services`);
-        if (tenantRole !== undefined) output.note(`${tenantRole} sees the rows of one organization at a time`);
+        if (grant !== undefined) output.note(`${grant} has the services' privileges`);
+        if (tenantRole !== undefined) output.note(`${tenantRole} can access one organization's rows at a time`);
       });
     });
 }
@@ -58,7 +58,7 @@ For --check, any role that can read the tables is sufficient.`,
 async function ownersUrl(): Promise<string> {
   const { secretOf } = await import('../../core/config/secret-files.ts');
   const url = secretOf(process.env, 'DATABASE_DIRECT_URL') ?? secretOf(process.env, 'DATABASE_URL');
-  if (!url) throw usage('DATABASE_URL must name the database and the owner of its tables');
+  if (!url) throw usage('Set DATABASE_URL to the database URL, with the owner of the tables as the user');
   return url;
 }
 
@@ -71,7 +71,7 @@ async function checkMigrations(output: Output, url: string): Promise<void> {
     output.note(
       missing.length === 0
         ? 'the database is up to date'
-        : `${plural(missing.length, 'migration is', 'migrations are')} missing; hookyard migrate applies ${missing.length === 1 ? 'it' : 'them'}`,
+        : `${plural(missing.length, 'migration is', 'migrations are')} missing; apply ${missing.length === 1 ? 'it' : 'them'} with: hookyard migrate`,
     );
   });
   if (missing.length > 0) process.exitCode = EXIT.refused;
@@ -85,12 +85,12 @@ interface PruneOptions {
 export function addPruneVisibility(program: Command): void {
   program
     .command('prune-visibility')
-    .description('drop the indexes of your own Temporal that Hookyard does not use')
+    .description("Drop your own Temporal's indexes that Hookyard does not use")
     .requiredOption(
       '--database <url>',
-      'the visibility database of Temporal, postgres://..., as the owner of its table; the password can also be in PGPASSWORD',
+      "URL of Temporal's visibility database, postgres://..., with the owner of its table as the user; the password can also be in PGPASSWORD",
     )
-    .option('--dry-run', 'list the indexes, drop nothing')
+    .option('--dry-run', 'List the indexes without dropping them')
     .addHelpText(
       'after',
       `

@@ -14,11 +14,11 @@ const organizations = () => import('./organizations.ts');
 export function addOrganizations(program: Command): void {
   const orgs = program
     .command('orgs')
-    .description('manage organizations; accesses the database directly')
+    .description('Manage organizations; accesses the database directly')
     .addHelpText('after', ON_THE_DATABASE);
   orgs
     .command('list')
-    .description('list organizations with their plan and status: active, suspended, or deleting')
+    .description('List organizations with their plan and status: active, suspended or deleting')
     .action(async (_options, command: Command) => {
       const { output } = contextOf(command);
       const { listOrganizations, rowOf } = await organizations();
@@ -28,9 +28,9 @@ export function addOrganizations(program: Command): void {
     });
   orgs
     .command('create <name>')
-    .description('create an organization and its first key, and print the key once')
-    .requiredOption('--slug <slug>', 'part of the ingest URLs; lowercase letters, digits, single hyphens')
-    .addOption(new Option('--plan <plan>', 'plan of the organization').choices(PLANS).default('pro'))
+    .description('Create an organization and its first API key, which is printed only once')
+    .requiredOption('--slug <slug>', 'Part of the ingest URLs; lowercase letters, digits and single hyphens')
+    .addOption(new Option('--plan <plan>', 'Plan').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
       const { createOrganization } = await organizations();
@@ -38,20 +38,16 @@ export function addOrganizations(program: Command): void {
       output.result(created, () => {
         output.line(created.token);
         const { id } = created.organization;
-        output.note(`${name} was created (${id}, plan ${plan}); this is its first key, not shown again`);
+        output.note(`${name} was created (${id}, ${plan} plan). This is its first API key, which is not shown again.`);
       });
     });
   addChange(
     orgs,
     'suspend',
-    'suspend an organization: refuse its webhooks and changes, and hold its deliveries; slug or id',
+    'Suspend an organization (slug or ID): refuse its webhooks and changes, and hold its deliveries',
   );
-  addChange(orgs, 'resume', 'resume an organization; waiting deliveries continue');
-  addChange(
-    orgs,
-    'set-plan',
-    `set the plan of an organization: ${PLANS.join(', ')}; limits set with set-limit are kept`,
-  )
+  addChange(orgs, 'resume', 'Resume an organization; waiting deliveries continue');
+  addChange(orgs, 'set-plan', `Set an organization's plan: ${PLANS.join(', ')}; limits set with set-limit are kept`)
     .argument('<plan>')
     .action((name: string, plan: string, _options, command: Command) => {
       const members = { plan: oneOf(PLANS, plan, 'plan') };
@@ -60,7 +56,7 @@ export function addOrganizations(program: Command): void {
   addChange(
     orgs,
     'set-limit',
-    'set a limit of an organization: a whole number, none for no limit, default for the limit of the plan',
+    "Set an organization's limit: a whole number, none for no limit, or default for the plan's limit",
   )
     .argument('<limit>')
     .argument('<value>')
@@ -71,9 +67,9 @@ export function addOrganizations(program: Command): void {
   addChange(
     orgs,
     'delete',
-    'delete an organization with everything that belongs to it, in the background; cannot be undone',
+    'Delete an organization and everything that belongs to it, in the background; cannot be undone',
   )
-    .requiredOption('--confirm <slug>', 'slug of the organization, to confirm')
+    .requiredOption('--confirm <slug>', "The organization's slug, to confirm")
     .action((name: string, { confirm }: { confirm: string }, command: Command) =>
       change(command, name, 'delete', {}, confirm),
     );
@@ -96,7 +92,7 @@ function limitOf(text: string): number | null | 'default' {
   if (text === 'none') return null;
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-    throw usage(`Invalid limit ${text}. A limit is a whole number, none, or default`);
+    throw usage(`Invalid limit ${text}. A limit must be a whole number, none or default`);
   return value;
 }
 

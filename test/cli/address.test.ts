@@ -109,7 +109,7 @@ describe('the address of the service', () => {
     const { code, stderr } = await inFolder(['whoami', '--timeout', '1']);
     recordUrl(folder, organization.api.url);
     expect(code).to.equal(5);
-    expect(stderr).to.include(`The URL comes from the service that runs on ${folder};`);
+    expect(stderr).to.include(`The URL comes from the service running in ${folder};`);
   });
 
   it('is the default again when the service of the folder has ended or was killed', async () => {

@@ -51,6 +51,6 @@ describe('hookyard diagnose', () => {
     const { service, settings } = JSON.parse(stdout) as Report;
     expect(code).to.equal(5);
     expect(service.health.alive).to.match(/^UNREACHABLE: /);
-    expect(settings.join()).to.match(/^HOOKYARD_PORTT is not a setting of Hookyard/);
+    expect(settings.join()).to.match(/^HOOKYARD_PORTT is not a Hookyard setting/);
   });
 });

@@ -138,9 +138,9 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
       },
     ],
     left: [
-      'destination "ep_1": secret, headers and transformation, which this list does not have',
+      'destination "ep_1": secret, headers and transformation, which this list does not include',
       'route "acme to b.example.com ep_2": channels (project_123); the route is disabled',
-      'destination "ep_2": secret, headers and transformation, which this list does not have',
+      'destination "ep_2": secret, headers and transformation, which this list does not include',
     ],
   },
   outpost: {
@@ -183,7 +183,7 @@ describe('hookyard import --from', () => {
       expect(imported.stdout, imported.stderr).to.equal(
         `destinations: ${count(destinations)}\nroutes: ${count(routes)}\n`,
       );
-      for (const each of left) expect(imported.stderr).to.include(`not imported: ${each}\n`);
+      for (const each of left) expect(imported.stderr).to.include(`Not imported: ${each}\n`);
       expect(await cli.ok(...command)).to.match(/^destinations: imported 0, .*\nroutes: imported 0, /);
     });
   }

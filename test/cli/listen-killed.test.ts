@@ -36,7 +36,7 @@ describe('hookyard listen that was killed', () => {
 
     const next = await listening('left');
     expect(next.stderr()).to.include(
-      `Removed the records of an earlier session: ${routeId}, ${destinationId}; the source left is used again.\n`,
+      `Removed the records of an earlier session: ${routeId}, ${destinationId}; the source left is reused.\n`,
     );
     expect(await counts()).to.deep.equal(before.map((count) => count + 1));
     expect(await recorded(destinationId)).to.include('deleteDestination');
@@ -71,7 +71,7 @@ describe('hookyard listen that was killed', () => {
     expect(second.stderr()).not.to.include('Removed');
     expect(await counts()).to.deep.equal([(before[0] ?? 0) + 1, (before[1] ?? 0) + 2, (before[2] ?? 0) + 2]);
     first.signal('SIGINT');
-    expect((await first.ended).stderr).to.include('the source both was kept: other routes use it');
+    expect((await first.ended).stderr).to.include('the source both was kept because other routes use it');
     second.signal('SIGINT');
     await second.ended;
     await cli.ok('sources', 'delete', 'both');

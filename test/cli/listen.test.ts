@@ -49,7 +49,7 @@ describe('hookyard listen', () => {
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
     expect((await end(command)).stderr.trim().split('\n').at(-1)).to.equal(
-      'The destination and the route of this session were removed, and so was the source fresh.',
+      "This session's destination and route were removed, and the source fresh too.",
     );
     expect(await counts()).to.deep.equal([0, 0, 0]);
   });
@@ -148,7 +148,7 @@ describe('hookyard listen', () => {
     await until('it says so', () => /Replayed dlv_\w+ as dlv_\w+/.test(command.stdout()));
     command.type('\u0003');
     expect((await command.ended).code).to.equal(0);
-    expect(command.stdout()).to.include('The destination and the route of this session were removed');
+    expect(command.stdout()).to.include("This session's destination and route were removed");
   });
 
   it('takes deliveries at its own address only', async () => {

@@ -20,7 +20,7 @@ describe('hookyard mcp --http', () => {
       env: { HOOKYARD_MCP_TOKEN: TOKEN },
       deadlineMs: 600_000,
     });
-    url = await until('the server', () => /served at (\S+), read-only/.exec(served.stdout())?.[1]);
+    url = await until('the server', () => /running at (\S+) \(read-only\)/.exec(served.stdout())?.[1]);
   });
 
   const connect = async (mode: 'legacy' | 'auto', token = TOKEN) => {

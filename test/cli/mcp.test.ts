@@ -140,7 +140,7 @@ describe('hookyard mcp', () => {
       event,
     });
     expect(failed).to.include({ success: false }).and.to.have.nested.property('error.message');
-    expect(await reader.refusal('try_transform', { code, event })).to.match(/Pass the type of the code: jsonata/);
+    expect(await reader.refusal('try_transform', { code, event })).to.match(/Pass the code's type: jsonata/);
     const conditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
     expect(await reader.data('try_filter', { conditions, event })).to.include({ matches: true });
     expect(await reader.data('try_filter', { conditions, payload: { kind: 'order.lost' } })).to.include({
@@ -161,7 +161,7 @@ describe('hookyard mcp', () => {
     expect(counted).to.deep.include({ dryRun: true, count: 2 });
     expect(counted.next).to.deep.include({ ...filters, expectedCount: 2 });
     expect(await writer.refusal('act_on_deliveries', { ...counted.next, expectedCount: 3 })).to.match(
-      /^2 match now, not 3: nothing was changed/,
+      /^2 match now, not 3\. Nothing was changed/,
     );
     expect(crm.requests).to.have.lengthOf(2);
     expect(await writer.data('act_on_deliveries', counted.next)).to.deep.equal({ dryRun: false, count: 2, changed: 2 });
@@ -180,7 +180,7 @@ describe('hookyard mcp', () => {
     expect(await reader.refusal('list_failures', { route: 'Nowhere' })).to.match(
       /No route Nowhere\. List routes with the tool list_routes$/,
     );
-    expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.match(/a period such as 30m, 1h, 7d/);
+    expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.match(/a period such as 30m, 1h or 7d/);
     expect(await reader.refusal('list_failures', { rout: 'Orders' })).to.match(/rout/);
   });
 

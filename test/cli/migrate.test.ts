@@ -31,14 +31,14 @@ describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', () => {
       const checked = await run('--check');
       expect(checked.code, checked.stderr).to.equal(1);
       expect(checked.stdout.trim().split('\n')).to.deep.equal([SCHEMA]);
-      expect(checked.stderr).to.include('1 migration is missing; hookyard migrate applies it');
+      expect(checked.stderr).to.include('1 migration is missing; apply it with: hookyard migrate');
     }
     const asJson = await run('--check', '--json');
     expect(JSON.parse(asJson.stdout)).to.deep.equal({ missing: [SCHEMA] });
     const both = await run('--check', '--grant', 'somebody');
     expect([both.code, both.stderr]).to.deep.equal([
       2,
-      'hookyard: --check changes nothing: leave out --grant and --tenant-role\n',
+      'hookyard: --check changes nothing; omit --grant and --tenant-role\n',
     ]);
   });
 

@@ -43,7 +43,7 @@ describe('hookyard orgs', () => {
   });
 
   it('suspends and resumes one, by slug or id, as often as it is asked to', async () => {
-    expect(await cli.ok('orgs', 'suspend', organization.slug)).to.match(/is suspended: its webhooks are refused now/);
+    expect(await cli.ok('orgs', 'suspend', organization.slug)).to.match(/is suspended\. Its webhooks are refused now/);
     expect(await cli.ok('orgs', 'suspend', organization.id)).to.match(/is already suspended/);
     expect(await shown()).to.include({ status: 'suspended' });
     expect((await organization.api.request('POST', '/api/destinations', {})).body.code).to.equal(
@@ -109,7 +109,7 @@ describe('hookyard orgs', () => {
   it('deletes one only when its slug is given twice; its keys and addresses end at once', async () => {
     const { source } = await makePipeline(organization);
     await fails(2, /--confirm/, 'orgs', 'delete', organization.slug);
-    await fails(1, /must be its slug/, 'orgs', 'delete', organization.id, '--confirm', organization.id);
+    await fails(1, /must be the organization's slug/, 'orgs', 'delete', organization.id, '--confirm', organization.id);
     expect(await shown()).to.include({ status: 'active' });
     expect(await cli.ok('orgs', 'delete', organization.slug, '--confirm', organization.slug)).to.match(
       /is being deleted/,
@@ -123,7 +123,7 @@ describe('hookyard orgs', () => {
     });
     expect(webhook.status).to.equal(404);
     expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is not suspended/);
-    await fails(1, /is being deleted: no key was created/, 'keys', 'create', 'x', '--org', organization.slug);
+    await fails(1, /is being deleted; no key was created/, 'keys', 'create', 'x', '--org', organization.slug);
     expect(await shown()).to.include({ status: 'deleting' });
   });
 });

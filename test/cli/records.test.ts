@@ -109,7 +109,7 @@ describe('hookyard on the command line', () => {
       /One +rte_\w+ +routed +First/,
     );
     const until = '2999-01-01T00:00:00.000Z';
-    expect(await cli.ok('routes', 'pause', 'One', '--until', '2999-01-01')).to.equal(`One is paused; until ${until}\n`);
+    expect(await cli.ok('routes', 'pause', 'One', '--until', '2999-01-01')).to.equal(`One is paused until ${until}\n`);
     expect(await cli.json('routes', 'show', 'One')).to.include({ paused: true, pausedUntil: until });
     await fails(2, /--rate must be a whole number, not "fast"/, 'routes', 'resume', 'One', '--rate', 'fast');
     expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is not paused/);
@@ -127,7 +127,7 @@ describe('hookyard on the command line', () => {
     const moved = await cli.json<{ data: { id: string }[] }>('destinations', 'list', '--search', 'Moved');
     const exported = file('destinations.json', '');
     const sensitive = ['--ids', moved.data[0]?.id ?? '', '--include-sensitive', '-o', exported];
-    expect(await cli.ok('export', 'destinations', ...sensitive)).to.match(/^exported 1 destination to /);
+    expect(await cli.ok('export', 'destinations', ...sensitive)).to.match(/^Exported 1 destination to /);
     expect(await cli.ok('export', 'destinations'))
       .to.include('***REDACTED***')
       .and.not.to.include('whisper-whisper');
@@ -185,7 +185,7 @@ describe('hookyard on the command line', () => {
     const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], { env });
     expect([none.code, none.stderr]).to.deep.equal([
       5,
-      `hookyard: No database is running in ${folder}; run npx hookyard start, or set DATABASE_URL or HOOKYARD_DATA_DIR as for the service\n`,
+      `hookyard: No database is running in ${folder}; run npx hookyard start, or set DATABASE_URL or HOOKYARD_DATA_DIR to the service's value\n`,
     ]);
   });
 
@@ -209,14 +209,14 @@ describe('hookyard on the command line', () => {
     await fails(2, /unknown command 'frob'/, 'frob');
     await fails(2, /--page must be a whole number/, 'sources', 'list', '--page', 'x');
     const all = ['deliveries', 'cancel-all', '--status', 'retrying'];
-    await fails(2, /^hookyard: --route is empty; set a value, or leave it out\n$/, ...all, '--route', '');
+    await fails(2, /^hookyard: --route is empty; set a value or omit it\n$/, ...all, '--route', '');
     await fails(2, /--destination is empty/, 'events', 'replay', '--all', '--destination', 'CRM', '--destination', '');
     await fails(2, /<route> is empty/, 'routes', 'delete', '');
     for (const rate of ['0', '101']) {
       await fails(2, /--rate must be a whole number from 1 to 100/, ...all, `--rate=${rate}`);
     }
     const quotes =
-      /^hookyard: --data is not JSON: .*; write it in single quotes, --data '\{"name": "CRM"\}', or in a file, --data @file\n$/;
+      /^hookyard: --data is not JSON: .*; put it in single quotes \(--data '\{"name": "CRM"\}'\) or in a file \(--data @file\)\n$/;
     await fails(2, quotes, 'sources', 'create', 'x', '--data', '{\nname');
     const broken = file('broken.json', '{"name":}');
     const ofFile = /--data @.*broken\.json is not JSON: .*; fix it\n$/;

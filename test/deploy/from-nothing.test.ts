@@ -116,7 +116,7 @@ describe('the commands of docs/operate/production.md', function () {
       shell?.once('exit', (code) => reject(new Error(`the commands ended with ${code}:\n${output}`)));
     });
     await done;
-    expect(output).to.include('hookyard_runtime has the privileges of the services');
+    expect(output).to.include("hookyard_runtime has the services' privileges");
     expect(output).to.include('the database is up to date');
     expect(output).to.include("the management API sees one organization's rows at a time");
     expect(output).to.include('"searchAttributes":true');

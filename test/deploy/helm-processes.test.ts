@@ -132,7 +132,7 @@ describe('The processes of the Helm chart', function () {
     const migrate = start(containerOf(of('Job', '-migrate')));
     const [code] = await once(migrate.child, 'exit');
     expect(code, migrate.output()).to.equal(0);
-    expect(migrate.output()).to.include('hookyard_runtime has the privileges of the services');
+    expect(migrate.output()).to.include("hookyard_runtime has the services' privileges");
     const [, worker] = await Promise.all(
       ['api', 'worker'].map(async (role) => {
         const container = containerOf(of('Deployment', `-${role}`));

@@ -147,7 +147,7 @@ describe('the release', function () {
     const { status, stderr } = spawnSync(bin, ['orgs', 'list'], { cwd, env: environment, encoding: 'utf8' });
     expect([status, stderr]).to.deep.equal([
       1,
-      'hookyard: This command accesses the database directly, and is part of the package hookyard-server: run it with npx hookyard-server instead of hookyard\n',
+      'hookyard: This command accesses the database directly and is part of the hookyard-server package; run it with npx hookyard-server instead of hookyard\n',
     ]);
   });
 

@@ -25,7 +25,7 @@ const expectedCount = z
   .int()
   .min(0)
   .describe(
-    'Number of matches that the dry run counted; acts only if the number is still the same. If omitted, this is a dry run',
+    'Number of matches that the dry run counted. The tool acts only if the number is unchanged. If omitted, this is a dry run',
   )
   .optional();
 
@@ -35,7 +35,7 @@ const expectedCount = z
  */
 function dryRun(count: number, what: string, args: object) {
   const next = { ...args, expectedCount: count };
-  const how = `Nothing was changed. To do it, call this tool again with ${JSON.stringify(next)}, after the user has agreed.`;
+  const how = `Nothing was changed. To proceed, call this tool again with ${JSON.stringify(next)} after the user has agreed.`;
   return {
     summary: count === 0 ? 'No matches. Nothing was changed.' : `${what}. ${how}`,
     data: { dryRun: true, count, ...(count > 0 && { next }) },
@@ -46,8 +46,8 @@ function dryRun(count: number, what: string, args: object) {
 function requireCount(found: number, expected: number): void {
   if (found === expected) return;
   throw usage(
-    `${plural(found, 'matches', 'match')} now, not ${expected}: nothing was changed. Call this tool without expectedCount to count again, ` +
-      'with the same filters, including until',
+    `${plural(found, 'matches', 'match')} now, not ${expected}. Nothing was changed. To count again, call this tool without expectedCount ` +
+      'and with the same filters, including until',
   );
 }
 
@@ -66,19 +66,19 @@ export const actOnDeliveries = tool({
   name: 'act_on_deliveries',
   title: 'Retry, replay or cancel deliveries',
   description:
-    'retry: starts the next attempt of waiting deliveries now. replay: creates new deliveries of the same events; skips deliveries ' +
-    'in progress and deliveries with a later replay. cancel: ends deliveries without further attempts. ' +
-    'Acts on the deliveries that the filters match, newest first. Without expectedCount, it counts and changes nothing; with the count of that dry run, it ' +
-    `acts on at most ${MOST_DELIVERIES} deliveries and returns how many it changed. For more, use replay_events, which runs in the service.`,
+    'retry: starts the next attempt of waiting deliveries now. replay: creates new deliveries of the same events, but skips deliveries ' +
+    'in progress and deliveries with a later replay. cancel: cancels deliveries, which get no further attempts. ' +
+    'Acts on the deliveries that the filters match, newest first. Without expectedCount, it only counts them; with the count from that dry run, it ' +
+    `acts on up to ${MOST_DELIVERIES} deliveries and returns how many it changed. For more, use replay_events, which runs in the service.`,
   effect: 'destroys',
   input: z.strictObject({
     ...deliveryFilters,
     until: inputs.until,
     action: z.enum(ACTIONS),
-    delivery: z.string().min(1).max(100).describe('ID of the only delivery to act on, dlv_...').optional(),
+    delivery: z.string().min(1).max(100).describe('ID of a single delivery to act on, dlv_...').optional(),
     expectedCount,
   }),
-  more: 'list_deliveries shows the deliveries.',
+  more: 'Use list_deliveries to see the deliveries.',
   async run(call, { action, expectedCount: expected, delivery, ...filters }) {
     requireOneOf('delivery', delivery, filters, deliveryFilters);
     if (delivery !== undefined) return actOnOne(call.client, action, delivery, expected);
@@ -98,7 +98,7 @@ function whatOf(action: Action, found: number): string {
   const what = `${plural(found, 'delivery')} would be ${DONE[action]}`;
   return found <= MOST_DELIVERIES
     ? what
-    : `${what}, which is more than ${MOST_DELIVERIES}: pass a shorter time range, or use replay_events or retry_issue`;
+    : `${what}, which is more than ${MOST_DELIVERIES}. Pass a shorter time range, or use replay_events or retry_issue`;
 }
 
 async function actOnOne(client: Client, action: Action, id: string, expected: number | undefined) {
@@ -145,16 +145,16 @@ export const retryIssue = tool({
   name: 'retry_issue',
   title: "Replay an issue's failed deliveries",
   description:
-    'Replays the deliveries that failed since an issue from list_failures opened and have not been replayed yet. Fix the cause first. Without ' +
-    'expectedCount, it counts and changes nothing; with the count of that dry run, it acts.',
+    'Replays the deliveries that have failed since an issue (from list_failures) was opened and have not been replayed yet. Fix the cause first. Without ' +
+    'expectedCount, it only counts them; with the count from that dry run, it replays them.',
   effect: 'destroys',
   input: z.strictObject({ issue: z.string().min(1).max(100).describe('ID of an issue, iss_...'), expectedCount }),
-  more: 'list_deliveries shows the deliveries.',
+  more: 'Use list_deliveries to see the deliveries.',
   async run(call, { issue, expectedCount: expected }) {
     const { found } = await retrySteps(call, issue, true);
     const isTooMany = found > MOST_OF_ISSUE;
     const what = isTooMany
-      ? `More than ${MOST_OF_ISSUE} deliveries failed because of the issue: use replay_events with the source and the time range`
+      ? `More than ${MOST_OF_ISSUE} deliveries failed because of the issue. Use replay_events with the source and the time range`
       : `${plural(found, 'delivery')} would be replayed`;
     if (expected === undefined) return dryRun(found, what, { issue });
     requireCount(found, expected);
@@ -190,24 +190,24 @@ export const replayEvents = tool({
   name: 'replay_events',
   title: 'Replay events',
   description:
-    'Replays stored events through the current routes: one event, or all events that the filters match. Without expectedCount, it counts and sends ' +
-    'nothing; with the count of that dry run, it starts a replay, which runs in the service at ratePerSecond. get_replay shows its progress, ' +
-    'cancel_replay cancels it. Receivers get these webhooks again.',
+    'Replays stored events through the current routes: one event, or all events that the filters match. Without expectedCount, it only counts ' +
+    'them; with the count from that dry run, it starts a replay, which runs in the service at ratePerSecond. Use get_replay to see its progress, ' +
+    'and cancel_replay to cancel it. Destinations receive these webhooks again.',
   effect: 'destroys',
   input: z.strictObject({
     ...eventFilters,
     until: inputs.until,
-    event: inputs.event.describe('ID of the only event to replay, evt_...').optional(),
+    event: inputs.event.describe('ID of a single event to replay, evt_...').optional(),
     destinations: z
       .array(z.string().min(1).max(200))
       .min(1)
       .max(20)
-      .describe('Names or IDs of the destinations to replay to (default: all destinations of the routes)')
+      .describe("Names or IDs of the destinations to replay to (default: all of the routes' destinations)")
       .optional(),
     ratePerSecond: z.int().min(1).max(1000).default(50).describe('Events per second'),
     expectedCount,
   }),
-  more: 'get_replay shows the replay.',
+  more: 'Use get_replay to see the replay.',
   async run({ client }, { expectedCount: expected, destinations, ratePerSecond, event, ...filters }) {
     requireOneOf('event', event, filters, eventFilters);
     const destinationIds =
@@ -226,7 +226,7 @@ export const replayEvents = tool({
     requireCount(count, expected);
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
     return {
-      summary: `The replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}; get_replay shows its progress.`,
+      summary: `The replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}. Use get_replay to see its progress.`,
       data: { dryRun: false, count, replay },
     };
   },

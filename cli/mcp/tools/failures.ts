@@ -17,9 +17,9 @@ export const listFailures = tool({
   name: 'list_failures',
   title: 'List failures and their causes',
   description:
-    'Start here when webhooks did not arrive. Groups the deliveries that were created since a given time and failed, are being retried or are held, by route, ' +
-    'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample; and lists the issues (ongoing failures, with ' +
-    'their start). Webhooks that a source refused show up as issues. get_delivery then shows the response of the destination.',
+    'Start here when webhooks did not arrive. Groups deliveries created since a given time that failed, are being retried or are held, by route, ' +
+    'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample. Also lists issues (ongoing failures and when ' +
+    "they started). Webhooks that a source refused appear as issues. Use get_delivery to see the destination's response.",
   input: z.strictObject({
     since: inputs.since.unwrap().default('24h'),
     source: inputs.source,

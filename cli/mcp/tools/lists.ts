@@ -46,7 +46,7 @@ function listTool<Item>({ operation, one, title, description, leftOut = [], item
     }),
     more: hasCursor
       ? 'Pass a smaller limit, and continue with nextCursor.'
-      : 'Pass a smaller limit, page by page, or search for a part of the name.',
+      : 'Pass a smaller limit and page through the list, or search for part of the name.',
     async run({ client }, { limit: pageSize, ...args }) {
       const start = hasCursor ? { cursor: 'first' } : {};
       const input = { ...start, ...(await membersOf(client, args)), pageSize };
@@ -54,14 +54,14 @@ function listTool<Item>({ operation, one, title, description, leftOut = [], item
       const items = await pMap(data, (each) => item(each, client), { concurrency: AT_ONCE });
       if ('nextCursor' in pagination) {
         const { nextCursor, searchedUntil } = pagination;
-        const rest = nextCursor === null ? 'end of the list' : 'there are more: continue with nextCursor';
+        const rest = nextCursor === null ? 'end of the list' : 'for more, continue with nextCursor';
         return {
           summary: `${plural(items.length, one)}; ${rest}.`,
           data: { [many]: items, nextCursor, searchedUntil },
         };
       }
       const { total, page: at, pageSize: size } = pagination;
-      const rest = total > at * size ? `; page ${at + 1} has the next` : '';
+      const rest = total > at * size ? `; continue with page ${at + 1}` : '';
       return { summary: `${items.length} of ${plural(total, one)}${rest}.`, data: { [many]: items, total } };
     },
   });
@@ -74,8 +74,8 @@ function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partia
 export const listEvents = listTool<Event>({
   ...{ operation: 'listEvents', one: 'event', title: 'Find received events' },
   description:
-    'Lists received webhooks (events), newest first, without their payloads. search looks into payloads, so an order number or a customer ID ' +
-    'finds its event. routed false finds events that no route matched: they were stored, but not delivered.',
+    'Lists received webhooks (events), newest first, without their payloads. search searches payloads, so an order number or a customer ID ' +
+    'finds its event. routed: false finds events that no route matched, which were stored but not delivered.',
   // Without headers: the list would be all headers.
   item: (event) => ({
     ...pick(event, 'id', 'source', 'status', 'routed', 'method', 'path', 'payloadSize', 'receivedAt'),
@@ -90,7 +90,7 @@ export const listEvents = listTool<Event>({
 export const listDeliveries = listTool<Delivery>({
   ...{ operation: 'listDeliveries', one: 'delivery', title: 'Find deliveries' },
   description:
-    'Lists individual deliveries, newest first, with status, number of attempts and the error of the latest one. For an overview of failures, use ' +
+    'Lists individual deliveries, newest first, with status, number of attempts and the latest error. For an overview of failures, use ' +
     'list_failures.',
   item: (delivery) => ({
     ...pick(delivery, 'id', 'eventId', 'source', 'route', 'destination', 'status', 'attemptCount', 'statusCode'),
@@ -101,8 +101,8 @@ export const listDeliveries = listTool<Delivery>({
 export const listSources = listTool<Source>({
   ...{ operation: 'listSources', one: 'source', title: 'List sources' },
   description:
-    'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook arrived, and how many were refused in the last ' +
-    '24 hours, by cause (signature: the secret differs from the secret of the sender).',
+    'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook arrived, and how many webhooks were refused in the last ' +
+    "24 hours, by cause (signature: the secret differs from the sender's secret).",
   async item(source, client) {
     const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
     return {
@@ -116,7 +116,7 @@ export const listSources = listTool<Source>({
 export const listRoutes = listTool<Route>({
   ...{ operation: 'listRoutes', one: 'route', title: 'List routes' },
   description:
-    'Lists routes, which define where webhooks are delivered: source, destinations, filter, schema, transform, and whether the route is enabled, paused, or its circuit ' +
+    'Lists routes, which define where webhooks are delivered: source, destinations, filter, schema, transform, whether the route is enabled or paused, and whether its circuit ' +
     'breaker is open (then deliveries are held; circuit has the time and the number of failures).',
   async item(route, client) {
     const { id, circuitState } = route;
@@ -142,7 +142,7 @@ export const listDestinations = listTool<HttpDestinationSummary>({
   ...{ operation: 'listDestinations', one: 'destination', title: 'List destinations' },
   description:
     'Lists destinations (HTTP endpoints and warehouses), each with its health over the last 24 hours: healthy, degraded, failing or unknown, success ' +
-    'rate, latencies, last success and failure; and whether it is enabled or paused. Credentials are masked.',
+    'rate, latencies, last success and failure. Also shows whether it is enabled or paused. Credentials are masked.',
   item: async (destination, client) => ({
     ...destination,
     health: await client.getDestinationHealth({ id: destination.id }),

@@ -11,7 +11,7 @@ export const getProvider = tool({
   name: 'get_provider',
   title: 'How to connect a provider',
   description:
-    'Explains how to connect the webhooks of a provider (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret it needs, which ' +
+    "Explains how to connect a provider's webhooks (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret it needs, which " +
     'handshakes are supported, and the ingest URLs of existing sources for it. Without a name, it lists the providers.',
   input: z.strictObject({
     provider: z.string().min(1).max(100).describe('Name of the provider, such as stripe').optional(),
@@ -33,7 +33,7 @@ export const connectProvider = tool({
   name: 'connect_provider',
   title: 'Create a source for a provider',
   description:
-    'Creates a source that accepts the webhooks of a provider, and returns the ingest URL to enter at the provider. get_provider says which secret it needs. A secret ' +
+    "Creates a source that accepts a provider's webhooks, and returns the ingest URL to enter at the provider. get_provider describes the secret it needs. A secret " +
     'passed here becomes part of this conversation; to keep the secret out of it, ask a person to run ' +
     'npx hookyard sources create <slug> --provider <name> --secret @file instead.',
   effect: 'adds',
@@ -43,12 +43,12 @@ export const connectProvider = tool({
       .string()
       .min(1)
       .max(63)
-      .describe('Part of the ingest URL, cannot be changed: lowercase letters, digits, hyphens'),
+      .describe('Part of the ingest URL: lowercase letters, digits and hyphens. Cannot be changed'),
     name: z.string().min(1).max(200).describe('Display name (default: the slug)').optional(),
     secret: z.string().min(1).max(4096).describe('The secret that get_provider describes').optional(),
     verifyToken: z.string().min(1).max(4096).describe('The verify token that get_provider describes').optional(),
   }),
-  more: 'list_sources shows the source.',
+  more: 'Use list_sources to see the source.',
   async run({ client }, { provider: wanted, slug, name = slug, secret, verifyToken }) {
     const provider = named(await providersOf(client), wanted);
     requireSecrets(provider, slug, { secret, verifyToken });
@@ -57,7 +57,7 @@ export const connectProvider = tool({
     const source = await client.createSource({ body });
     const { instructions } = provider;
     return {
-      summary: `${slug} accepts the webhooks of ${provider.title} at ${source.webhookUrl}. ${instructions} Create a route to deliver them.`,
+      summary: `${slug} accepts ${provider.title} webhooks at ${source.webhookUrl}. ${instructions} Create a route to deliver them.`,
       data: { source: inShort(source), instructions },
     };
   },

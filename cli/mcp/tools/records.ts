@@ -21,10 +21,10 @@ export const getDelivery = tool({
   title: 'Show a delivery',
   description:
     'Shows a delivery: each attempt with its time, status code, error and response, and the request as it was sent ' +
-    'or will be sent (secrets masked). The body of the request is included only with includeBody, which needs the scope payloads:read.',
+    'or will be sent (secrets masked). The request body is included only with includeBody, which needs the scope payloads:read.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('ID of a delivery, dlv_...'),
-    attempt: z.int().min(1).describe('Number of the attempt (default: the latest attempt)').optional(),
+    attempt: z.int().min(1).describe('Attempt number (default: the latest attempt)').optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
@@ -73,7 +73,7 @@ export const getEvent = tool({
     includePayload: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
-  more: 'Pass a smaller payloadBytes, or list the deliveries of the event page by page with list_deliveries.',
+  more: "Pass a smaller payloadBytes, or page through the event's deliveries with list_deliveries.",
   async run({ client }, { event: id, includePayload, payloadBytes }) {
     const event = await client.getEvent({ id, includeDeliveries: true });
     const deliveries = event.deliveries ?? [];
@@ -83,8 +83,10 @@ export const getEvent = tool({
     const lines = [
       `${id} was received by the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route matched'}.`,
       ...outcomes.slice(0, 10),
-      ...(event.deliveriesNextCursor ? ['The event has older deliveries: list_deliveries lists all of them.'] : []),
-      ...(isGone ? ['The payload was removed by the retention policy.'] : []),
+      ...(event.deliveriesNextCursor
+        ? ['The event has older deliveries. Use list_deliveries to see all of them.']
+        : []),
+      ...(isGone ? ['The payload was removed by retention.'] : []),
     ];
     return { summary: lines.join('\n'), data: { event, payload } };
   },
@@ -108,8 +110,8 @@ const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventRep
 
 export const getReplay = tool({
   name: 'get_replay',
-  title: 'Show the progress of a replay',
-  description: 'Shows the progress of a replay of events. Without an ID, it lists the latest replays.',
+  title: "Show a replay's progress",
+  description: 'Shows the progress of an event replay. Without an ID, it lists the latest replays.',
   input: z.strictObject({ replay: replayId.optional() }),
   more: 'Pass the ID of a replay.',
   async run({ client }, { replay }) {
@@ -124,10 +126,10 @@ export const getReplay = tool({
 export const cancelReplay = tool({
   name: 'cancel_replay',
   title: 'Cancel a replay',
-  description: 'Cancels a running replay of events. Events that were already sent are not affected.',
+  description: 'Cancels a running event replay. Events that were already sent are not affected.',
   effect: 'destroys',
   input: z.strictObject({ replay: replayId }),
-  more: 'get_replay shows the replay.',
+  more: 'Use get_replay to see the replay.',
   async run({ client }, { replay: id }) {
     const replay = await client.cancelEventReplay({ id });
     return { summary: progressOf(replay), data: { replay } };

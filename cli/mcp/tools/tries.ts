@@ -15,7 +15,7 @@ import { tool } from '../tool.ts';
 const MOST_OUTPUT = 8192;
 
 const sample = {
-  event: inputs.event.optional().describe('ID of a stored event to use; the key needs the scope payloads:read'),
+  event: inputs.event.optional().describe('ID of a stored event to use. The API key needs the scope payloads:read'),
   payload: z.unknown().optional().describe('Payload as JSON, instead of an event'),
 };
 
@@ -32,14 +32,15 @@ async function sampleOf(
   { event: id, payload }: { event?: string | undefined; payload?: unknown },
 ): Promise<Sample> {
   if (id === undefined) {
-    if (payload === undefined) throw usage('Pass event, the ID of a stored event (list_events finds one), or payload');
+    if (payload === undefined)
+      throw usage('Pass event (the ID of a stored event; use list_events to find one) or payload');
     return { payload };
   }
   const event = await client.getEvent({ id, includePayload: true });
   const isRead = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
   if (!isRead)
     throw usage(
-      `The payload of ${id} is neither JSON nor a form of text; preview_route shows the request that a route would send`,
+      `The payload of ${id} is neither JSON nor a text form. Use preview_route to see the request that a route would send`,
     );
   return { payload: event.payload, headers: event.headers, path: event.path, query: event.query, method: event.method };
 }
@@ -52,8 +53,8 @@ export const tryTransform = tool({
   name: 'try_transform',
   title: 'Test a transform',
   description:
-    'Runs a stored transform, or code that is not stored, on a stored event or on your own payload, and shows the output, or the error with ' +
-    'its line. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
+    'Runs a stored transform, or code that you pass, on a stored event or your own payload, and shows the output, or the error with ' +
+    'its line number. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
     'export default (event) => ({ id: event.payload.order.id }) in javascript.',
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('ID, slug or name of a stored transform').optional(),
@@ -65,8 +66,7 @@ export const tryTransform = tool({
   async run({ client }, { transform, code, type, ...args }) {
     if ((transform === undefined) === (code === undefined))
       throw usage('Pass either transform (a stored transform) or code with its type');
-    if (code !== undefined && type === undefined)
-      throw usage(`Pass the type of the code: ${TRANSFORM_TYPES.join(', ')}`);
+    if (code !== undefined && type === undefined) throw usage(`Pass the code's type: ${TRANSFORM_TYPES.join(', ')}`);
     const body = await sampleOf(client, args);
     const result =
       code !== undefined && type !== undefined
@@ -87,7 +87,7 @@ export const tryFilter = tool({
   name: 'try_filter',
   title: 'Test a filter',
   description:
-    'Tests whether a stored filter, or conditions that are not stored, match a stored event or your own payload, and which conditions are met. ' +
+    'Tests whether a stored filter, or conditions that you pass, match a stored event or your own payload, and shows which conditions are met. ' +
     'A field is payload.<path>, headers.<name>, query.<name>, request.path or method.',
   input: z.strictObject({
     filter: z.string().min(1).max(200).describe('ID, slug or name of a stored filter').optional(),
@@ -99,7 +99,7 @@ export const tryFilter = tool({
         'Conditions to test, instead of a stored filter, such as {"field": "payload.kind", "operator": "equals", "value": "order.paid"}',
       )
       .optional(),
-    logic: z.enum(['AND', 'OR']).describe('Whether all conditions must match, or any').optional(),
+    logic: z.enum(['AND', 'OR']).describe('Whether all conditions (AND) or any condition (OR) must match').optional(),
     ...sample,
   }),
   more: 'Try fewer conditions.',
@@ -123,7 +123,7 @@ export const previewRoute = tool({
   title: 'Preview a route',
   description:
     'Shows what a route would do with a stored event now: whether its filter and schema match, and the requests that it would send (secrets ' +
-    'masked). Nothing is sent. The key needs the scope payloads:read.',
+    'masked). Nothing is sent. The API key needs the scope payloads:read.',
   input: z.strictObject({
     route: z.string().min(1).max(200).describe('Name or ID of a route'),
     event: inputs.event,
