@@ -240,7 +240,7 @@ export function notHookyard({ headers, status }: Response, what: string, idempot
   const location = headers.get('location');
   const how = location ? `a redirect to ${location}` : `as ${headers.get('content-type') ?? 'nothing'}`;
   return new HookyardError(
-    `${what} returned ${status}${location ? ', ' : ' '}${how}: this is not the Hookyard API; check the url`,
+    `${what} returned ${status}${location ? ', ' : ' '}${how}: this is not the Hookyard API; check the URL`,
     { status, code: 'NOT_HOOKYARD', idempotencyKey },
   );
 }

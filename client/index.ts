@@ -146,7 +146,7 @@ const identityOf = (item: { id?: string }): string => item.id ?? JSON.stringify(
 function baseOf(url: string): string {
   const { protocol, origin, pathname } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:')
-    throw new TypeError(`"${url}" does not start with http:// or https://`);
+    throw new TypeError(`"${url}" must start with http:// or https://`);
   return origin + pathname.replace(/\/+$/, '');
 }
 

@@ -69,7 +69,7 @@ function signedContent(prefix: string, body: string | Uint8Array): Uint8Array<Ar
 
 async function keyOf(secret: string) {
   const bytes = bytesOf(secret.replace(/^whsec_/, ''));
-  if (!bytes || bytes.length === 0) throw new TypeError('A secret is "whsec_" and base64');
+  if (!bytes || bytes.length === 0) throw new TypeError('A secret must be "whsec_" followed by base64');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 

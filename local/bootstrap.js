@@ -74,7 +74,7 @@ function install(then) {
   const child = npm?.endsWith('.js')
     ? spawn(process.execPath, [npm, ...args], { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] })
     : spawn('npm', args, { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] });
-  const progress = setInterval(() => console.log(`still installing: ${elapsed()}, npm fetches packages`), 10_000);
+  const progress = setInterval(() => console.log(`still installing: ${elapsed()}, npm is fetching packages`), 10_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.once('error', (error) => fail(`npm cannot be run (${error.message}); install npm and try again`));
   child.once('exit', (code, signal) => {
@@ -101,7 +101,7 @@ function start(file, args) {
   if (!node) {
     return fail(
       isPackage
-        ? 'Node 24 is not installed, because the install script of the package node did not run; install Node 24: https://nodejs.org'
+        ? 'Node 24 is not installed, because the install script of the npm package node did not run; install Node 24: https://nodejs.org'
         : `Node 24 is not in ${dirname(installedNode(project))}; delete node_modules and start again, or install Node 24 yourself`,
     );
   }

@@ -30,7 +30,7 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
     case 'EPERM':
     case 'EROFS':
       return new StartupError(
-        `The data folder ${dataDir} cannot be written (${oneLine(error)}); fix its owner or permissions, or set HOOKYARD_DATA_DIR to another folder.`,
+        `The data folder ${dataDir} is not writable (${oneLine(error)}); fix its owner or permissions, or set HOOKYARD_DATA_DIR to another folder.`,
       );
     case 'ENOTDIR':
     case 'EEXIST':

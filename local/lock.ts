@@ -29,7 +29,9 @@ export async function lockDataDir(dataDir: string): Promise<() => void> {
     }
     removeStale(file, dataDir);
   }
-  throw new StartupError(`The lock ${file} cannot be taken; remove it if no other Hookyard runs on this data folder.`);
+  throw new StartupError(
+    `The lock ${file} cannot be acquired; delete it if no other Hookyard is running on this data folder.`,
+  );
 }
 
 function removeStale(file: string, dataDir: string): void {
@@ -38,7 +40,7 @@ function removeStale(file: string, dataDir: string): void {
   const holder = parse(seen);
   if (holder && holder.pid !== process.pid && runs(holder))
     throw new StartupError(
-      `Hookyard already runs on ${dataDir} (pid ${holder.pid}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
+      `Hookyard is already running on ${dataDir} (pid ${holder.pid}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
     );
   // Renaming is atomic: of two processes that found the same stale lock one gets it. What it got may be a lock that a
   // third one has taken since; that one is put back.
@@ -152,7 +154,7 @@ export async function stopLeftovers(dataDir: string, order: string[], graceMs: n
 
 export async function stopLeftover(dataDir: string, name: string, pid: number, graceMs: number, log: Log) {
   if (!belongs(pid, dataDir)) return;
-  log(`ending ${name} (pid ${pid}), left over from an earlier run`);
+  log(`stopping ${name} (pid ${pid}), left over from an earlier run`);
   send(pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
   const gone = async () => (belongs(pid, dataDir) ? undefined : true);
   if (await waitFor(gone, graceMs)) return;

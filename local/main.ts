@@ -65,7 +65,7 @@ process.exit();
 async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   if (!settings.HOOKYARD_MIGRATE && !settings.DATABASE_URL)
     throw new ConfigError([
-      'HOOKYARD_MIGRATE is off, but only npm start can migrate the embedded PostgreSQL: remove the setting, or set DATABASE_URL to your own PostgreSQL',
+      'HOOKYARD_MIGRATE is off, but only npm start can migrate the embedded PostgreSQL; remove the setting, or set DATABASE_URL to your own PostgreSQL',
     ]);
   printSettings(settings);
   let apiPort = 0;
@@ -116,7 +116,7 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
     return await prepareDatabase(settings, databaseUrl);
   } catch (error) {
     if (error instanceof ConfigError || !settings.DATABASE_URL) throw error;
-    throw new StartupError(`The database of DATABASE_URL cannot be used: ${oneLine(error)}`);
+    throw new StartupError(`The database in DATABASE_URL cannot be used: ${oneLine(error)}`);
   }
 }
 
@@ -200,7 +200,7 @@ async function stopRoles(settings: Settings): Promise<void> {
   const drainMs = settings.HOOKYARD_DRAIN_SECONDS * 1_000;
   const { api, worker } = roles;
   roles = {};
-  if (api && (await api.stop(drainMs + graceMs))) log('the API has ended');
+  if (api && (await api.stop(drainMs + graceMs))) log('the API has exited');
   if (worker && (await worker.stop(graceMs))) log('the worker has stopped');
 }
 
@@ -221,7 +221,7 @@ function printSettings(settings: Settings): void {
   if (ownTemporal) console.log(`  TEMPORAL_ADDRESS=${process.env.TEMPORAL_ADDRESS}`);
   if (process.env.HOOKYARD_DELIVERY_ALLOW === undefined) {
     log(
-      `destinations on this machine (${LOOPBACK_HOSTS.join(', ')}) are allowed while there is one organization; set HOOKYARD_DELIVERY_ALLOW to change that`,
+      `destinations on this machine (${LOOPBACK_HOSTS.join(', ')}) are allowed while there is one organization; set HOOKYARD_DELIVERY_ALLOW to change this`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { type Passwords, setUpRoles } from './postgres/roles.ts';
 
 function variable(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} must be set (docker-compose.yml)`);
+  if (!value) throw new Error(`${name} must be set (see docker-compose.yml)`);
   return value;
 }
 

@@ -34,6 +34,6 @@ export async function claimPort(wanted: number, variable: string, what: string, 
   if (wanted === 0) return (await freePorts(1))[0] ?? 0;
   if (await isFree(wanted, host)) return wanted;
   throw new StartupError(
-    `Port ${wanted}, wanted for ${what}, is taken by another program; stop it, or set ${variable} to another port (0 chooses a free one).`,
+    `Port ${wanted}, required for ${what}, is in use by another program; stop it, or set ${variable} to another port (0 chooses a free one).`,
   );
 }

@@ -184,16 +184,16 @@ export async function keepUp(
     }
     if (stopping.aborted) return undefined;
     failures += 1;
-    if (failures > most) return `${name} cannot be kept running: ${reason}`;
+    if (failures > most) return `${name} keeps exiting: ${reason}`;
     const delayMs = failures === 1 ? 0 : Math.min(firstDelayMs * 2 ** (failures - 2), longestDelayMs);
     const when = delayMs > 0 ? `in ${seconds(delayMs)}` : 'immediately';
-    log(`${name} ended unexpectedly (${reason}); starting it again ${when}`);
+    log(`${name} exited unexpectedly (${reason}); restarting it ${when}`);
     if (delayMs > 0) await delay(delayMs, undefined, { signal: stopping }).catch(() => {});
     if (stopping.aborted) return undefined;
     const began = performance.now();
     try {
       await service.start();
-      log(`${name} runs again (${seconds(performance.now() - began)})`);
+      log(`${name} is running again (${seconds(performance.now() - began)})`);
       reason = '';
     } catch (error) {
       reason = oneLine(error);

@@ -84,11 +84,11 @@ export async function launchRole({ name, label, dataDir, env, args = [] }: Launc
   ]);
   if (ready !== undefined && 'type' in ready) return { child, url: ready.url };
   await child.stop('SIGTERM', 5_000);
-  const where = label === undefined ? 'see its lines above' : `see ${join(dataDir, 'logs', `${label}.log`)}`;
+  const where = label === undefined ? 'see its log lines above' : `see ${join(dataDir, 'logs', `${label}.log`)}`;
   throw new StartupError(
     ready === undefined
       ? `${name} was not ready after ${seconds(readyDeadlineMs)}; ${where}.`
-      : `${name} ended while it started (${how(ready)}); ${where}.`,
+      : `${name} exited during startup (${how(ready)}); ${where}.`,
   );
 }
 

@@ -138,7 +138,7 @@ async function startOnFreePorts(options: StackOptions, parts: Parts) {
       return await startParts(options, parts);
     } catch (error) {
       if (!(error instanceof PortTakenError) || left === 0) throw error;
-      options.log('a port was taken in the meantime; starting the servers on other ports');
+      options.log('another program has taken a port; starting the servers on other ports');
       await stopParts(parts);
     }
   }

@@ -178,12 +178,12 @@ async function lookUp(): Promise<{ uid: number; gid: number } | undefined> {
 }
 
 async function create(log: Log): Promise<{ uid: number; gid: number }> {
-  log(`adding the system user ${systemUser}, because PostgreSQL does not run as root`);
+  log(`adding the system user ${systemUser}, because PostgreSQL cannot run as root`);
   try {
     await run('useradd', ['--system', '--no-create-home', '--user-group', systemUser]);
   } catch (error) {
     throw new StartupError(
-      `PostgreSQL does not run as root, and the user ${systemUser} cannot be added (${oneLine(error)}); start as another user.`,
+      `PostgreSQL cannot run as root, and the user ${systemUser} cannot be added (${oneLine(error)}); start as another user.`,
     );
   }
   const made = await lookUp();

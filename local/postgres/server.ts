@@ -162,7 +162,7 @@ function checkFiles(files: string, version: number, user: ServerUser): void {
   const { uid } = statSync(files);
   if (uid !== user.uid)
     throw new StartupError(
-      `${files} belongs to uid ${uid}, and PostgreSQL runs as ${user.name}; start as its owner, or as root after running: chown -R postgres: '${files}'`,
+      `${files} belongs to uid ${uid}, but PostgreSQL runs as ${user.name}; start as its owner, or as root after running: chown -R postgres: '${files}'`,
     );
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === String(version)) return;
@@ -250,9 +250,9 @@ function explain(output: string, what: string, dataDir: string): StartupError {
   if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(dataDir);
   if (/could not (bind|create any TCP)|Address already in use/.test(output))
     return new PortTakenError(
-      `${what}'s port is taken by another program; stop it, or set POSTGRES_PORT to another port.`,
+      `${what}'s port is in use by another program; stop it, or set POSTGRES_PORT to another port.`,
     );
   const lines = output.split('\n').filter((line) => /PANIC|FATAL|error:/.test(line));
   const last = lines.at(-1) ?? output.trim().split('\n').at(-1) ?? '';
-  return new StartupError(`${what} ended: ${last.trim()} (see ${dataDir}/logs/postgres.log)`);
+  return new StartupError(`${what} exited: ${last.trim()} (see ${dataDir}/logs/postgres.log)`);
 }

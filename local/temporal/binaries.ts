@@ -200,7 +200,7 @@ async function fetchBody(
     });
     if (statusCode === 200) return Buffer.from(await body.arrayBuffer());
     await body.dump();
-    return `${url} answers ${statusCode}`;
+    return `${url} returned ${statusCode}`;
   } catch (error) {
     signal?.throwIfAborted();
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
@@ -215,7 +215,7 @@ function expectedChecksum(checksums: string, path: string, root: string): string
     if (file === name && sum !== undefined) return sum.toLowerCase();
   }
   throw new StartupError(
-    `The checksum file of ${root} has no line for ${name}; nothing was installed. Unset HOOKYARD_TEMPORAL_DOWNLOAD_URL, or set it to a complete mirror.`,
+    `The checksum file of ${root} has no entry for ${name}; nothing was installed. Unset HOOKYARD_TEMPORAL_DOWNLOAD_URL, or set it to a complete mirror.`,
   );
 }
 
@@ -223,7 +223,7 @@ function verify(content: Buffer, expected: string, url: string): void {
   const actual = createHash('sha256').update(content).digest('hex');
   if (actual === expected) return;
   throw new StartupError(
-    `${url} has SHA-256 ${actual}, its checksum file says ${expected}; nothing was installed. Try again, or set HOOKYARD_TEMPORAL_DOWNLOAD_URL to a mirror you trust.`,
+    `${url} has SHA-256 ${actual}, but its checksum file has ${expected}; nothing was installed. Try again, or set HOOKYARD_TEMPORAL_DOWNLOAD_URL to a mirror you trust.`,
   );
 }
 

@@ -96,9 +96,7 @@ async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[
      group by c.relname order by c.relname`,
   );
   if (rows.length === 0)
-    throw new StartupError(
-      'This database has no table executions_visibility; specify the visibility database of Temporal.',
-    );
+    throw new StartupError("This database has no table executions_visibility; specify Temporal's visibility database.");
   // PostgreSQL knows the columns in lower case.
   const inUse = used.map((column) => column.toLowerCase());
   return rows
@@ -134,7 +132,7 @@ async function usedColumns(env: Record<string, string | undefined>): Promise<str
     return await columnsOfAllNamespaces(connection).finally(() => connection.close());
   } catch (error) {
     throw new StartupError(
-      `Temporal at ${address} does not list its namespaces, which are needed to find the search attributes to keep: ${oneLine(error)}`,
+      `Temporal at ${address} cannot list its namespaces, which are needed to determine which search attributes to keep: ${oneLine(error)}`,
     );
   }
 }

@@ -172,13 +172,13 @@ function explain(output: string, ended: boolean, dataDir: string): StartupError 
   const log = `${dataDir}/logs/temporal.log`;
   if (/address already in use/.test(output))
     return new PortTakenError(
-      `The Temporal server's port is taken by another program; stop it, or set TEMPORAL_PORT to another port (see ${log}).`,
+      `The Temporal server's port is in use by another program; stop it, or set TEMPORAL_PORT to another port (see ${log}).`,
     );
   if (!ended)
     return new StartupError(`The Temporal server did not become ready within ${readyDeadlineMs / 1000} s; see ${log}.`);
   const lines = output.trim().split('\n');
   const last = lines.findLast((line) => /fatal|error|unable|panic/i.test(line)) ?? lines.at(-1) ?? '';
-  return new StartupError(`The Temporal server ended: ${oneLine(last).slice(0, 400)} (see ${log})`);
+  return new StartupError(`The Temporal server exited: ${oneLine(last).slice(0, 400)} (see ${log})`);
 }
 
 const uiReadyDeadlineMs = 30_000;

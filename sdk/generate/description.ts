@@ -101,7 +101,7 @@ function operationOf(method: string, path: string, described: Described, schemas
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const body = requestBody?.content['application/json']?.schema;
   const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
-  if (success === undefined) throw new Error(`${operationId} has no response with a status of success`);
+  if (success === undefined) throw new Error(`${operationId} has no successful response`);
   const content = success[1].content ?? {};
   const json = content['application/json']?.schema;
   const other = 'text/event-stream' in content ? 'stream' : Object.keys(content).length > 0 ? 'bytes' : undefined;

@@ -11,7 +11,7 @@ const node = process.versions.node.startsWith('24.') ? process.execPath : instal
 
 if (!existsSync(node) || spawnSync(node, ['sdk/generate/write.ts'], { cwd: project, stdio: 'inherit' }).status !== 0) {
   console.log(
-    'The generated parts of the clients are not made: they need Node 24, which npm ci brings. Run npm run prepare then.',
+    'The generated client code was not created, because it requires Node 24, which npm ci installs. Run npm run prepare afterwards.',
   );
   // An installation does not fail: every npm script makes them when they are missing.
   if (!['ci', 'install'].includes(process.env.npm_command)) process.exitCode = 1;

@@ -48,7 +48,7 @@ function inputOf({ pathParameters, hasOrganization, body }: Operation, query: Pa
     ...Object.fromEntries(
       query.map(({ name, schema, hasCommas }) => [name, hasCommas ? { anyOf: [schema.items ?? {}, schema] } : schema]),
     ),
-    ...(hasOrganization && { orgId: { type: 'string', description: 'Defaults to the organization of the key.' } }),
+    ...(hasOrganization && { orgId: { type: 'string', description: "Defaults to the API key's organization." } }),
     ...Object.fromEntries(pathParameters.map((name) => [name, { type: 'string' }])),
     ...(body && { body: body.schema }),
   };

@@ -29,12 +29,12 @@ type callOptions struct {
 	onETag         func(string)
 }
 
-// WithCallTimeout sets the deadline of each request of this call, instead of the deadline of the client.
+// WithCallTimeout sets the deadline of each request of this call, instead of the client's deadline.
 func WithCallTimeout(timeout time.Duration) CallOption {
 	return func(o *callOptions) { o.timeout = timeout }
 }
 
-// InOrganization sets the organization of the call, instead of the organization of the key.
+// InOrganization sets the organization of the call, instead of the API key's organization.
 func InOrganization(id string) CallOption {
 	return func(o *callOptions) { o.organization = id }
 }

@@ -57,12 +57,12 @@ func WithTransport(transport http.RoundTripper) Option {
 
 // New creates a client. Nothing is sent until you call a method.
 //
-// The address is the URL of the service, for example https://hooks.example.com, and may have a path. The key is whr_...;
+// The address is the service URL, for example https://hooks.example.com, and may have a path. The key is whr_...;
 // without it, only public operations work.
 func New(address, apiKey string, options ...Option) (*Client, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {
-		return nil, fmt.Errorf("%q does not start with http:// or https://", address)
+		return nil, fmt.Errorf("%q must start with http:// or https://", address)
 	}
 	client := &Client{
 		base:       parsed.Scheme + "://" + parsed.Host + strings.TrimRight(parsed.EscapedPath(), "/"),
@@ -91,7 +91,7 @@ func (c *Client) organizationID(ctx context.Context, opts []CallOption) (string,
 		return "", err
 	}
 	if caller.Organization.ID == "" {
-		return "", errors.New("the API did not return the organization of the key")
+		return "", errors.New("the API did not return the API key's organization")
 	}
 	c.organization.id = caller.Organization.ID
 	return c.organization.id, nil

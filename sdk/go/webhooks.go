@@ -91,7 +91,7 @@ func keysOf(secrets []string) ([][]byte, error) {
 	for index, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil || len(key) == 0 {
-			return nil, errors.New(`a secret is "whsec_" and base64`)
+			return nil, errors.New(`a secret must be "whsec_" followed by base64`)
 		}
 		keys[index] = key
 	}

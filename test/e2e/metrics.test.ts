@@ -231,7 +231,7 @@ describe('metrics', () => {
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
     const worker = await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) });
-    const advice = `port ${port} is taken: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0`;
+    const advice = `port ${port} is in use: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0`;
     await until('the advice', () => worker.output().includes(advice));
     await new Promise((done) => other.close(done));
     await until('its metrics', async () => (await scrape(port)).value('hookyard_build_info') === 1);

@@ -76,13 +76,13 @@ describe('release archives', () => {
 
   it('refuses an archive whose checksum is wrong, and installs nothing', async () => {
     files.set(archive.path, packProgram(folder, 'tool', `${program}echo changed\n`));
-    await expectStartupError(download(), /checksum file says .*nothing was installed/);
+    await expectStartupError(download(), /checksum file has .*nothing was installed/);
     expect(readdirSync(join(folder, 'target'))).to.deep.equal([]);
   });
 
   it('refuses a release whose checksum file does not name the archive', async () => {
     files.set(archive.checksums, Buffer.from(`${'0'.repeat(64)}  other.tar.gz\n`));
-    await expectStartupError(download(), /no line for tool_1\.0\.0\.tar\.gz/);
+    await expectStartupError(download(), /no entry for tool_1\.0\.0\.tar\.gz/);
   });
 
   it('refuses an archive without the program', async () => {
@@ -94,7 +94,7 @@ describe('release archives', () => {
 
   it('says so when there is no such release, so that the caller can build instead', async () => {
     files.clear();
-    expect(await download()).to.match(/checksums\.txt answers 404/);
+    expect(await download()).to.match(/checksums\.txt returned 404/);
   });
 
   it('says so when the server cannot be reached', async () => {

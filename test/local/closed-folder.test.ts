@@ -69,7 +69,7 @@ describe('a folder that only its user may enter', function () {
     await first.exitCode();
     const second = start();
     await second.ready();
-    expect(second.output).to.match(/ending postgres \(pid \d+\), left over from an earlier run/);
+    expect(second.output).to.match(/stopping postgres \(pid \d+\), left over from an earlier run/);
     expect(second.output).to.not.include('copied PostgreSQL');
     second.child.kill('SIGTERM');
     expect(await second.exitCode()).to.equal(0);

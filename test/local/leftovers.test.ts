@@ -38,7 +38,7 @@ describe('what an earlier run left', () => {
     recordPid(dataDir, 'temporal', pid);
     await stop();
     expect(child.exitCode !== null || child.signalCode !== null || commandLine(pid) === undefined).to.equal(true);
-    expect(lines.at(-1)).to.equal(`ending temporal (pid ${pid}), left over from an earlier run`);
+    expect(lines.at(-1)).to.equal(`stopping temporal (pid ${pid}), left over from an earlier run`);
     expect(existsSync(join(dataDir, 'run', 'temporal.pid'))).to.equal(false);
   });
 
@@ -86,7 +86,7 @@ describe('what an earlier run left', () => {
       (reason: unknown) => reason,
     );
     expect(error).to.be.instanceOf(StartupError);
-    expect(String(error)).to.contain(`already runs on ${dataDir} (pid ${pid})`);
+    expect(String(error)).to.contain(`already running on ${dataDir} (pid ${pid})`);
   });
 
   for (const [what, content] of [
@@ -120,6 +120,6 @@ describe('what an earlier run left', () => {
       }),
     );
     expect(answers.filter((answer) => answer === 'got it')).to.have.length(1);
-    expect(answers.filter((answer) => answer.includes('already runs'))).to.have.length(3);
+    expect(answers.filter((answer) => answer.includes('already running'))).to.have.length(3);
   });
 });

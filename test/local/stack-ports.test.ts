@@ -28,12 +28,12 @@ describe('a port that another program takes while the stack starts', () => {
       // The port was free when the start began; the server will find it taken, and at the second look it is free again.
       if (line.startsWith('PostgreSQL listens'))
         thief ??= createServer((socket) => socket.destroy()).listen(temporalPort, '127.0.0.1');
-      if (line.startsWith('a port was taken')) thief?.close();
+      if (line.startsWith('another program has taken a port')) thief?.close();
     };
     const stack = await startStack({ dataDir, postgresPort: 0, temporalPort, uiPort: null, log });
     try {
       expect(stack.temporalAddress).to.equal(`127.0.0.1:${temporalPort}`);
-      expect(lines).to.include('a port was taken in the meantime; starting the servers on other ports');
+      expect(lines).to.include('another program has taken a port; starting the servers on other ports');
       expect(lines.filter((line) => line.startsWith('PostgreSQL listens'))).to.have.length(2);
     } finally {
       await stack.stop();

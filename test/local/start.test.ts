@@ -66,7 +66,7 @@ describe('npm start', () => {
         const second = start();
         expect(await second.exitCode()).to.equal(1);
         expect(second.problems()).to.deep.equal([
-          `hookyard: Hookyard already runs on ${dataDir} (pid ${first.supervisorPid()}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
+          `hookyard: Hookyard is already running on ${dataDir} (pid ${first.supervisorPid()}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
         ]);
       } finally {
         await endGroup(listening);
@@ -114,14 +114,14 @@ describe('npm start', () => {
       await run.ready();
       expect(readdirSync(join(dataDir, 'compiled')), 'what a role that starts again need not compile').to.not.be.empty;
       for (const [name, again] of [
-        ['worker', 'worker runs again'],
-        ['temporal', 'Temporal runs again'],
-        ['postgres', 'PostgreSQL runs again'],
+        ['worker', 'worker is running again'],
+        ['temporal', 'Temporal is running again'],
+        ['postgres', 'PostgreSQL is running again'],
       ] as const) {
         process.kill(Number(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')), 'SIGKILL');
         expect(await waitFor(async () => run.output.includes(again) || undefined, 60_000), again).to.equal(true);
       }
-      expect(run.output).to.include('worker ended unexpectedly (signal SIGKILL); starting it again immediately');
+      expect(run.output).to.include('worker exited unexpectedly (signal SIGKILL); restarting it immediately');
       run.child.kill('SIGTERM');
       expect(await run.exitCode()).to.equal(0);
       expect(processesOf(dataDir)).to.deep.equal([]);
@@ -133,7 +133,7 @@ describe('npm start', () => {
       rmSync(join(dataDir, 'postgres', 'global', 'pg_control'));
       process.kill(Number(readFileSync(join(dataDir, 'run', 'postgres.pid'), 'utf8')), 'SIGKILL');
       expect(await run.exitCode()).to.equal(1);
-      expect(run.problems().at(-1)).to.match(/^hookyard: PostgreSQL cannot be kept running: .*pg_control/);
+      expect(run.problems().at(-1)).to.match(/^hookyard: PostgreSQL keeps exiting: .*pg_control/);
       expect(processesOf(dataDir)).to.deep.equal([]);
     }).timeout(2 * START_DEADLINE_MS);
   });
@@ -142,7 +142,7 @@ describe('npm start', () => {
     const run = start({ HOOKYARD_PROT: '3000', HOOKYARD_PLAN: 'gold' });
     expect(await run.exitCode()).to.equal(1);
     expect(run.problems()).to.have.length(2);
-    expect(run.problems()[0]).to.match(/^hookyard: HOOKYARD_PROT is not a setting/);
+    expect(run.problems()[0]).to.match(/^hookyard: HOOKYARD_PROT is not a Hookyard setting/);
     expect(run.problems()[1]).to.match(/^hookyard: HOOKYARD_PLAN /);
     expect(existsSync(dataDir)).to.equal(false);
   }).timeout(START_DEADLINE_MS);
@@ -163,7 +163,7 @@ describe('npm start', () => {
         const run = start({ [variable]: String(port) });
         expect(await run.exitCode()).to.equal(1);
         expect(run.problems()).to.have.length(1);
-        expect(run.problems()[0]).to.match(new RegExp(`^hookyard: Port ${port}, .* is taken .* set ${variable} `));
+        expect(run.problems()[0]).to.match(new RegExp(`^hookyard: Port ${port}, .* is in use .* set ${variable} `));
         expect(processesOf(dataDir)).to.deep.equal([]);
       } finally {
         other.close();
@@ -186,7 +186,7 @@ describe('npm start', () => {
   it('names DATABASE_URL and TEMPORAL_ADDRESS when those servers cannot be reached', async () => {
     const database = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(await database.exitCode()).to.equal(1);
-    expect(database.problems()[0]).to.match(/^hookyard: The database of DATABASE_URL cannot be used: .*ECONNREFUSED/);
+    expect(database.problems()[0]).to.match(/^hookyard: The database in DATABASE_URL cannot be used: .*ECONNREFUSED/);
     const temporal = start({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect(await temporal.exitCode()).to.equal(1);
     expect(temporal.problems()[0]).to.match(/^hookyard: Temporal at 127\.0\.0\.1:1 cannot be reached/);

@@ -27,7 +27,7 @@ class Options:
     """Options for one call."""
 
     timeout: float | None = None
-    """Deadline of each request in seconds, instead of the deadline of the client."""
+    """Deadline of each request in seconds, instead of the client's deadline."""
     idempotency_key: str | None = None
     """For a POST: replaces the generated key, to retry the request from another process. 1 to 255 visible ASCII characters."""
     if_match: str | None = None
@@ -181,7 +181,7 @@ def _answer(response: urllib3.BaseHTTPResponse, data: bytes, what: str, key: str
     location = response.headers.get("location")
     how = f", a redirect to {location}" if location else f" as {content_type or 'nothing'}"
     raise HookyardError(
-        f"{what} returned {status}{how}: this is not the Hookyard API; check the url",
+        f"{what} returned {status}{how}: this is not the Hookyard API; check the URL",
         status=status,
         code="NOT_HOOKYARD",
         idempotency_key=key,

@@ -30,7 +30,7 @@ class Hookyard(Operations):
     ) -> None:
         """Creates a client.
 
-        `url`: the URL of the service, for example `https://hooks.example.com`. May have a path.
+        `url`: the service URL, for example `https://hooks.example.com`. May have a path.
         `api_key`: `whr_...`. Without it, only public operations work.
         `timeout`: deadline of each request, including the response body, in seconds.
         `max_retries`: maximum number of retries of a request; 0 never retries.
@@ -63,5 +63,5 @@ class Hookyard(Operations):
 def _base_of(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f'"{url}" does not start with http:// or https://')
+        raise ValueError(f'"{url}" must start with http:// or https://')
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"

@@ -23,14 +23,14 @@ class HookyardError(Exception):
     status: int | None = None
     """The HTTP status. None if there was no response."""
     code: str | None = None
-    """The code from the API (`VALIDATION_ERROR`, ...). None if it returned none. Codes of the client: `UNREACHABLE`, `TIMEOUT`,
+    """The code from the API (`VALIDATION_ERROR`, ...). None if it returned none. The client's own codes: `UNREACHABLE`, `TIMEOUT`,
     and `NOT_HOOKYARD` if the response is not from Hookyard."""
     details: tuple[Detail, ...] = ()
     """Problems with individual fields of the request. Empty for most errors."""
     limit: str | None = None
-    """The limit of the organization that the request would exceed. None for other errors."""
+    """The organization's limit that the request would exceed. None for other errors."""
     request_id: str | None = None
-    """The ID of the request in the log of the service. None if there was no response."""
+    """The request ID, as shown in the service log. None if there was no response."""
     retry_after: float | None = None
     """How long to wait before a retry, in seconds. None if the service did not specify it."""
     idempotency_key: str | None = None

@@ -1,4 +1,4 @@
-"""Verification of webhooks that Hookyard delivers, or anybody else who signs by Standard Webhooks."""
+"""Verification of webhooks from Hookyard, or from any other sender that signs according to Standard Webhooks."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _key_of(secret: str) -> bytes:
     try:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f'A secret is "{PREFIX}" and base64') from error
+        raise ValueError(f'A secret must be "{PREFIX}" followed by base64') from error
     if not key:
         raise ValueError("The secret is empty")
     return key
