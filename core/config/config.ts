@@ -34,7 +34,7 @@ const identityGrants = list.refine(
   'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each optionally followed by /<prefix>',
 );
 
-const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated domains in lower case');
+const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated lowercase domains');
 
 const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
   z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
@@ -75,7 +75,7 @@ const base = url(['http:', 'https:']).transform((text) => text.replace(/\/+$/, '
 // Temporal takes longer ids; the UI shows them in columns.
 const prefix = z
   .string()
-  .max(40, 'must have at most 40 characters')
+  .max(40, 'must be at most 40 characters long')
   .regex(
     /^([a-z0-9]+(-[a-z0-9]+)*)?$/,
     'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends',
@@ -130,7 +130,7 @@ const variables = {
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
   // The database keeps them for 30 days at least (forget_audit_records).
   HOOKYARD_AUDIT_RETENTION_DAYS: {
-    schema: integer(0, 36500).refine((days) => days === 0 || days >= 30, 'must be 0 (for ever) or at least 30'),
+    schema: integer(0, 36500).refine((days) => days === 0 || days >= 30, 'must be 0 (forever) or at least 30'),
     default: '365',
   },
   HOOKYARD_HEALTH_WINDOW_HOURS: { schema: integer(1, 720), default: '24' },
@@ -138,7 +138,7 @@ const variables = {
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
   HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {
-    schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends in a hyphen'),
+    schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends with a hyphen'),
     default: 'X-Hookyard-',
   },
   HOOKYARD_MAX_BACKLOG: { schema: integer(0, 10_000_000), default: '1000000' },
@@ -194,7 +194,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     problems.push(
       plain !== name && plain in variables
         ? `${name}: only secrets are read from files; set ${plain}`
-        : `${name} is not a setting of Hookyard; remove it, or see docs/operate/configuration.md`,
+        : `${name} is not a Hookyard setting; remove it, or see docs/operate/configuration.md`,
     );
   }
   for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string }>(variables)) {
@@ -208,10 +208,10 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
       );
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
-    problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
+    problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender of notifications, because SMTP_URL is set');
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
-    problems.push('DATABASE_URL must name the same database, because DATABASE_DIRECT_URL is set');
+    problems.push('DATABASE_URL must be set to the same database, because DATABASE_DIRECT_URL is set');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

@@ -60,7 +60,7 @@ export function withSecretFiles(env: Environment): Environment {
 export function secretOf(env: Environment, name: SecretName): string | undefined {
   const file = env[fileVariable(name)];
   if (!file) return env[name] || undefined;
-  if (env[name]) throw new ConfigError([`${name} and ${fileVariable(name)} are both set: remove one of them`]);
+  if (env[name]) throw new ConfigError([`${name} and ${fileVariable(name)} are both set; remove one of them`]);
   return readSecretFile(file, fileVariable(name));
 }
 
@@ -80,8 +80,7 @@ function readSecretFile(file: string, variable: string): string {
     ]);
   }
   const value = text.replace(/\r?\n$/, '');
-  if (value.trim() === '')
-    throw new ConfigError([`${variable}: ${file} is empty; it must contain the value of the secret`]);
+  if (value.trim() === '') throw new ConfigError([`${variable}: ${file} is empty; it must contain the secret`]);
   return value;
 }
 

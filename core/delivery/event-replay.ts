@@ -96,7 +96,7 @@ export function waitsFor(waits: PageWaits): string {
     case 'share of the database':
       return 'This organization has used up its share of the database, which is nearly full';
     case 'service':
-      return 'The maximum number of deliveries is waiting';
+      return 'The service has reached its maximum number of waiting deliveries';
     case 'organization':
       return 'This organization has too many waiting deliveries';
     case 'destination':

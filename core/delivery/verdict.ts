@@ -90,7 +90,7 @@ export function isSuccess(expected: ExpectedResponse | null, statusCode: number,
   if (expected?.bodyContains && !contains) {
     return {
       success: false,
-      reason: ownWords`The destination returned ${statusCode}, but the body lacks the expected text`,
+      reason: ownWords`The destination returned ${statusCode}, but the body does not contain the expected text`,
     };
   }
   return { success: true };

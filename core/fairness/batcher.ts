@@ -71,7 +71,7 @@ export class Batcher<Item, Result> {
     const weight = this.#options.weigh?.(item) ?? 0;
     const owner = this.#options.ownerOf?.(item) ?? '';
     if (this.#isFull(owner, weight)) {
-      return Promise.reject(new BatcherFullError(`${this.#queue.size} items are waiting already`));
+      return Promise.reject(new BatcherFullError(`${this.#queue.size} items are already waiting`));
     }
     return new Promise<Result>((resolve, reject) => {
       this.#queue.push({ item, owner, weight, resolve, reject });

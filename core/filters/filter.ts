@@ -163,7 +163,7 @@ function list(value: unknown): unknown[] {
   const elements = typeof value === 'string' ? value.split(',').map((element) => element.trim()) : value;
   if (!Array.isArray(elements))
     throw new ConditionError('value', 'must be an array or a comma-separated string with this operator');
-  if (elements.length > MAX_LIST) throw new ConditionError('value', `must have at most ${MAX_LIST} items`);
+  if (elements.length > MAX_LIST) throw new ConditionError('value', `must contain at most ${MAX_LIST} items`);
   for (const element of elements) required(element);
   return elements;
 }

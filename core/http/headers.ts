@@ -54,9 +54,9 @@ function isSetByHookyard(folded: string): boolean {
 
 /** What is wrong with the name of a header that a user wants to be sent, or null. */
 export function checkHeaderName(name: string): string | null {
-  if (!TOKEN.test(name)) return "must be a header name: letters, digits and !#$%&'*+-.^_`|~ only";
+  if (!TOKEN.test(name)) return "must be a header name: only letters, digits and !#$%&'*+-.^_`|~";
   // The name of an object's prototype cannot be a key of a plain record.
-  if (name === '__proto__' || isSetByHookyard(foldedName(name))) return `must not be ${name}, which is set by Hookyard`;
+  if (name === '__proto__' || isSetByHookyard(foldedName(name))) return `must not be ${name}, which Hookyard sets`;
   return null;
 }
 

@@ -7,9 +7,9 @@ export function urlProblem(text: string): string | null {
   const example = 'for example https://example.com/hooks';
   if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
   // The URL parser would drop spaces and line breaks silently.
-  if (/[\s\p{Cc}]/u.test(text)) return `must not contain spaces or control characters, ${example}`;
+  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
   const url = URL.parse(text);
-  if (!url || !/^https?:\/\//i.test(text)) return `must be an absolute http:// or https:// address, ${example}`;
+  if (!url || !/^https?:\/\//i.test(text)) return `must be an absolute http:// or https:// URL, ${example}`;
   if (url.username !== '' || url.password !== '') return 'must not contain credentials; use authType and authConfig';
   return null;
 }

@@ -11,7 +11,7 @@ const isPage = (type: string) => PAGES.includes((type.split(';')[0] ?? '').trim(
 export const sourceAnswerSchema = z
   .object({
     status: z.int().min(200).max(299).default(200),
-    body: z.string().max(MAX_BODY, `must be at most ${MAX_BODY} characters`).default(''),
+    body: z.string().max(MAX_BODY, `must be at most ${MAX_BODY} characters long`).default(''),
     contentType: z
       .string()
       .max(128)

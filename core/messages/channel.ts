@@ -27,7 +27,7 @@ const REGIONS = ['us', 'eu'] as const;
 const region = z
   .enum(REGIONS)
   .default('us')
-  .meta({ description: 'The region of the PagerDuty account.', examples: ['us'] });
+  .meta({ description: "The PagerDuty account's region.", examples: ['us'] });
 
 const PAGERDUTY_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
 
@@ -35,7 +35,7 @@ export const channelConfigSchemas = {
   mail: z
     .object({
       emails: emailList
-        .refine((text) => text.trim() !== '', 'must contain an email address')
+        .refine((text) => text.trim() !== '', 'must contain at least one email address')
         .meta({ description: 'Comma-separated email addresses.', examples: ['ops@example.com'] }),
     })
     .meta({ id: 'MailChannel' }),

@@ -140,8 +140,8 @@ export function renderConfirmation(facts: { organization: string; link: string; 
   const { organization, link } = facts;
   const until = `${facts.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const ask = `The organization "${organization}" wants to send notifications about its webhooks to this address.`;
-  const yes = 'To receive them, open this page and press the button:';
-  const no = `Otherwise, ignore this email: you receive no notifications without your consent. The page is valid until ${until}.`;
+  const yes = 'To receive them, open this page and confirm:';
+  const no = `Otherwise, ignore this email. You will receive no notifications without your consent. The link is valid until ${until}.`;
   return {
     subject: `[Hookyard] Do you want to receive notifications from ${organization}?`,
     text: `${[ask, '', yes, link, '', no].join('\n')}\n`,

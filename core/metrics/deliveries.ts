@@ -56,7 +56,7 @@ export const deliveriesFinished = new Counter({
 
 export const rateLimited = new Counter({
   name: 'hookyard_rate_limited_total',
-  help: 'Attempts, mostly retries, postponed because of the rate limit of their destination. First attempts wait in the outbox until it is their turn.',
+  help: "Attempts, mostly retries, postponed because of their destination's rate limit. First attempts wait in the outbox until it is their turn.",
   in: ['worker'],
 });
 
@@ -68,7 +68,7 @@ export const relayClaim = new Histogram({
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: 'Is 1 if workflows are not processed, as far as this worker knows: it does not receive them, and no worker of the current release polls for them.',
+  help: '1 if workflows are not processed, as far as this worker knows: it does not receive them, and no worker of the current release polls for them.',
   in: ['worker'],
 });
 

@@ -35,7 +35,7 @@ export const ingestAck = new Histogram({
 
 export const ingestGate = new Gauge({
   name: 'hookyard_ingest_gate_state',
-  help: 'Is 1 for the current state of ingest: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
+  help: '1 for the current state of ingest: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
   labels: { state: GATE_STATES },
   in: ['api'],
 });
@@ -54,7 +54,7 @@ export const eventsUnrouted = new Counter({
 
 export const quotaRefusals = new Counter({
   name: 'hookyard_quota_refusals_total',
-  help: 'Requests refused because of a limit of the organization.',
+  help: "Requests refused because of an organization's limit.",
   labels: { limit: LIMIT_NAMES },
   in: ['api'],
 });

@@ -29,14 +29,14 @@ export type Repair = keyof typeof REPAIR_LABELS;
 
 export const warehouseUploads = new Counter({
   name: 'hookyard_warehouse_uploads_total',
-  help: 'Uploads of files to object stores; refused: the store does not accept the file.',
+  help: 'Uploads of files to object stores; refused: the store rejected the file.',
   labels: { provider: WAREHOUSE_TYPES, result: ['written', 'failed', 'refused'] },
   in: ['worker'],
 });
 
 export const reconciliationRepairs = new Counter({
   name: 'hookyard_reconciliation_repairs_total',
-  help: 'Disagreements between PostgreSQL and Temporal that were repaired.',
+  help: 'Repaired inconsistencies between PostgreSQL and Temporal.',
   labels: { kind: Object.values(REPAIR_LABELS) },
   in: ['worker'],
 });

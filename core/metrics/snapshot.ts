@@ -6,7 +6,7 @@ import { Gauge } from './instruments.ts';
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',
-    help: 'Waiting deliveries: for their first attempt, a retry, an earlier event of their ordering key, an open circuit breaker or a pause.',
+    help: 'Deliveries waiting for their first attempt, a retry, or an earlier event with their ordering key, or held by an open circuit breaker or a pause.',
   }),
   due: new Gauge({
     name: 'hookyard_deliveries_due',
@@ -26,7 +26,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   waitingInOrder: new Gauge({
     name: 'hookyard_deliveries_waiting_in_order',
-    help: 'Deliveries waiting for an earlier event of their ordering key.',
+    help: 'Deliveries waiting for an earlier event with their ordering key.',
   }),
   blockedKeys: new Gauge({
     name: 'hookyard_order_keys_blocked',
@@ -46,7 +46,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   retentionLag: new Gauge({
     name: 'hookyard_retention_lag_seconds',
-    help: 'How long the removal of the oldest data is overdue.',
+    help: 'How long the deletion of the oldest data is overdue.',
   }),
   warehouseOldestOpen: new Gauge({
     name: 'hookyard_warehouse_oldest_open_seconds',
@@ -85,7 +85,7 @@ export const snapshotAge = new Gauge({
 /** Not of the snapshot, which tells nothing of a database that is away. */
 export const databaseUp = new Gauge({
   name: 'hookyard_database_up',
-  help: 'Is 1 if this process could read from PostgreSQL a few seconds ago, and write if necessary; otherwise 0.',
+  help: '1 if this process could read from PostgreSQL a few seconds ago, and write if necessary; otherwise 0.',
 });
 
 export const databaseLimit = new Gauge({

@@ -123,7 +123,7 @@ function requireDialect(schema: JsonSchema) {
   const dialect = dialectOf(schema);
   if (dialect !== null) return dialect;
   throw new InvalidSchemaError(
-    'must have no $schema, or one of http://json-schema.org/draft-07/schema# and https://json-schema.org/draft/2020-12/schema',
+    'must have no $schema, or a $schema of http://json-schema.org/draft-07/schema# or https://json-schema.org/draft/2020-12/schema',
   );
 }
 

@@ -97,7 +97,7 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
     if (!SIGNATURE.test(text('Signature'))) return refused('The message has no signature');
     const url = addressOf(text('SigningCertURL'), topic);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '')
-      return refused('The certificate URL does not belong to Amazon SNS in the region of the topic');
+      return refused("The certificate URL does not belong to Amazon SNS in the topic's region");
     const key = await certificateKey(keys, url.href, request.nowMs);
     if (key === null) return refused('There is no valid certificate at the URL in the message');
     if (!verify(hash, signed, key, Buffer.from(text('Signature'), 'base64')))
@@ -105,7 +105,7 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
     return { valid: true, mac: createHash('sha256').update(signed).digest() };
   },
   secretProblem: (_scheme, secret) =>
-    ARN.test(secret) ? null : 'must be the ARN of the topic, such as arn:aws:sns:eu-central-1:123456789012:orders',
+    ARN.test(secret) ? null : 'must be the topic ARN, such as arn:aws:sns:eu-central-1:123456789012:orders',
   needsPublishedKeys: () => true,
 };
 
@@ -180,7 +180,7 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     if (key === null) return refused('There is no valid certificate at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64')))
-      return refused('The signature does not match the body and the id of the webhook');
+      return refused('The signature does not match the body and the ID of the webhook');
     return { valid: true, mac: createHash('sha256').update(signed).digest() };
   },
   secretProblem: (_scheme, secret) =>

@@ -17,7 +17,7 @@ import {
 type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
 
 const MAX_CLAIMS = 10;
-const claimText = z.string().min(1, 'must not be empty').max(2048, 'must be at most 2048 characters');
+const claimText = z.string().min(1, 'must not be empty').max(2048, 'must be at most 2048 characters long');
 
 const jwt = z.object({
   type: z.literal('jwt'),
@@ -27,7 +27,7 @@ const jwt = z.object({
   algorithm: z.enum(['RS256', 'ES256', 'HS256']).default('RS256'),
   jwksUrl: z
     .string()
-    .max(2048, 'must be at most 2048 characters')
+    .max(2048, 'must be at most 2048 characters long')
     .refine(isKeySetUrl, 'must be an https URL without user, password or fragment')
     .meta({ examples: ['https://issuer.example.com/.well-known/jwks.json'] })
     .optional(),
@@ -35,7 +35,7 @@ const jwt = z.object({
   audience: claimText.optional(),
   claims: z
     .record(claimText, claimText)
-    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must have at most ${MAX_CLAIMS} fields`)
+    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must contain at most ${MAX_CLAIMS} fields`)
     .optional(),
   bodyHashClaim: claimText.optional(),
   toleranceSeconds,
@@ -52,10 +52,10 @@ function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig)
     if (secret === undefined) return { member: 'secret', message: 'is required with HS256' };
     return jwksUrl === undefined
       ? null
-      : { member: 'jwksUrl', message: 'must be left out with HS256, because the key is the secret' };
+      : { member: 'jwksUrl', message: 'must be omitted with HS256, because the secret is the key' };
   }
   if (secret !== undefined)
-    return { member: 'secret', message: `must be left out with ${algorithm}, because the keys are published` };
+    return { member: 'secret', message: `must be omitted with ${algorithm}, because the keys are published` };
   if (jwksUrl === undefined)
     return {
       member: 'jwksUrl',
@@ -89,7 +89,7 @@ const headerToken = z.object({
     (name) => name.toLowerCase() !== 'content-type',
     'must not be Content-Type, because the header with the token is not stored',
   ),
-  prefix: z.string().max(256, 'must be at most 256 characters').default(''),
+  prefix: z.string().max(256, 'must be at most 256 characters long').default(''),
 });
 
 // `user:password`
@@ -98,7 +98,7 @@ const basic = z.object({ type: z.literal('basic'), secret: secretSchema });
 const queryToken = z.object({
   type: z.literal('query_token'),
   secret: secretSchema,
-  parameter: z.string().min(1, 'must be the name of a query parameter').max(256, 'must be at most 256 characters'),
+  parameter: z.string().min(1, 'must be the name of a query parameter').max(256, 'must be at most 256 characters long'),
 });
 
 const bodyToken = z.object({
@@ -194,6 +194,6 @@ export function sealedCredentials({ secret, verifyToken }: Credentials): string 
 export function openCredentials(text: string | null): Credentials {
   if (text === null) return { secret: '' };
   const parsed = sealedSchema.safeParse(jsonOf(text));
-  if (!parsed.success) throw new Error('The stored value is not the secrets of a source');
+  if (!parsed.success) throw new Error("The stored value does not contain a source's secrets");
   return parsed.data;
 }

@@ -10,7 +10,7 @@ import { partsOf, type SignatureTemplate, type SignedPart } from './header-signa
 export const headerName = (what: string) =>
   z
     .string()
-    .max(256, 'must be at most 256 characters')
+    .max(256, 'must be at most 256 characters long')
     .refine((name) => checkHeaderName(name) === null, `must be the name of the header that ${what}`);
 
 export const toleranceSeconds = z
@@ -40,7 +40,7 @@ export function describedType<Schema extends z.ZodObject>(
   return { schema: refined, scheme };
 }
 
-const prefix = z.string().max(256, 'must be at most 256 characters').default('');
+const prefix = z.string().max(256, 'must be at most 256 characters long').default('');
 const signatureMembers = {
   algorithm: z.enum(SIGNATURE_ALGORITHMS).default('sha256'),
   encoding: z.enum(SIGNATURE_ENCODINGS).default('hex'),
@@ -54,7 +54,7 @@ const hmac = z.object({
   prefix,
   // With it, what is signed is the timestamp, the separator and the body, and an old request is refused.
   timestampHeader: headerName('contains the timestamp of the signature').optional(),
-  timestampSeparator: z.string().max(16, 'must be at most 16 characters').optional(),
+  timestampSeparator: z.string().max(16, 'must be at most 16 characters long').optional(),
 });
 
 export const hmacType = describedType(hmac, (config) => {
@@ -71,7 +71,7 @@ export const hmacType = describedType(hmac, (config) => {
 const separator = z
   .string()
   .min(1, 'must not be empty')
-  .max(16, 'must be at most 16 characters')
+  .max(16, 'must be at most 16 characters long')
   .refine((text) => !text.includes(', '), 'must not contain a comma followed by a space, which joins repeated headers');
 
 const MAX_TEMPLATE = 1024;
@@ -92,7 +92,7 @@ const templateMembers = {
   idHeader: headerName('contains the signed ID').optional(),
   template: z
     .string()
-    .max(MAX_TEMPLATE, `must be at most ${MAX_TEMPLATE} characters`)
+    .max(MAX_TEMPLATE, `must be at most ${MAX_TEMPLATE} characters long`)
     .default('{body}')
     .meta({ examples: ['{timestamp}.{body}'] }),
 };
@@ -110,27 +110,27 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
   const parts = partsOf(template);
   const problem = (member: string, message: string): MemberProblem => ({ member, message });
   if (parts.some((part) => typeof part === 'object' && /[{}]/.test(part.text)))
-    return problem('template', `has braces around something other than ${KNOWN}`);
+    return problem('template', `must not contain placeholders other than ${KNOWN}`);
   if (!parts.includes('body'))
-    return problem('template', 'must contain {body}: otherwise the signature does not protect the body');
+    return problem('template', 'must contain {body}; otherwise the signature does not protect the body');
   const repeated = repeatedPart(parts);
   if (typeof repeated === 'string')
     return problem('template', `must contain {${repeated}} only once, because it may be long`);
   const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
   if (timestampHeader !== undefined && timestampPart !== undefined)
-    return problem('timestampPart', 'must be left out with timestampHeader: the timestamp is in only one place');
+    return problem('timestampPart', 'must be omitted with timestampHeader, because the timestamp is in only one place');
   if (hasTime && !parts.includes('timestamp'))
-    return problem('template', 'must contain {timestamp}: an unsigned timestamp proves nothing');
+    return problem('template', 'must contain {timestamp}, because an unsigned timestamp proves nothing');
   if (!hasTime && parts.includes('timestamp'))
-    return problem('timestampHeader', 'or timestampPart is required for {timestamp}: the place of the timestamp');
+    return problem('timestampHeader', 'or timestampPart is required if the template contains {timestamp}');
   if ((idHeader !== undefined) !== parts.includes('id'))
-    return problem('idHeader', 'and {id} in the template require each other');
+    return problem('idHeader', 'is required if the template contains {id}, and must be omitted otherwise');
   if (timestampPart !== undefined && signaturePart === undefined)
-    return problem('signaturePart', 'is required with timestampPart: the part with the signature');
+    return problem('signaturePart', 'is required with timestampPart: the name of the part with the signature');
   if (signaturePart !== undefined && (given.prefix !== '' || listSeparator !== undefined))
     return problem(
       'signaturePart',
-      'cannot be combined with prefix or listSeparator: a header either has parts or not',
+      'cannot be combined with prefix or listSeparator, which are for headers without parts',
     );
   return null;
 }

@@ -70,7 +70,7 @@ export const jwtKind: SchemeKind<JwtScheme> = {
   secretProblem(scheme, secret) {
     if (scheme.keys === 'plaid') return plaidProblem(secret);
     if (scheme.sender === undefined || SERVICE_ACCOUNT.test(secret)) return null;
-    return 'must be the email address of the service account, which ends in .gserviceaccount.com';
+    return "must be the service account's email address, which ends with .gserviceaccount.com";
   },
   secretHeaders: ({ header }) => [header],
   // Anyone who has a token without a hash of the body can send any body with it.
@@ -108,18 +108,14 @@ function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, reques
 function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], request: RawRequest): Refused | null {
   if (wanted === undefined) return null;
   if (typeof wanted === 'object')
-    return [aud].flat().includes(wanted.is)
-      ? null
-      : refused('The audience of the token differs from the audience of the source');
+    return [aud].flat().includes(wanted.is) ? null : refused("The token's audience differs from the source's audience");
   const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
-  return isForUs ? null : refused('The token is for another URL: its aud differs from the URL of the source');
+  return isForUs ? null : refused("The token is for another URL: its aud differs from the source's URL");
 }
 
 function claimProblem(claims: JWTPayload, wanted: Readonly<Record<string, string>>): Refused | null {
   const other = Object.entries(wanted).find(([name, text]) => !Object.hasOwn(claims, name) || claims[name] !== text);
-  return other === undefined
-    ? null
-    : refused(`The claim ${other[0]} of the token differs from the claim of the source`);
+  return other === undefined ? null : refused(`The token's claim ${other[0]} differs from the source's claim`);
 }
 
 function isSender(claims: JWTPayload, name: string, secret: string): boolean {
@@ -181,7 +177,7 @@ function reasonOf(error: NoKeyError | errors.JOSEError): string {
     return 'The token is from a different issuer, or does not expire';
   if (error instanceof errors.JOSEAlgNotAllowed)
     return 'The token is not signed with the algorithm that the provider uses';
-  return 'The signature of the token is wrong';
+  return "The token's signature is wrong";
 }
 
 /** A token by HS256 (RFC 7518, section 3.2) that is good for five minutes. */

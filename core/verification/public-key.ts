@@ -28,7 +28,7 @@ export const publicKeyKind: SchemeKind<PublicKeyScheme> = {
     const read = readTemplate(scheme, request);
     if ('valid' in read) return read;
     const key = publicKeyOf(scheme.algorithm, secret);
-    if (key === null) return refused('The key of the source is not a public key of this sender');
+    if (key === null) return refused("The source's key is not a valid public key for this sender");
     return verifyByKey({ ...scheme, key }, bytesOf(read.signed), read.signatures);
   },
   secretProblem: ({ algorithm }, secret) => (publicKeyOf(algorithm, secret) === null ? FORMS[algorithm] : null),
@@ -105,7 +105,7 @@ export async function verifyByKey(
     if (bytes !== null && (await isSigned(algorithm, signed, key, bytes)))
       return { valid: true, mac: createHash('sha256').update(signed).digest() };
   }
-  return { ...refused('The signature does not match the body and the key of the source'), hashed: true };
+  return { ...refused("The signature does not match the body and the source's key"), hashed: true };
 }
 
 type IsSigned = (

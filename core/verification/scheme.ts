@@ -83,7 +83,7 @@ export interface SchemeKind<Scheme> {
   needsPublishedKeys?(scheme: Scheme): boolean;
 }
 
-export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
+export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters long');
 
 /**
  * Recommended secret length, in characters. A shorter secret gets a warning, because one signed request is enough to
@@ -109,7 +109,7 @@ export function hmac(
 
 const MISMATCH: Refused = {
   valid: false,
-  reason: 'The signature does not match the body and the secret of the source',
+  reason: "The signature does not match the body and the source's secret",
   hashed: true,
 };
 

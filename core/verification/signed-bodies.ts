@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 // A webhook of Adyen has one item, or a few from older interfaces.
 const MAX_ITEMS = 100;
-const NOT_SIGNED = refused('The body has no notificationItems that each contain an hmacSignature');
+const NOT_SIGNED = refused('The body has no notificationItems, or an item has no hmacSignature');
 
 /**
  * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with
@@ -83,7 +83,7 @@ const XML = Buffer.from('<');
  */
 export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
   verify(_scheme, { secret }, request) {
-    if (request.body.length > MAX_BODY_BYTES) return refused('The form is larger than the forms that Braintree sends');
+    if (request.body.length > MAX_BODY_BYTES) return refused('The form is larger than any form that Braintree sends');
     const form = request.parsed(formOf);
     const [payload, ...others] = form.getAll('bt_payload');
     const [signature, ...more] = form.getAll('bt_signature');

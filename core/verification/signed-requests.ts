@@ -42,7 +42,7 @@ export const twilioKind: SchemeKind<TwilioScheme> = {
     const hash = request.query().get('bodySHA256');
     const isForm = header(request, 'content-type')?.toLowerCase().startsWith(FORM) === true;
     if (isForm && isTooMuch(request.body, maxFormBytes))
-      return refused('The form is larger than the forms that the provider sends');
+      return refused('The form is larger than any form that the provider sends');
     if (!isForm) {
       if (hash === null) return refused('The body is not a form, and the URL has no bodySHA256');
       const digest = createHash('sha256').update(request.body).digest('hex');

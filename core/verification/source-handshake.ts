@@ -8,9 +8,9 @@ const name = (of: string) =>
   z
     .string()
     .min(1, `must be the name of ${of}`)
-    .max(256, 'must be at most 256 characters')
+    .max(256, 'must be at most 256 characters long')
     .meta({ examples: ['challenge'] });
-const parameter = name('a parameter in the query of the URL');
+const parameter = name('a query parameter');
 const member = name('a field of the JSON in the response').optional();
 
 const echo = { type: z.literal('echo'), parameter, member };
@@ -20,7 +20,7 @@ const others = [
     ...{ type: z.literal('hmac'), parameter, member, echoMember: member },
     algorithm: z.enum(SIGNATURE_ALGORITHMS).default('sha256'),
     encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),
-    prefix: z.string().max(256, 'must be at most 256 characters').default(''),
+    prefix: z.string().max(256, 'must be at most 256 characters long').default(''),
   }),
 ] as const;
 

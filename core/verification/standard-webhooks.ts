@@ -36,7 +36,7 @@ export const standardKind: SchemeKind<StandardScheme> = {
       return compared(ofVersion('v1,'), 'base64', hmac('sha256', key, signed, request.body));
     }
     const key = ed25519Key(bytesAfter(PUBLIC, secret));
-    if (key === null) return refused('The key of the source is not an Ed25519 public key');
+    if (key === null) return refused("The source's key is not an Ed25519 public key");
     const bytes = Buffer.concat([signed, request.body]);
     return verifyByKey({ algorithm: 'ed25519', key, encoding: 'base64' }, bytes, ofVersion('v1a,'));
   },

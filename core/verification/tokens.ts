@@ -18,7 +18,7 @@ import {
   untrustedJson,
 } from './scheme.ts';
 
-const WRONG = refused('The token does not match the token of the source');
+const WRONG = refused("The token does not match the source's token");
 const isSigned = () => false;
 
 /** Anyone may send who knows the address. */
@@ -51,13 +51,13 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
     const value = headerOf(request, 'Authorization');
     if (typeof value !== 'string') return value;
     const [, given] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(value) ?? [];
-    if (given === undefined) return refused('The Authorization header does not contain a user and password');
+    if (given === undefined) return refused('The Authorization header does not contain a user name and password');
     return isSameSecret(Buffer.from(given, 'base64').toString('utf8'), secret) ? GENUINE : WRONG;
   },
   sign: (_scheme, secret) => ({ headers: { Authorization: `Basic ${Buffer.from(secret).toString('base64')}` } }),
   // RFC 7617, section 2: no colon in the user.
   secretProblem: (_scheme, secret) =>
-    /^[^:]+:./s.test(secret) ? null : 'must be the user and the password, separated by a colon',
+    /^[^:]+:./s.test(secret) ? null : 'must be the user name and password, separated by a colon',
   token: () => ({ header: 'Authorization' }),
   isSigned,
 };
@@ -83,7 +83,7 @@ export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; membe
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS)
-      return refused(`The body has no list ${list} whose items each contain ${member}`);
+      return refused(`The body has no list ${list}, or an item has no ${member}`);
     for (const item of items) {
       const value = memberOf(item, member);
       if (typeof value !== 'string' || !isSameSecret(value, secret)) return WRONG;
@@ -107,7 +107,7 @@ export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string 
     const form = readShortFields(request.body, header(request, 'content-type'));
     if (form === null && request.body.length > MAX_TOKEN_BODY_BYTES)
       return refused(
-        `The body is not a form and is larger than the ${MAX_TOKEN_BODY_BYTES} bytes that are read for a token`,
+        `The body is not a form and is larger than the maximum of ${MAX_TOKEN_BODY_BYTES} bytes for reading a token`,
       );
     const [value, ...others] = lookupPath(form ?? readPayload(request.body, undefined), path);
     if (typeof value !== 'string' || others.length > 0) return refused(`The body has no token at ${path}`);

@@ -40,7 +40,7 @@ const common = {
   prefix: checked(z.string('must be a string'), prefixProblem).optional(),
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
   compression: oneOf(COMPRESSIONS)
-    .meta({ description: 'Compression of the file, or of the pages of a Parquet file. `snappy` is for Parquet only.' })
+    .meta({ description: "Compression of the file, or of a Parquet file's pages. `snappy` is for Parquet only." })
     .default('none'),
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
     .meta({
@@ -50,12 +50,12 @@ const common = {
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   keyOrder: oneOf(KEY_ORDERS)
-    .meta({ description: 'The sort order of file names: by the time of writing, or by the time of the first event.' })
+    .meta({ description: 'The sort order of file names: by write time, or by the time of the first event.' })
     .default('written'),
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
-    .meta({ description: 'Maximum bytes of payloads per file.' })
+    .meta({ description: 'Maximum payload bytes per file.' })
     .prefault(5 * MIB),
   /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),
@@ -118,7 +118,7 @@ const flag = z
   .pipe(z.boolean());
 
 function base64Problem(key: string): string | null {
-  const wrong = 'must be base64 text, as the portal shows it under "Access keys"';
+  const wrong = 'must be base64 text, as shown under "Access keys" in the Azure portal';
   return /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(key) && key !== '' ? null : wrong;
 }
 
@@ -133,7 +133,7 @@ function tagsProblem(text: string): string | null {
   const isTag = ([name = '', value, more]: string[]) =>
     name !== '' && isTagText(name, 128) && isTagText(value, 256) && more === undefined;
   if (!tags.every(isTag)) return 'must be tags of the form name=value, separated by & and percent-encoded';
-  if (tags.length > MAX_TAGS) return `must have at most ${MAX_TAGS} tags`;
+  if (tags.length > MAX_TAGS) return `must contain at most ${MAX_TAGS} tags`;
   return new Set(tags.map(([name = '']) => decodeURIComponent(name))).size < tags.length
     ? 'must not contain the same name twice'
     : null;
@@ -153,9 +153,7 @@ function isTagText(encoded: string | undefined, most: number): boolean {
 function sasProblem(token: string): string | null {
   const query = new URLSearchParams(token);
   if (/[\s\p{Cc}#]/u.test(token)) return 'must not contain spaces, line breaks or #';
-  return query.get('sig') && query.get('sv')
-    ? null
-    : 'must be a SAS token: the query string that contains sv= and sig=';
+  return query.get('sig') && query.get('sv') ? null : 'must be a SAS token: a query string that contains sv= and sig=';
 }
 
 const string = () => z.string('must be a string');
@@ -180,15 +178,15 @@ const shapes = {
     roleArn: string()
       .regex(
         /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
-        'must be the ARN of a role, for example arn:aws:iam::123456789012:role/hookyard',
+        'must be a role ARN, for example arn:aws:iam::123456789012:role/hookyard',
       )
       .meta({ description: 'The role to assume with `identity`, with the organization ID as external ID.' })
       .optional(),
     endpoint: endpoint.optional(),
     forcePathStyle: flag.optional(),
     bucketOwner: string()
-      .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account')
-      .meta({ description: 'The expected account of the bucket. Buckets of other accounts refuse files.' })
+      .regex(/^\d{12}$/, 'must be an AWS account ID: 12 digits')
+      .meta({ description: 'The AWS account that owns the bucket. Uploads to a bucket of another account fail.' })
       .optional(),
     kmsKeyId: checked(
       text('must be a string').max(2048, 'must be at most 2048 characters long'),
@@ -206,7 +204,7 @@ const shapes = {
   r2: z.object({
     bucket: checked(string(), bucketProblem),
     accountId: string()
-      .regex(/^[0-9a-f]{32}$/, 'must be the 32 hexadecimal digits of a Cloudflare account ID')
+      .regex(/^[0-9a-f]{32}$/, 'must be a Cloudflare account ID: 32 hexadecimal digits')
       .optional(),
     endpoint: endpoint.optional(),
     region: region.default('auto'),
@@ -276,7 +274,7 @@ export function conflictIn({
     };
   }
   if (fileFormat !== 'parquet' && !isTextCompression(compression)) {
-    const message = `must be ${listed(TEXT_COMPRESSIONS)} with fileFormat ${fileFormat}; ${compression} is for parquet`;
+    const message = `must be ${listed(TEXT_COMPRESSIONS)} with fileFormat ${fileFormat}; ${compression} is only for parquet`;
     return { member: 'compression', message };
   }
   return null;

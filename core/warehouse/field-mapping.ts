@@ -50,14 +50,14 @@ const rule = z
 /** The schema of `fieldMapping`; issues name the rule by its index and say what its member must be. */
 export const fieldMappingSchema = z
   .array(rule, 'must be an array of rules')
-  .max(MAX_MAPPING_RULES, `must have at most ${MAX_MAPPING_RULES} rules`)
+  .max(MAX_MAPPING_RULES, `must contain at most ${MAX_MAPPING_RULES} rules`)
   .superRefine((rules, context) => {
     const seen = new Map<string, { first: number; name: string }>();
     for (const [index, { target }] of rules.entries()) {
       const same = seen.get(columnKey(target));
       if (same === undefined) seen.set(columnKey(target), { first: index, name: target });
       else {
-        const how = same.name === target ? '' : ', not only in case: many query engines ignore case';
+        const how = same.name === target ? '' : ' by more than case, because many query engines ignore case';
         const message = `must differ from the target of rule ${same.first}${how}`;
         context.addIssue({ code: 'custom', path: [index, 'target'], message });
       }

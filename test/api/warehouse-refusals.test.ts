@@ -44,7 +44,7 @@ describe('Refused warehouse destinations', () => {
   // What else a config may not be: test/core/warehouse-config.test.ts.
   const wrong: [WarehouseType, string, unknown, RegExp][] = [
     ['s3', 'bucket', 'ab', /3 to 63/],
-    ['s3', 'compression', 'snappy', /must be none, gzip or zstd with fileFormat jsonl; snappy is for parquet/],
+    ['s3', 'compression', 'snappy', /must be none, gzip or zstd with fileFormat jsonl; snappy is only for parquet/],
     ['s3', 'prefx', 'in', /not a config field for type s3; did you mean prefix\?/],
     ['azure_blob', 'region', 'eu-central-1', /not a config field for type azure_blob, which has accountName, /],
     ['s3', 'secretAccessKey', '••••0001', /full secret/],
@@ -96,11 +96,11 @@ describe('Refused warehouse destinations', () => {
     expectRefused(
       await post({ name: 'x', url, config: warehouseConfigs.s3 }),
       'config',
-      /omit it for an HTTP destination/,
+      /an HTTP destination has none/,
     );
     const { id } = await makeDestination(organization);
     const answer = await organization.api.request('PATCH', `/api/destinations/${id}`, { config: { bucket: 'x' } });
-    expectRefused(answer, 'config', /omit it for an HTTP destination/);
+    expectRefused(answer, 'config', /an HTTP destination has none/);
     for (const config of [null, {}]) await organization.api.create('/api/destinations', { name: 'x', url, config });
   });
 

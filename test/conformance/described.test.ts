@@ -155,12 +155,12 @@ describe('what an owner describes', () => {
       [{ template: '{body}{body}' }, /^template must contain \{body\} only once/],
       [{ template: '{url}{body}{url}' }, /^template must contain \{url\} only once/],
       [{ template: '{id}{body}{id}', idHeader: 'X-Id' }, /^template must contain \{id\} only once/],
-      [{ template: '{Body}' }, /^template has braces around something other than/],
-      [{ template: '{body}}' }, /^template has braces/],
+      [{ template: '{Body}' }, /^template must not contain placeholders other than/],
+      [{ template: '{body}}' }, /^template must not contain placeholders/],
       [{ template: '{timestamp}.{body}' }, /^timestampHeader or timestampPart is required/],
       [{ timestampHeader: 'X-Time' }, /^template must contain \{timestamp\}/],
-      [{ idHeader: 'X-Id' }, /^idHeader and \{id\}/],
-      [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
+      [{ idHeader: 'X-Id' }, /^idHeader is required if the template contains \{id\}/],
+      [{ template: '{id}{body}' }, /^idHeader is required if the template contains \{id\}/],
       [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is required/],
       [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart cannot be combined/],
       [
@@ -227,9 +227,9 @@ describe('what an owner describes', () => {
     expect(jwt({ audience: 'a' })).to.match(/^jwksUrl is required with RS256/);
     expect(jwt({ jwksUrl })).to.match(/^audience or claims is required/);
     expect(jwt({ jwksUrl, claims: {} })).to.match(/^audience or claims is required/);
-    expect(jwt({ jwksUrl, audience: 'a', secret })).to.match(/^secret must be left out/);
+    expect(jwt({ jwksUrl, audience: 'a', secret })).to.match(/^secret must be omitted/);
     expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is required/);
-    expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be left out/);
+    expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be omitted/);
     expect(jwt({ algorithm: 'none', secret })).to.match(/^algorithm/);
     for (const url of [
       'http://issuer.example.com',

@@ -58,7 +58,7 @@ describe('what is entered', () => {
     const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
     const channels: [schema: z.ZodType, config: object, problem: RegExp | null][] = [
       [mail, { emails: 'ops@example.com, dev@example.com' }, null],
-      [mail, { emails: ' ' }, /must contain an email address/],
+      [mail, { emails: ' ' }, /must contain at least one email address/],
       [webhook, { url: 'https://a.example', secret }, null],
       [webhook, { url: 'a.example', secret }, /absolute/],
       [webhook, { url: 'https://a.example', secret: 'whsec_short' }, /whsec_/],

@@ -73,7 +73,7 @@ describe('isSuccess', () => {
     [[{ statusCodes: [200, 409] }, 201, false], /returned 201, expected 200 or 409$/],
     [[{ statusCodes: [202] }, 200, false], /returned 200, expected 202$/],
     [[{ bodyContains: 'ok' }, 200, true], true],
-    [[{ bodyContains: 'ok' }, 200, false], /lacks the expected text/],
+    [[{ bodyContains: 'ok' }, 200, false], /does not contain the expected text/],
     [[{ bodyContains: 'ok' }, 500, true], /returned 500$/],
     [[{ statusCodes: [500], bodyContains: 'ok' }, 500, true], true],
   ];

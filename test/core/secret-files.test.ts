@@ -50,9 +50,9 @@ describe('secrets in files', () => {
       }),
     );
     expect(problems).to.have.members([
-      'DATABASE_URL and DATABASE_URL_FILE are both set: remove one of them',
-      `SMTP_URL_FILE: ${empty} is empty; it must contain the value of the secret`,
-      `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must contain the value of the secret`,
+      'DATABASE_URL and DATABASE_URL_FILE are both set; remove one of them',
+      `SMTP_URL_FILE: ${empty} is empty; it must contain the secret`,
+      `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must contain the secret`,
       `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); check that the file exists and that the process can read it`,
       `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); check that the file exists and that the process can read it`,
     ]);
@@ -72,7 +72,7 @@ describe('secrets in files', () => {
   it('are all that may be in files', () => {
     expect(problemsOf(() => readSettings({ HOOKYARD_PORT_FILE: '/port', HOOKYARD_PROT_FILE: '/port' }))).to.deep.equal([
       'HOOKYARD_PORT_FILE: only secrets are read from files; set HOOKYARD_PORT',
-      'HOOKYARD_PROT_FILE is not a setting of Hookyard; remove it, or see docs/operate/configuration.md',
+      'HOOKYARD_PROT_FILE is not a Hookyard setting; remove it, or see docs/operate/configuration.md',
     ]);
   });
 

@@ -231,7 +231,7 @@ describe('schemes of providers', () => {
       [{ ...scheme, audience: 'optional' }, { aud: undefined }, null],
       [{ ...scheme, audience: 'optional' }, { aud: `${url}2` }, /another URL/],
       [{ ...scheme, audience: { is: 'us' } }, { aud: ['we', 'us'] }, null],
-      [{ ...scheme, audience: { is: 'us' } }, {}, /audience of the token/],
+      [{ ...scheme, audience: { is: 'us' } }, {}, /token's audience/],
       [scheme, { team: 'b' }, /claim team/],
       [scheme, { team: undefined }, /claim team/],
       [hashed, { exp: undefined }, null],
@@ -367,5 +367,6 @@ it('the secrets of a provider are read as they were sealed, and are in no messag
   for (const sealed of [{ secret: SECRET }, { secret: SECRET, verifyToken: 'token' }])
     expect(openCredentials(sealedCredentials(sealed))).to.deep.equal(sealed);
   expect(openCredentials(null)).to.deep.equal({ secret: '' });
-  for (const text of [SECRET, '{}', 'null']) expect(() => openCredentials(text)).to.throw(/^The stored value is not/);
+  for (const text of [SECRET, '{}', 'null'])
+    expect(() => openCredentials(text)).to.throw(/^The stored value does not contain/);
 });

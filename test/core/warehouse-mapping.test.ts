@@ -311,7 +311,7 @@ describe('field mapping', () => {
       '51 rules',
       Array.from({ length: 51 }, (_, n) => ({ ...good, target: `c${n}` })),
       null,
-      /^must have at most 50 rules$/,
+      /^must contain at most 50 rules$/,
     ],
     ['no source', [good, { target: 'a', type: 'string' }], 1, /^source must be a JSONPath/],
     ['no expression', [{ ...good, source: 'payload.id' }], 0, /^source must be a JSONPath expression \(RFC 9535\).*: /],
@@ -370,7 +370,7 @@ describe('field mapping', () => {
         { ...good, target: 'ID' },
       ],
       2,
-      /^target must differ from the target of rule 0, not only in case/,
+      /^target must differ from the target of rule 0 by more than case/,
     ],
     [
       'an unknown type',

@@ -91,7 +91,7 @@ describe('a delivery', () => {
       const endpoint = receiver.endpoint({ body: '{"result":"stored"}' });
       await deliver(endpoint.url, 'delivered', expecting({ bodyContains: '"stored"' }));
       const { delivery } = await deliver(endpoint.url, 'failed', expecting({ bodyContains: '"queued"' }));
-      expect(delivery.error).to.include('lacks the expected text');
+      expect(delivery.error).to.include('does not contain the expected text');
     });
   });
 });
