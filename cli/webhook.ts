@@ -128,7 +128,7 @@ function keyFor(algorithm: keyof typeof KEY_TYPES, key: KeyObject): KeyObject {
   const curve = key.asymmetricKeyDetails?.namedCurve ?? 'prime256v1';
   if (key.asymmetricKeyType === KEY_TYPES[algorithm] && curve === 'prime256v1') return key;
   throw usage(
-    `--private-key has a different type than the public key of the source; generate a key with: ${MAKE[algorithm]}`,
+    `--private-key has a different type than the source's public key; generate a key with: ${MAKE[algorithm]}`,
   );
 }
 

@@ -170,5 +170,5 @@ function leave(): never {
 
 function requireHttp(url: string | undefined): void {
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
-  throw usage(`"${url}" must be a URL that starts with http:// or https://`);
+  throw usage(`"${url}" must start with http:// or https://`);
 }

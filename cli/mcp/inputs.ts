@@ -12,15 +12,15 @@ const when = z
   .refine((text) => momentOf(text) !== null, 'must be an ISO 8601 time, or a period such as 30m, 1h or 7d');
 
 export const inputs = {
-  source: name.describe('Slug or ID of a source').optional(),
-  route: name.describe('Name or ID of a route').optional(),
-  destination: name.describe('Name or ID of a destination').optional(),
+  source: name.describe('Source slug or ID').optional(),
+  route: name.describe('Route name or ID').optional(),
+  destination: name.describe('Destination name or ID').optional(),
   since: when.describe('An ISO 8601 time, or a period such as 30m, 1h or 7d').optional(),
   until: when.describe('An ISO 8601 time, or a period such as 30m, 1h or 7d (default: now)').optional(),
   limit: z.int().min(1).max(50).default(20).describe('Maximum number of items'),
   page: z.int().min(1).default(1).describe('Page number, starting at 1'),
-  cursor: z.string().min(1).max(100).describe('nextCursor of the previous page').optional(),
-  event: z.string().min(1).max(100).describe('ID of an event, evt_...'),
+  cursor: z.string().min(1).max(100).describe("The previous page's nextCursor").optional(),
+  event: z.string().min(1).max(100).describe('Event ID, evt_...'),
   payloadBytes: z.int().min(1).max(16_384).default(4096).describe('Maximum bytes of the payload or body to show'),
 };
 

@@ -74,7 +74,7 @@ async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members:
 async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {
   await inTransaction(pool, (db) => setLimits(db, id, members as Parameters<typeof setLimits>[2]));
   const [[name = '', value = null] = []] = Object.entries(members);
-  return `${name} of ${slug} is ${value ?? 'none'}. It takes effect within seconds.`;
+  return `${name} of ${slug} is ${value ?? 'none'}. The change takes effect within seconds.`;
 }
 
 async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {

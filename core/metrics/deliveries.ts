@@ -28,7 +28,7 @@ const FINISHED = ['delivered', 'failed', 'failed_over', 'cancelled', 'skipped'] 
 
 export const attempts = new Counter({
   name: 'hookyard_attempts_total',
-  help: 'Attempts by outcome, by class of the status code or reason of the failure, and whether it was the first of its delivery.',
+  help: 'Attempts by outcome, by status code class or failure reason, and by whether they were the first of their delivery.',
   labels: { outcome: ATTEMPT_OUTCOMES, code_class: CODE_CLASSES, kind: ['first', 'retry'] },
   in: ['worker'],
 });
@@ -68,7 +68,7 @@ export const relayClaim = new Histogram({
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: '1 if workflows are not processed, as far as this worker knows: it does not receive them, and no worker of the current release polls for them.',
+  help: 'Whether workflows are not processed, as far as this worker knows (1 if so): it does not receive them, and no worker of the current release polls for them.',
   in: ['worker'],
 });
 

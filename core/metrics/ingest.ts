@@ -29,20 +29,20 @@ export const ingestRequests = new Counter({
 
 export const ingestAck = new Histogram({
   name: 'hookyard_ingest_ack_duration_seconds',
-  help: 'Time from receiving the headers of a webhook to the response 200, after the commit.',
+  help: "Time from receiving a webhook's headers to the 200 response, after the commit.",
   in: ['api'],
 });
 
 export const ingestGate = new Gauge({
   name: 'hookyard_ingest_gate_state',
-  help: '1 for the current state of ingest: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
+  help: 'State of ingest; 1 for the current one: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
   labels: { state: GATE_STATES },
   in: ['api'],
 });
 
 export const ingestBuffered = new Gauge({
   name: 'hookyard_ingest_buffered_bytes',
-  help: 'Memory of the bodies of requests in progress, at most 256 MiB, or three times HOOKYARD_MAX_PAYLOAD_BYTES if that is more.',
+  help: 'Memory used by the bodies of requests in progress, at most 256 MiB, or three times HOOKYARD_MAX_PAYLOAD_BYTES if that is more.',
   in: ['api'],
 });
 

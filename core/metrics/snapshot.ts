@@ -79,13 +79,13 @@ export const issuesOpen = new Gauge({
 
 export const snapshotAge = new Gauge({
   name: 'hookyard_snapshot_age_seconds',
-  help: 'Age of the metrics of the entire installation, such as hookyard_deliveries_waiting.',
+  help: 'Age of the installation-wide metrics, such as hookyard_deliveries_waiting.',
 });
 
 /** Not of the snapshot, which tells nothing of a database that is away. */
 export const databaseUp = new Gauge({
   name: 'hookyard_database_up',
-  help: '1 if this process could read from PostgreSQL a few seconds ago, and write if necessary; otherwise 0.',
+  help: 'Whether this process could read from PostgreSQL a few seconds ago, and write if necessary (1 or 0).',
 });
 
 export const databaseLimit = new Gauge({

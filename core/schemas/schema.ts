@@ -113,7 +113,7 @@ function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
 function failureOf(error: unknown, limitMs: number): string {
   if (error instanceof TimeLimitError)
     return limitMs < VALIDATE_LIMIT_MS
-      ? 'could not be validated within the time limit for all routes of a webhook'
+      ? "could not be validated within the time limit for all of a webhook's routes"
       : `could not be validated within ${VALIDATE_LIMIT_MS} ms`;
   if (error instanceof RangeError) return 'is nested too deeply to be validated';
   throw error;

@@ -39,7 +39,7 @@ export function listReference(text: string, query: string): string {
 
 /** Explains what a signal does and how to send it, for readers who do not know Temporal. */
 export function signalChoices(...choices: string[]): string {
-  const how = 'What you can do, with *More Actions* and *Send a Signal* (leave *Data* empty):';
+  const how = 'Signals that you can send with *More Actions* > *Send a Signal* (leave *Data* empty):';
   return `${how}\n\n${choices.map((choice) => `* ${choice}`).join('\n')}`;
 }
 

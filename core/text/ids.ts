@@ -36,7 +36,7 @@ function digits(bits: number, length: number): string {
 
 function timeText(ms: number): string {
   if (!Number.isInteger(ms) || ms < 0 || ms > MAX_TIME)
-    throw new RangeError(`An id needs a time in whole milliseconds since 1970, got ${ms}`);
+    throw new RangeError(`An ID requires a time in whole milliseconds since 1970, got ${ms}`);
   return digits(ms, TIME_LENGTH);
 }
 
@@ -74,7 +74,7 @@ export function idFloor(prefix: IdPrefix, ms: number): string {
  */
 export function idTime(id: string): number {
   const text = id.slice(-TEXT_LENGTH);
-  if (!ID_TEXT.test(text)) throw new TypeError(`Not an id: ${id}`);
+  if (!ID_TEXT.test(text)) throw new TypeError(`Not an ID: ${id}`);
   let ms = 0;
   for (let i = 0; i < TIME_LENGTH; i += 1) ms = ms * 32 + ALPHABET.indexOf(text.charAt(i));
   return ms;

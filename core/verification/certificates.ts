@@ -180,7 +180,7 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     if (key === null) return refused('There is no valid certificate at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64')))
-      return refused('The signature does not match the body and the ID of the webhook');
+      return refused("The signature does not match the webhook's body and ID");
     return { valid: true, mac: createHash('sha256').update(signed).digest() };
   },
   secretProblem: (_scheme, secret) =>

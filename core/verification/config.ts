@@ -106,7 +106,7 @@ const bodyToken = z.object({
   secret: secretSchema,
   path: z
     .string()
-    .refine((path) => isPathToOne(path), 'must be the path of a single value in the payload, for example $.token')
+    .refine((path) => isPathToOne(path), 'must be the path to a single value in the payload, for example $.token')
     .meta({ examples: ['$.token'] }),
 });
 

@@ -53,7 +53,7 @@ const hmac = z.object({
   ...signatureMembers,
   prefix,
   // With it, what is signed is the timestamp, the separator and the body, and an old request is refused.
-  timestampHeader: headerName('contains the timestamp of the signature').optional(),
+  timestampHeader: headerName("contains the signature's timestamp").optional(),
   timestampSeparator: z.string().max(16, 'must be at most 16 characters long').optional(),
 });
 
@@ -86,7 +86,7 @@ const templateMembers = {
   signaturePart: partName.optional(),
   timestampPart: partName.optional(),
   partSeparator: separator.default(','),
-  timestampHeader: headerName('contains the timestamp of the signature').optional(),
+  timestampHeader: headerName("contains the signature's timestamp").optional(),
   timestampUnit: z.enum(['s', 'ms', 'rfc3339']).default('s'),
   toleranceSeconds,
   idHeader: headerName('contains the signed ID').optional(),

@@ -11,7 +11,7 @@ const name = (of: string) =>
     .max(256, 'must be at most 256 characters long')
     .meta({ examples: ['challenge'] });
 const parameter = name('a query parameter');
-const member = name('a field of the JSON in the response').optional();
+const member = name('a field in the JSON response').optional();
 
 const echo = { type: z.literal('echo'), parameter, member };
 const others = [

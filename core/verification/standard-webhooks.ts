@@ -48,7 +48,7 @@ export const standardKind: SchemeKind<StandardScheme> = {
   },
   secretProblem(_scheme, secret) {
     if (secret.startsWith(PUBLIC))
-      return ed25519Key(bytesAfter(PUBLIC, secret)) ? null : `must have 32 bytes in base64 after ${PUBLIC}`;
+      return ed25519Key(bytesAfter(PUBLIC, secret)) ? null : `must be ${PUBLIC} followed by 32 bytes in base64`;
     return bytesAfter(SHARED, secret) ? null : `must be ${SHARED} followed by base64, or ${PUBLIC} and a public key`;
   },
 };
@@ -64,7 +64,7 @@ export function signingSecretProblem(secret: string): string | null {
   const bytes = bytesAfter(SHARED, secret);
   if (bytes === null) return `must be ${SHARED} followed by base64`;
   if (bytes.length < MIN_KEY_BYTES || bytes.length > MAX_KEY_BYTES)
-    return `must have a key of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64 after ${SHARED}`;
+    return `must be ${SHARED} followed by ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64`;
   return null;
 }
 

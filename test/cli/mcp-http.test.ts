@@ -102,7 +102,7 @@ describe('hookyard mcp --http', () => {
     const weak = await cli.run(['mcp', '--http', '--port', '0'], { env: { HOOKYARD_MCP_TOKEN: 'short' } });
     expect(weak).to.include({ code: 2 });
     expect(weak.stderr).to.include('openssl rand -hex 32');
-    await fails(2, /need --http/, 'mcp', '--port', '1');
+    await fails(2, /require --http/, 'mcp', '--port', '1');
     await fails(2, /choose another port with --port/, 'mcp', '--http', '--port', new URL(url).port);
   });
 

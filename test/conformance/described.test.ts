@@ -213,7 +213,7 @@ describe('what an owner describes', () => {
     expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);
     for (const path of ['', '$', 'a[*]', 'a..b']) {
       expect(problemOf({ type: 'body_token', path, secret }), path).to.match(
-        /^path must be the path of a single value/,
+        /^path must be the path to a single value/,
       );
     }
     for (const type of VERIFICATION_TYPES.filter((its) => its !== 'none'))

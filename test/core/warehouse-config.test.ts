@@ -127,7 +127,7 @@ describe('warehouse configuration', () => {
     ],
     ['s3', { credentials: 'sas' }, 'credentials', /^must be keys or identity$/],
     ['s3', { roleArn: 'arn:aws:iam::123456789012:role/x' }, 'roleArn', /^cannot be combined with credentials keys/],
-    ['s3', { credentials: 'identity' }, 'accessKeyId', /^cannot be combined with credentials identity: .*send null$/],
+    ['s3', { credentials: 'identity' }, 'accessKeyId', /^cannot be combined with credentials identity; .*send null$/],
     [
       's3',
       { ...identity, endpoint: 'https://s3.example' },

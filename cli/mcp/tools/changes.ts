@@ -148,7 +148,7 @@ export const retryIssue = tool({
     'Replays the deliveries that have failed since an issue (from list_failures) was opened and have not been replayed yet. Fix the cause first. Without ' +
     'expectedCount, it only counts them; with the count from that dry run, it replays them.',
   effect: 'destroys',
-  input: z.strictObject({ issue: z.string().min(1).max(100).describe('ID of an issue, iss_...'), expectedCount }),
+  input: z.strictObject({ issue: z.string().min(1).max(100).describe('Issue ID, iss_...'), expectedCount }),
   more: 'Use list_deliveries to see the deliveries.',
   async run(call, { issue, expectedCount: expected }) {
     const { found } = await retrySteps(call, issue, true);

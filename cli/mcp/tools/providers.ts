@@ -14,9 +14,9 @@ export const getProvider = tool({
     "Explains how to connect a provider's webhooks (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret it needs, which " +
     'handshakes are supported, and the ingest URLs of existing sources for it. Without a name, it lists the providers.',
   input: z.strictObject({
-    provider: z.string().min(1).max(100).describe('Name of the provider, such as stripe').optional(),
+    provider: z.string().min(1).max(100).describe('Provider name, such as stripe').optional(),
   }),
-  more: 'Pass the name of a provider.',
+  more: 'Pass a provider name.',
   async run({ client }, { provider: name }) {
     const all = await providersOf(client);
     if (name === undefined) {
@@ -38,7 +38,7 @@ export const connectProvider = tool({
     'npx hookyard sources create <slug> --provider <name> --secret @file instead.',
   effect: 'adds',
   input: z.strictObject({
-    provider: z.string().min(1).max(100).describe('Name of the provider, such as stripe'),
+    provider: z.string().min(1).max(100).describe('Provider name, such as stripe'),
     slug: z
       .string()
       .min(1)

@@ -23,7 +23,7 @@ export const getDelivery = tool({
     'Shows a delivery: each attempt with its time, status code, error and response, and the request as it was sent ' +
     'or will be sent (secrets masked). The request body is included only with includeBody, which needs the scope payloads:read.',
   input: z.strictObject({
-    delivery: z.string().min(1).max(100).describe('ID of a delivery, dlv_...'),
+    delivery: z.string().min(1).max(100).describe('Delivery ID, dlv_...'),
     attempt: z.int().min(1).describe('Attempt number (default: the latest attempt)').optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
@@ -103,7 +103,7 @@ async function payloadOf(client: Client, id: string, most: number) {
   }
 }
 
-const replayId = z.string().min(1).max(100).describe('ID of a replay, rpl_...');
+const replayId = z.string().min(1).max(100).describe('Replay ID, rpl_...');
 
 const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventReplay) =>
   `${id} is ${status}: ${eventsReplayed} of ${eventsTotal === null ? 'an unknown number of events' : plural(eventsTotal, 'event')}${error === null ? '' : ` (${error})`}`;
@@ -113,7 +113,7 @@ export const getReplay = tool({
   title: "Show a replay's progress",
   description: 'Shows the progress of an event replay. Without an ID, it lists the latest replays.',
   input: z.strictObject({ replay: replayId.optional() }),
-  more: 'Pass the ID of a replay.',
+  more: 'Pass a replay ID.',
   async run({ client }, { replay }) {
     const replays =
       replay === undefined

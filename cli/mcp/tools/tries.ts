@@ -59,7 +59,7 @@ export const tryTransform = tool({
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('ID, slug or name of a stored transform').optional(),
     code: z.string().min(1).max(65_536).describe('Code to run, instead of a stored transform').optional(),
-    type: z.enum(TRANSFORM_TYPES).describe('Language of the code').optional(),
+    type: z.enum(TRANSFORM_TYPES).describe("The code's language").optional(),
     ...sample,
   }),
   more: 'Return less from the transform.',
@@ -125,7 +125,7 @@ export const previewRoute = tool({
     'Shows what a route would do with a stored event now: whether its filter and schema match, and the requests that it would send (secrets ' +
     'masked). Nothing is sent. The API key needs the scope payloads:read.',
   input: z.strictObject({
-    route: z.string().min(1).max(200).describe('Name or ID of a route'),
+    route: z.string().min(1).max(200).describe('Route name or ID'),
     event: inputs.event,
     payloadBytes: inputs.payloadBytes,
   }),
