@@ -64,9 +64,9 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: `Resume a ${kind}; waiting deliveries are sent in order of receipt`,
+      about: `Resume a ${kind}; waiting deliveries are sent in the order they were received`,
       flags: { releasePerSecond: ['--rate <n>', "Deliveries per second (default: the server's default, 50)"] },
-      done: '{_} is not paused; waiting deliveries are sent in order of receipt',
+      done: '{_} is not paused; waiting deliveries are sent in the order they were received',
     },
   ];
 }

@@ -96,11 +96,11 @@ describe('Refused warehouse destinations', () => {
     expectRefused(
       await post({ name: 'x', url, config: warehouseConfigs.s3 }),
       'config',
-      /an HTTP destination has none/,
+      /omit it for an HTTP destination/,
     );
     const { id } = await makeDestination(organization);
     const answer = await organization.api.request('PATCH', `/api/destinations/${id}`, { config: { bucket: 'x' } });
-    expectRefused(answer, 'config', /an HTTP destination has none/);
+    expectRefused(answer, 'config', /omit it for an HTTP destination/);
     for (const config of [null, {}]) await organization.api.create('/api/destinations', { name: 'x', url, config });
   });
 

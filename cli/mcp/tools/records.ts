@@ -86,7 +86,7 @@ export const getEvent = tool({
       ...(event.deliveriesNextCursor
         ? ['The event has older deliveries. Use list_deliveries to see all of them.']
         : []),
-      ...(isGone ? ['The payload was removed by retention.'] : []),
+      ...(isGone ? ['The payload was removed by the retention policy.'] : []),
     ];
     return { summary: lines.join('\n'), data: { event, payload } };
   },
