@@ -50,7 +50,7 @@ For --check, any role that can read the tables is sufficient.`,
             : `${plural(applied.length, 'migration was', 'migrations were')} applied`,
         );
         if (grant !== undefined) output.note(`${grant} has the services' privileges`);
-        if (tenantRole !== undefined) output.note(`${tenantRole} can access one organization's rows at a time`);
+        if (tenantRole !== undefined) output.note(`${tenantRole} sees one organization's rows at a time`);
       });
     });
 }
