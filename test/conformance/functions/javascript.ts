@@ -126,7 +126,7 @@ export const javascript: Answers = {
     ['new Intl.NumberFormat({ length: 2 ** 53 })', /TypeError: A language must be a string/],
     ['Intl.getCanonicalLocales({ length: 2 ** 53 })', /TypeError: A language must be a string/],
     ['"a".toLocaleUpperCase({ length: 2 ** 53 })', /TypeError: A language must be a string/],
-    ['new Intl.NumberFormat(Array(101).fill("en"))', /RangeError: More than 100 languages/],
+    ['new Intl.NumberFormat(Array(101).fill("en"))', /RangeError: The list has more than 100 languages/],
     ['Intl.NumberFormat.supportedLocalesOf(["de", "en"])', ['de', 'en']],
   ],
   'toLocaleString of numbers and dates': [
