@@ -38,7 +38,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console GitHub', level: 1, exact: true }).waitFor();
       await seen(page, '/ingest/default/console-github');
-      await seen(page, 'Github');
+      await seen(page, 'GitHub');
       await page.getByRole('link', { name: 'Create a route' }).waitFor();
       await page.getByRole('link', { name: 'GitHub webhook documentation' }).waitFor();
       await page.getByRole('button', { name: 'Edit payload' }).click();

@@ -2,6 +2,7 @@
 import type { Source } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { useAll } from '../../api/lists.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Confirm, RecordActions } from '../../components/actions.tsx';
@@ -26,6 +27,7 @@ export function SourcePage() {
   const mayRoutes = useMay('routes:read');
   const mayWrite = useMay('sources:write');
   const mayWriteRoutes = useMay('routes:write');
+  const providers = useAll('listProviders').data?.records;
   return (
     <RecordPage
       get="getSource"
@@ -36,7 +38,7 @@ export function SourcePage() {
       note={({ description }) => description && plain(description)}
       actions={(source) => mayWrite && <Actions source={source} />}
       facts={({ id, ...source }) => [
-        ['Verification', verifiedBy(source as Source)],
+        ['Verification', verifiedBy(source as Source, providers)],
         ['Events', countText(source.eventsCount)],
         ['Last event', <Time key="last" at={source.lastEventAt} />],
         mayEvents && [

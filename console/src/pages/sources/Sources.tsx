@@ -1,5 +1,6 @@
 // Sources: where webhooks come in.
-import type { Source } from '@hookyard/client';
+import type { Provider, Source } from '@hookyard/client';
+import { useAll } from '../../api/lists.ts';
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
@@ -11,11 +12,11 @@ const FILTERS = [
   { name: 'enabled', label: 'Enabled', kind: 'flag' },
 ] as const satisfies Filter[];
 
-const columns: Column<Source>[] = [
+const columns = (providers: Provider[] | undefined): Column<Source>[] => [
   nameColumn(),
   { title: 'Status', value: stateOf, as: 'status' },
   { title: 'Slug', value: (source) => source.slug, wideOnly: true },
-  { title: 'Verification', value: verifiedBy, wideOnly: true },
+  { title: 'Verification', value: (source) => verifiedBy(source, providers), wideOnly: true },
   { title: 'Events', value: (source) => source.eventsCount, as: 'count' },
   { title: 'Last event', value: (source) => source.lastEventAt, as: 'time' },
   { title: 'ID', value: (source) => source.id, as: 'id', wideOnly: true },
@@ -26,7 +27,7 @@ export const Sources = () => (
     title="Sources"
     list="listSources"
     filters={FILTERS}
-    columns={columns}
+    columns={columns(useAll('listProviders').data?.records)}
     path="/sources"
     make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
     empty={{ title: 'No sources', text: 'A source receives webhooks at an ingest URL and verifies them.' }}

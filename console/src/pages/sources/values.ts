@@ -1,6 +1,6 @@
 // A source as its form holds it, and back as the API takes it.
 import type { UseFormReturnType } from '@mantine/form';
-import type { Source, SourceHandshake, VerificationConfig } from '@hookyard/client';
+import type { Provider, Source, SourceHandshake, VerificationConfig } from '@hookyard/client';
 import { type Member, optional, asStored, type ValuesOf } from '../../forms/members.ts';
 import { sentence } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
@@ -184,9 +184,11 @@ export const METHODS: Readonly<Record<Config['type'], string>> = {
   ...OF_NO_PROVIDER,
 };
 
-/** How a source verifies who sends. */
-export function verifiedBy({ provider, verificationConfig: { type, algorithm = 'sha256' } }: Source): string {
-  if (provider) return sentence(provider);
+/** How a source verifies who sends. @param providers that name themselves; without them the id stands for the name */
+export function verifiedBy(source: Source, providers: readonly Provider[] = []): string {
+  const { provider, verificationConfig } = source;
+  const { type, algorithm = 'sha256' } = verificationConfig;
+  if (provider) return providers.find(({ name }) => name === provider)?.title ?? sentence(provider);
   if (type === 'hmac' || type === 'hmac_template') return `HMAC ${algorithm}`;
   return METHODS[type].replace(' (secret only)', '');
 }
