@@ -152,7 +152,7 @@ export async function claimDeliveries(db: Queryable, claim: Claim): Promise<Clai
 }
 
 /** The statement of a claim, which tests explain. */
-export function claimStatement(claim: Claim): { name: string; text: string; values: unknown[] } {
+function claimStatement(claim: Claim): { name: string; text: string; values: unknown[] } {
   return {
     name: 'claim',
     text: CLAIM,

@@ -148,7 +148,7 @@ export interface FailoverOffer {
 //   delivery's route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else
 //   read every delivery since;
-// - events are taken in the order of their ids, as pages of replays take them (test/db/record-results.test.ts). A hash
+// - events are taken in the order of their ids, as pages of replays take them. A hash
 //   join, which PostgreSQL may choose where a partition is small, does not keep to it. Should two meet then, it aborts
 //   one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first would
 //   take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.

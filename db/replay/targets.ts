@@ -153,7 +153,7 @@ export async function findTargets(
   return { targets: crowded === null ? rows : rows.filter(({ eventId }) => eventId < crowded), crowded };
 }
 
-export function targetsStatement(request: ReplayRequest): { text: string; values: unknown[] } {
+function targetsStatement(request: ReplayRequest): { text: string; values: unknown[] } {
   const { organizationId, eventIds, destinationIds, deliveriesPerEvent } = request;
   const { low, high } = bounds(eventIds);
   // One more than all events may have together: whatever the routes are, the first event that has too many is among the

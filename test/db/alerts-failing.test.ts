@@ -1,6 +1,6 @@
 // What becomes of messages that no channel takes, or that nobody wants any more.
 import { expect } from 'chai';
-import { claimMessages, type DueMessage, finishMessage, giveUpMessage, noteStarted } from '../../db/messages/outbox.ts';
+import { type DueMessage, finishMessage, giveUpMessage } from '../../db/messages/outbox.ts';
 import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
@@ -144,19 +144,6 @@ describe('alerts that do not arrive', () => {
     const [probe] = probes;
     await sent(probe as DueMessage);
     expect(await round()).to.have.length(9);
-  });
-
-  it('are not claimed again once their workflow has started', async () => {
-    const { organizationId } = await channel();
-    await issue(organizationId);
-    const started = await round();
-    await noteStarted(pool, started);
-    const { rows } = await pool.query(
-      `select due_at > now() + interval '2 hours' as later from messages where organization_id = $1`,
-      [organizationId],
-    );
-    expect(rows).to.deep.equal([{ later: true }]);
-    expect((await claimMessages(pool, 10)).due).to.deep.equal([]);
   });
 
   async function about(message: DueMessage | undefined): Promise<string | undefined> {

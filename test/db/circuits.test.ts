@@ -1,7 +1,6 @@
 // Circuits under concurrency: with concurrent writers, every attempt counts once and a circuit opens once.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 import {
   changeCircuits,
   countAttemptsInCircuits,
@@ -11,7 +10,6 @@ import {
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
 import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
-import { changeIssue } from '../../db/issues/list-issues.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
@@ -65,37 +63,6 @@ describe('circuits in the database', () => {
     expect(circuit).to.include({ state: 'open', failureCount: PARALLEL });
     const claims = await inParallel(() => claimDueCircuits(pool, 100));
     expect(claims.flat().filter(({ routeId }) => routeId === made.id)).to.have.length(1);
-  });
-
-  it('has one issue, which opens again each time it opens within an hour', async () => {
-    const made = await route(1);
-    const issues = async () => {
-      const { rows } = await pool.query<{ id: string; state: string; count: number; sample: string }>(
-        `select id, state, count::int, sample_delivery_id as sample from issues where route_id = $1 order by id`,
-        [made.id],
-      );
-      return rows;
-    };
-    await countAttemptsInCircuits(pool, [attempt(made, false)]);
-    const [first] = await issues();
-    expect(first).to.include({ state: 'open', count: 1 });
-    for (const count of [2, 3]) {
-      await resetCircuit(pool, made.id);
-      expect((await issues()).map(({ state }) => state)).to.deep.equal(['resolved']);
-      const opener = attempt(made, false);
-      await Promise.all([countAttemptsInCircuits(pool, [opener]), countAttemptsInCircuits(pool, [opener])]);
-      expect(await issues()).to.deep.equal([{ id: first?.id, state: 'open', count, sample: opener.deliveryId }]);
-    }
-    await resetCircuit(pool, made.id);
-    await pool.query(`update issues set resolved_at = now() - make_interval(mins => $2) where route_id = $1`, [
-      made.id,
-      REOPENS_WITHIN_MINUTES + 1,
-    ]);
-    await countAttemptsInCircuits(pool, [attempt(made, false)]);
-    const [old, later] = await issues();
-    expect(old).to.include({ id: first?.id, state: 'resolved' });
-    expect(later).to.include({ state: 'open', count: 1 });
-    expect(await changeIssue(pool, organizationId, first?.id ?? '', 'open'), 'it has another since').to.equal(null);
   });
 
   it('ends in one of the two orders when a success and the failure that opens meet', async () => {

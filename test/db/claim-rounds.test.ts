@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
-import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { Claims } from '../../worker/relay/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
-import { aloneRelay, shareOut } from '../support/workflows/relays.ts';
+import { shareOut } from '../support/workflows/relays.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 
@@ -14,7 +14,6 @@ const LIMITS = { total: 200, perDestination: 50 };
 describe('relays that claim', () => {
   const { database } = useDatabase('rounds');
   const hotPool = usePool(database, { hotPath: true });
-  before(async () => {});
   beforeEach(async () => {
     await emptyOutbox(database.pool);
   });
@@ -180,11 +179,6 @@ describe('relays that claim', () => {
       while (relay.inFlight.size < destinations.length) await relay.claims.next();
     });
 
-    it('know when they have examined everything', async () => {
-      expect(await sweep(relay)).to.be.within(48, 49);
-      expect(relay.claims.isSwept).to.equal(true);
-    });
-
     it('get soon to what is new, wherever that is', async () => {
       for (const after of [destinations[0], destinations[900], destinations[1899]]) {
         await enqueue([`${after}0`], 1);
@@ -192,99 +186,5 @@ describe('relays that claim', () => {
         expect(relay.claims.hasFound).to.equal(true);
       }
     });
-
-    it('get soon to where there is room again, also when they have just been there', async () => {
-      for (const destinationId of [destinations[0], destinations[900], destinations[1899]]) {
-        relay.claims.endSweep();
-        relay.claims.sweep();
-        for (let claim = 0; claim < 24; claim += 1) await relay.claims.next();
-        const { rows } = await database.pool.query<{ id: string }>(
-          'delete from outbox where destination_id = $1 and delivery_id = any($2) returning delivery_id as id',
-          [destinationId, relay.inFlight.deliveryIds()],
-        );
-        for (const { id } of rows) relay.inFlight.delete(id);
-        let found = false;
-        for (let claim = 0; claim < 49 && !found; claim += 1)
-          found = (await relay.claims.next()).length > 0 || relay.claims.isSwept;
-        expect(relay.claims.hasFound).to.equal(true);
-      }
-    });
-  });
-
-  it('fetch no more than may be started, and continue behind what they examined', async () => {
-    const destinations = makeDestinations(6);
-    const held = await aloneRelay(database.pool, newId('req'));
-    await enqueue(destinations, 3);
-    const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
-      claimDeliveries(hotPool, {
-        afterOrganization: '',
-        skippedOrganizations: [],
-        maxOrganizations: 4,
-        turns: [],
-        mostOfOthers: 100,
-        fullDestinations: [],
-        maxDestinations: 4,
-        ...held,
-        inFlight: [],
-        perDestination: 3,
-        most: 100,
-        ...given,
-      });
-    const from = (after: string | undefined) => ({ turns: [{ id: 'org_1', after: after ?? '', most: 100 }] });
-    const at = (destinationId: string | undefined) => new Map([['org_1', destinationId ?? '']]);
-    const full = await claim({ most: 5 });
-    expect(full.rows.map(({ destinationId }) => destinations.indexOf(destinationId))).to.deep.equal([0, 0, 0, 1, 1]);
-    expect(full).to.deep.include({ examinedTo: at(destinations[1]), isFull: true });
-    // Nothing to start at the last ones: they count as examined all the same.
-    const busy = await claim({ fullDestinations: destinations.slice(1, 4) });
-    expect(busy.rows).to.have.length(3);
-    expect(busy.examinedTo).to.deep.equal(at(destinations[3]));
-    const none = await claim({ fullDestinations: destinations });
-    expect(none).to.deep.equal({ rows: [], examinedTo: at(destinations[3]), isFull: false });
-    const end = await claim(from(destinations[3]));
-    expect(end.rows).to.have.length(6);
-    expect(end.examinedTo).to.deep.equal(at(''));
-    expect(await claim(from(destinations[5]))).to.deep.equal({ rows: [], examinedTo: at(''), isFull: false });
-    expect(await claim({ skippedOrganizations: ['org_1'] })).to.deep.equal({
-      rows: [],
-      examinedTo: new Map(),
-      isFull: false,
-    });
-  });
-
-  it('fetch no more of an organization than it may have, and continue behind the last organization', async () => {
-    const held = await aloneRelay(database.pool, newId('req'));
-    const [first, second] = [makeDestinations(3), makeDestinations(3)];
-    await enqueue(first, 3, 'org_a');
-    await enqueue(second, 3, 'org_b');
-    const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
-      claimDeliveries(hotPool, {
-        afterOrganization: '',
-        skippedOrganizations: [],
-        maxOrganizations: 50,
-        turns: [{ id: 'org_a', after: '', most: 2 }],
-        mostOfOthers: 4,
-        fullDestinations: [],
-        maxDestinations: 10,
-        ...held,
-        inFlight: [],
-        perDestination: 50,
-        most: 100,
-        ...given,
-      });
-    const shared = await claim({});
-    // A destination gets at most half of its organization's.
-    expect(shared.rows.map(({ destinationId }) => destinationId)).to.deep.equal([
-      first[0],
-      first[1],
-      second[0],
-      second[0],
-      second[1],
-      second[1],
-    ]);
-    expect([...shared.examinedTo.keys()]).to.deep.equal(['org_a', 'org_b']);
-    const behind = await claim({ afterOrganization: 'org_a' });
-    expect([...behind.examinedTo.keys()]).to.deep.equal(['org_b']);
-    expect([...(await claim({ maxOrganizations: 1 })).examinedTo.keys()]).to.deep.equal(['org_a']);
   });
 });

@@ -1,20 +1,14 @@
-// Claims of many relays: each takes its own, and reads as many rows for each of them as there are relays.
+// Claims of many relays: each takes its own, and all is found once.
 import { expect } from 'chai';
-import pg from 'pg';
 import { ALPHABET, newId, shardOf } from '../../core/text/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../../db/hot-path/claim.ts';
-import { SHARDS } from '../../db/hot-path/shards.ts';
+import { type Claim, claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import type { Held } from '../../worker/relay/shards.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { addWorkers, aloneRelay, shareOut } from '../support/workflows/relays.ts';
 
 const RELAYS = 50;
-// With a number of their own they print what they read.
-const { CLAIM_WAITING } = process.env;
-const WAITING = Number(CLAIM_WAITING ?? 200_000);
-const DESTINATIONS = 2000;
 const MOST = 100;
 
 describe('claims of many relays', function () {
@@ -85,19 +79,6 @@ describe('claims of many relays', function () {
     expect(claimed.size).to.equal(3000);
   });
 
-  it('are what one relay alone would claim of its shards', async () => {
-    await emptyOutbox(database.pool);
-    await add(3000, 20);
-    const all = await aloneRelay(database.pool, 'alone');
-    const few = { owner: 'alone', shards: [7, 40] };
-    const most = { mostOfOthers: 10_000, perDestination: 5000, most: 10_000 };
-    const expected = (await claimDeliveries(hotPool, claimOf(all, most))).rows.filter(({ deliveryId }) =>
-      few.shards.includes(shardOf(deliveryId)),
-    );
-    expect((await claimDeliveries(hotPool, claimOf(few, most))).rows).to.deep.equal(expected);
-    expect(expected).to.have.length.greaterThan(20);
-  });
-
   it('find their own behind any number of rows of another relay, whose slots may all be taken', async () => {
     await emptyOutbox(database.pool);
     const [idle, busy] = await shareOut(database.pool, ['idle', 'busy']);
@@ -127,61 +108,4 @@ describe('claims of many relays', function () {
     await database.pool.query(`delete from workers where name = 'other'`);
     expect((await claimDeliveries(hotPool, claimOf(held))).rows).to.deep.equal(rows);
   });
-
-  describe(`with ${WAITING} rows waiting`, () => {
-    let relays: Held[];
-    before(async () => {
-      relays = await shareOut(
-        database.pool,
-        Array.from({ length: RELAYS }, () => newId('req')),
-      );
-      await emptyOutbox(database.pool);
-      // Planned while nothing waits, as by a worker that has just started.
-      for (const held of relays.slice(0, 2)) await claimDeliveries(hotPool, claimOf(held));
-    });
-
-    // Some have one shard. A row of another relay is a page of the heap, and at most one of the index.
-    const most = 2 * SHARDS * MOST + 1000;
-    for (const [what, destinations] of [
-      ['few destinations', 10],
-      ['many destinations', DESTINATIONS],
-    ] as const) {
-      it(`read as many rows for each that they take as there are relays, for ${what}`, async () => {
-        await emptyOutbox(database.pool);
-        await add(WAITING, destinations);
-        for (const [planned, pool] of [
-          ['on the empty table', hotPool],
-          ['on the full one', hot()],
-        ] as const) {
-          for (const held of [relays[0], relays[17], relays[RELAYS - 1]]) {
-            if (!held) continue;
-            const { rows } = await claimDeliveries(pool, claimOf(held));
-            expect(rows).to.have.length(MOST);
-            const pages = await pagesOf(pool, claimOf(held));
-            if (CLAIM_WAITING !== undefined)
-              console.log(`      ${what}, planned ${planned}: ${pages} pages for ${MOST} rows`);
-            expect(pages, `planned ${planned}`).to.be.lessThan(most);
-          }
-          if (pool !== hotPool) await pool.end();
-        }
-      });
-    }
-  });
-
-  interface Explained {
-    'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[];
-  }
-
-  /** Pages that a claim reads, with the plan that the connection made at first. */
-  async function pagesOf(pool: Pool, claim: Claim): Promise<number> {
-    const { name, values } = claimStatement(claim);
-    const { rows } = await pool.query<Explained>(
-      `explain (analyze, buffers, format json) execute ${pg.escapeIdentifier(name)} (${values.map(literal).join(', ')})`,
-    );
-    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-    return (plan?.['Shared Hit Blocks'] ?? Number.NaN) + (plan?.['Shared Read Blocks'] ?? Number.NaN);
-  }
-
-  const literal = (value: unknown): string =>
-    pg.escapeLiteral(Array.isArray(value) ? `{${value.map((each) => `"${each}"`).join(',')}}` : String(value));
 });

@@ -1,12 +1,9 @@
 // What a claim reads: the rows that it returns and those in flight, however many wait.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { aloneRelay } from '../support/workflows/relays.ts';
-import { until } from '../support/until.ts';
-import { BackgroundTasks } from '../../worker/relay/loop.ts';
-import { createVacuum } from '../../worker/relay/round.ts';
 import type { Held } from '../../worker/relay/shards.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
@@ -86,53 +83,5 @@ describe('a claim', () => {
         await pool.end();
       }
     });
-  }
-
-  it('does not step over what has left any more, once the outbox was vacuumed', async () => {
-    await database.pool.query('truncate outbox');
-    await addWaiting(1, WAITING);
-    await database.pool.query('delete from outbox');
-    await addWaiting(WAITING + 1, WAITING + CLAIMED);
-    const pool = hotPool();
-    try {
-      const pagesOfAClaim = async () => {
-        const before = await pagesRead(pool);
-        expect((await claim(pool)).rows).to.have.length(2 * CLAIMED);
-        return (await pagesRead(pool)) - before;
-      };
-      await pagesOfAClaim();
-      const inTheWay = await pagesOfAClaim();
-      await vacuumOutbox(database.pool);
-      // Each look of a claim goes from the root to a leaf, and both vacuum and claim may leave a page half empty.
-      expect(await pagesOfAClaim()).to.be.lessThan(Math.min(40, inTheWay / 2));
-    } finally {
-      await pool.end();
-    }
-  });
-
-  it('is kept from stepping over what has left by vacuums of the relay, after many claimed rows', async () => {
-    const count = async () => {
-      await database.pool.query('select pg_stat_clear_snapshot()');
-      const { rows } = await database.pool.query<{ count: number }>(
-        `select vacuum_count::int as count from pg_stat_user_tables where relname = 'outbox'`,
-      );
-      return rows[0]?.count ?? 0;
-    };
-    const before = await count();
-    const background = new BackgroundTasks();
-    const vacuum = createVacuum(database.pool, background);
-    for (let claims = 0; claims < 150; claims += 1) vacuum(100);
-    await background.idle();
-    await until('the vacuum to be counted', async () => (await count()) > before);
-    expect(await count()).to.equal(before + 1);
-  });
-
-  /** Pages of the index of the outbox that were read until now. */
-  async function pagesRead(pool: Pool): Promise<number> {
-    await pool.query('select pg_stat_force_next_flush()');
-    const { rows } = await pool.query<{ pages: number }>(
-      `select (idx_blks_hit + idx_blks_read)::int as pages from pg_statio_user_indexes where indexrelname = 'outbox_order'`,
-    );
-    return rows[0]?.pages ?? 0;
   }
 });

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { createReplayRoom } from '../../activities/replay.ts';
 import { newId } from '../../core/text/ids.ts';
-import { createPool } from '../../db/connections/pool.ts';
 import { setLimits, setPlan } from '../../db/organizations/organizations.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import type { EventReplayKey } from '../../db/replay/event-replays.ts';
@@ -153,34 +152,5 @@ describe('the pages of a replay and the backlog', () => {
       [keys[1], 2],
     ] as const)
       expect((await page(key, number)).progress).to.include({ status: 'completed', deliveriesCreated: 6 });
-  });
-
-  it('are told of when the next one cannot be planned, which the next call does', async () => {
-    await db.storeEvents(...many(3));
-    const key = await db.startReplay({}, 100);
-    await limit({ replayedPerSecond: 1 });
-    await db.pool.query(`update event_replays set page_at = now() where id = $1`, [key.replayId]);
-    const impatient = createPool(db.databaseUrl, {
-      max: 2,
-      statementTimeoutMs: 5000,
-      lockTimeoutMs: 50,
-      onError: () => undefined,
-    });
-    const holder = await db.pool.connect();
-    try {
-      await holder.query('begin');
-      // As a plan of another replay does; deliveries can be stored.
-      await holder.query('select from organizations where id = $1 for no key update', [db.organizationId]);
-      const made = await makePage(impatient, key, 1, cannotValidate, createReplayRoom(db.pool, LIMITS));
-      expect(made.deliveries).to.have.length(1);
-      expect(made.progress).to.include({ status: 'running', pages: 1, deliveriesCreated: 1 });
-      expect(made.progress.restMs, 'planned').to.equal(undefined);
-      expect(made.unplanned).to.be.instanceOf(Error);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-      await impatient.end();
-    }
-    expect((await page(key, 2)).progress).to.include({ pages: 2, deliveriesCreated: 2 });
   });
 });

@@ -1,9 +1,8 @@
-// Which events a replay takes, how many of them at a time, and how many replays there may be.
+// Which events a replay takes, and how many of them at a time.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
-import { endEventReplay, TooManyReplaysError } from '../../db/replay/event-replays.ts';
-import { many, MAX_REPLAYS, ReplayDatabase } from '../support/database/replay-database.ts';
+import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { useStarted } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
@@ -60,16 +59,5 @@ describe('pages of a replay', () => {
       [50, 1000],
       [60, 1200],
     ]);
-  });
-
-  it('are as many replays at a time as an organization may have, however many ask at once', async () => {
-    const asked = await Promise.allSettled(Array.from({ length: MAX_REPLAYS + 3 }, () => db.startReplay()));
-    const refused = asked.filter((answer) => answer.status === 'rejected');
-    expect(refused).to.have.length(3);
-    for (const { reason } of refused) expect(reason).to.be.instanceOf(TooManyReplaysError);
-    const [made] = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    if (!made) throw new Error('none was made');
-    await endEventReplay(db.pool, made, 'cancelled');
-    await db.startReplay();
   });
 });

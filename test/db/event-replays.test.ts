@@ -51,31 +51,6 @@ describe('pages of a replay', () => {
     expect(await db.replayedEvents()).to.deep.equal(ids);
   });
 
-  it('leave nothing behind when they are cut off in the middle', async () => {
-    const ids = await db.storeEvents(...many(3));
-    const key = await db.startReplay();
-    const [blocker, own] = [await db.pool.connect(), createPool(db.databaseUrl, oneConnection)];
-    try {
-      await blocker.query('begin');
-      await blocker.query('select from events where id = $1 for update', [ids[1]]);
-      const cutOff = makePage(own, key, 1).then(
-        () => 'made',
-        () => 'cut off',
-      );
-      const pid = await until('the page to wait for an event', () => db.waitingBackend());
-      await db.pool.query('select pg_terminate_backend($1)', [pid]);
-      expect(await cutOff).to.equal('cut off');
-      await blocker.query('commit');
-    } finally {
-      blocker.release(true);
-      await own.end();
-    }
-    expect(await db.replayedEvents()).to.deep.equal([]);
-    const seen = await db.run(key);
-    expect(seen.at(-1)).to.include({ status: 'completed', pages: 1, eventsReplayed: 3 });
-    expect(await db.replayedEvents()).to.deep.equal(ids);
-  });
-
   it('judge an event when its page is reached: what has changed meanwhile counts as it is then', async () => {
     const [a = '', b = '', c = '', d = '', e = ''] = await db.storeEvents(
       { status: 'failed' },

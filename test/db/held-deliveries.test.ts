@@ -1,8 +1,7 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 import { expect } from 'chai';
-import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
-import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
+import { advanceCircuit } from '../../activities/circuit.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { createLog } from '../../core/process/log.ts';
@@ -17,8 +16,6 @@ import {
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits, nextProbe } from '../../db/circuits/wake-ups.ts';
-import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { holdOrFailOver } from '../../worker/relay/round.ts';
@@ -28,7 +25,7 @@ import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('held deliveries', () => {
-  const { database, pool } = useDatabase('held');
+  const { pool } = useDatabase('held');
   let organizationId: string;
   let sourceId: string;
   before(async () => {
@@ -210,63 +207,5 @@ describe('held deliveries', () => {
       blocker.release(true);
       await connection.close();
     }
-  });
-
-  describe('while the places of their organization are taken', () => {
-    let deps: CircuitDeps;
-    let own: Pool;
-    let connection: Connection;
-    beforeEach(() => {
-      const releases = new FairQueue(1);
-      releases.enter(organizationId);
-      own = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-      shareConnections(own, 1);
-      connection = Connection.lazy({ address: stackAddresses().temporalAddress });
-      const client = new Client({ connection });
-      deps = { ...common, pool: own, client, releases, workflowPermits: unpaced };
-    });
-    afterEach(async () => {
-      await own.end();
-      await connection.close();
-    });
-
-    /** A look as Temporal makes it. */
-    const look = (routeId: string, reset: boolean, attempt = 1) =>
-      asyncLocalStorage.run({ info: { attempt } } as Context, () =>
-        advanceCircuit(deps, { organizationId, routeId, reset }),
-      );
-    const waitOf = async (routeId: string, attempt: number) => {
-      const error: unknown = await look(routeId, false, attempt).catch((reason: unknown) => reason);
-      expect(error).to.include({ type: 'TurnOfOthers' });
-      return Number((error as { nextRetryDelay: number }).nextRetryDelay);
-    };
-
-    it('are kept by a circuit that opens again after its reset, however long it waits for a slot', async () => {
-      const routeId = await openRoute();
-      await hold(routeId);
-      expect(await look(routeId, true), 'a look that ends: nothing repeats the reset').to.deep.equal({
-        state: 'closed',
-        held: 1,
-        waitMs: 0,
-      });
-      await waitOf(routeId, 1);
-      await count(routeId, false);
-      expect(await look(routeId, false, 2)).to.include({ state: 'open', held: 1 });
-    });
-
-    it('are looked after with the connections of their organization', async () => {
-      const routeId = await openRoute();
-      await hold(routeId);
-      const share = await actingFor(organizationId, () => own.connect());
-      let ended = false;
-      const looking = look(routeId, true).finally(() => {
-        ended = true;
-      });
-      // As many statements of the service's own as the look has, and more.
-      for (let statement = 0; statement < 8; statement += 1) await own.query('select 1');
-      expect(ended, 'before its organization gives a connection back').to.equal(false);
-      share.release();
-      expect(await looking).to.include({ held: 1 });
-    });
   });
 });

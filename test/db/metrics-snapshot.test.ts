@@ -118,19 +118,4 @@ describe('the figures of the metrics', () => {
     await releaseSnapshot(pool, 'one that ends');
     expect(await claimSnapshot(pool, 'the next', 3_600_000)).to.equal(true);
   });
-
-  it('are taken again, by one process, after the clock was set back', async () => {
-    const { pool } = database;
-    await pool.query(
-      `update upkeep set last_at = now() + interval '1 hour', next_at = now() + interval '1 hour', taken_by = 'before'
-       where kind = 'figures'`,
-    );
-    expect((await readSnapshot(pool)).isDue).to.equal(true);
-    const names = Array.from({ length: 10 }, (_, index) => `process ${index}`);
-    const claimed = await Promise.all(names.map((name) => claimSnapshot(pool, name, 3_600_000)));
-    expect(claimed.filter(Boolean)).to.have.length(1);
-    const { isDue, ageMs } = await readSnapshot(pool);
-    expect(isDue).to.equal(false);
-    expect(ageMs).to.be.at.least(0);
-  });
 });

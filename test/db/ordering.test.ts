@@ -18,6 +18,7 @@ import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../
 import { cannotValidate } from '../../db/replay/targets.ts';
 import { routedEvent } from '../support/database/new-events.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
+import { createRandom } from '../torture/random.ts';
 
 const ROUNDS = 100;
 const AT_ONCE = 4;
@@ -214,15 +215,15 @@ describe('ordering keys', () => {
   });
 
   it('let only the first open delivery of a key be attempted, whatever happens at the same time', async () => {
-    const random = seeded(20261129);
-    const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
+    const random = createRandom(20261129);
+    const pick = <T>(from: readonly T[]): T | undefined => (from.length > 0 ? random.pick(from) : undefined);
     const { pool, organizationId, destinationId } = database;
     const keysOf = { organizationId, destinationId };
     for (let round = 0; round < ROUNDS; round += 1) {
       const [all, now] = [await deliveries(), await attempted()];
       const heads = all.filter((row) => isOpen(row) && now.has(row.id));
       const work = Array.from({ length: AT_ONCE }, async () => {
-        const chance = random();
+        const chance = random.next();
         const row = pick(heads);
         const ended = pick(all.filter((each) => !isOpen(each)));
         const hash = pick(all)?.hash.toString('hex') ?? '';
@@ -230,7 +231,7 @@ describe('ordering keys', () => {
         else if (chance < 0.75)
           await pick(deeds)?.(
             row,
-            heads.filter((each) => each !== row && random() < 0.5),
+            heads.filter((each) => each !== row && random.next() < 0.5),
           );
         else if (chance < 0.8) await cancel(pick(all.filter(isOpen))?.id ?? row.id);
         else if (chance < 0.88 && ended) await replay(ended.id);
@@ -282,14 +283,3 @@ describe('ordering keys', () => {
     }
   }
 });
-
-/** Mulberry32: the same numbers for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

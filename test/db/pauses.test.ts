@@ -8,12 +8,10 @@ import {
   type HeldDelivery,
   heldOutsideCircuit,
   oldestHeld,
-  releaseState,
 } from '../../db/circuits/held-deliveries.ts';
-import { isBlocked, pause, resume } from '../../db/circuits/pauses.ts';
-import { claimDueCircuits, endRelease } from '../../db/circuits/wake-ups.ts';
+import { pause, resume } from '../../db/circuits/pauses.ts';
+import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import { insertSource } from '../support/database/own-database.ts';
-import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { setFailover } from '../support/rows.ts';
 
@@ -60,20 +58,6 @@ describe('pauses in the database', () => {
   const pauseRoute = (id: string) => pause(pool, 'routes', { organizationId, id }, LASTING);
   const pauseDestination = (id: string) => pause(pool, 'destinations', { organizationId, id }, LASTING);
 
-  it('have their workflow woken at their beginning and their end', async () => {
-    const { routeId } = await made();
-    const woken = async () => (await claimDueCircuits(pool, 100)).find((due) => due.routeId === routeId);
-    // What is due now may be rounded to the next millisecond.
-    const isDue = () => until('the circuit to be due', woken);
-    await pauseRoute(routeId);
-    expect(await isDue()).to.deep.equal({ routeId, organizationId, name: 'R' });
-    expect(await woken()).to.equal(undefined);
-    await resume(pool, { organizationId, id: routeId }, null);
-    expect(await isDue()).to.include({ routeId });
-    await resume(pool, { organizationId, id: routeId }, null);
-    expect(await woken(), 'nothing has changed').to.equal(undefined);
-  });
-
   it('leave the state of a circuit as it is, count failures, and elect no probe', async () => {
     const { routeId, destinationId } = await made();
     const state = async () => (await loadCircuits(pool, [routeId])).get(routeId);
@@ -92,27 +76,6 @@ describe('pauses in the database', () => {
       .to.deep.include({ isPaused: false })
       .and.to.have.nested.property('circuit.state', 'half_open');
     expect((await electProbe(pool, routeId, 'dlv_next'))?.circuit.probe?.deliveryId).to.equal('dlv_next');
-  });
-
-  it('block all deliveries of a route, or to a destination; an open circuit blocks primary ones', async () => {
-    const { routeId, destinationId } = await made();
-    const ask = async () => {
-      const of = { destinationId, deliveryId: newId('dlv') };
-      return [
-        await isBlocked(pool, { ...of, routeId, inCircuit: true }),
-        await isBlocked(pool, { ...of, routeId, inCircuit: false }),
-        await isBlocked(pool, { ...of, routeId: null, inCircuit: true }),
-      ];
-    };
-    expect(await ask()).to.deep.equal([false, false, false]);
-    await pauseRoute(routeId);
-    expect(await ask()).to.deep.equal([true, true, false]);
-    await resume(pool, { organizationId, id: routeId }, null);
-    await pauseDestination(destinationId);
-    expect(await ask()).to.deep.equal([true, true, true]);
-    await resume(pool, { organizationId, id: destinationId }, null);
-    await pool.query(`update circuits set state = 'open', version = version + 1 where route_id = $1`, [routeId]);
-    expect(await ask()).to.deep.equal([true, false, false]);
   });
 
   it('hold deliveries under what is paused, the route first, and never hand one over', async () => {
@@ -196,18 +159,6 @@ describe('pauses in the database', () => {
       { route_id: destinationId, delivery_id: first },
       { route_id: routeId, delivery_id: second },
     ]);
-  });
-
-  it('stop a release that is under way, and are released at their own rate once', async () => {
-    const { routeId } = await made();
-    expect(await releaseState(pool, routeId, 50)).to.deep.equal({ stopped: false, perSecond: 50, onTheWay: 0 });
-    await pauseRoute(routeId);
-    expect(await releaseState(pool, routeId, 50)).to.include({ stopped: true });
-    await resume(pool, { organizationId, id: routeId }, 7);
-    expect(await releaseState(pool, routeId, 50)).to.include({ stopped: false, perSecond: 7 });
-    const version = (await loadCircuits(pool, [routeId])).get(routeId)?.version ?? 0;
-    await endRelease(pool, routeId, version);
-    expect(await releaseState(pool, routeId, 50)).to.include({ perSecond: 50 });
   });
 
   it('are not lost to a writer of the circuit that read it before', async () => {

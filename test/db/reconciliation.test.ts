@@ -1,20 +1,11 @@
-// What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time
-// to be woken.
+// What the reconciliation reads: open deliveries among any number that are not, however old.
 import { expect } from 'chai';
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { idFloor, newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { removeQueued } from '../../db/hot-path/claim.ts';
-import {
-  claimListing,
-  countRepairs,
-  overdueDeliveries,
-  requeueDeliveries,
-  resumePoints,
-  wakeForgottenBatches,
-} from '../../db/delivery/reconciliation.ts';
-import { claimFlushes } from '../../db/warehouse/flushes.ts';
+import { overdueDeliveries, requeueDeliveries, resumePoints } from '../../db/delivery/reconciliation.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
@@ -82,19 +73,6 @@ describe('what the reconciliation reads', () => {
       .and.not.to.include(waiting);
   });
 
-  it('are looked for among those only that their workflow alone continues', async () => {
-    const waiting = async () =>
-      (await pool.query<{ id: string }>('select delivery_id as id from retrying_deliveries')).rows.map(({ id }) => id);
-    const ended = await delivery(HOUR_MS, { status: 'delivered' });
-    await leftToWorkflow(ended);
-    const open = await delivery(HOUR_MS);
-    expect(await waiting()).to.include.members([ended, open]);
-    expect(await overdue()).to.include(open);
-    expect(await waiting(), 'what has ended was removed')
-      .to.include(open)
-      .and.not.to.include(ended);
-  });
-
   it('are those too that left the outbox before their first attempt had a result', async () => {
     const leave = {
       'to wait outside of it': (id: string) => postponeDelivery(pool, id, -HOUR_MS, true),
@@ -146,31 +124,5 @@ describe('what the reconciliation reads', () => {
     const points = await resumePoints(pool, [open, ended]);
     expect(points.size).to.equal(1);
     expect(points.get(open)).to.deep.equal({ attempts: 3, waitMs: 0, statusCode: null, error: null });
-  });
-
-  it('are batches that nobody looks after, each once', async () => {
-    const destinationId = newId('dst_wh');
-    await pool.query(
-      `insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
-       values ($1, $2, $3, 'uploaded', '', 1, 1)`,
-      [newId('bat'), organizationId, destinationId],
-    );
-    expect(await wakeForgottenBatches(pool)).to.deep.equal([destinationId]);
-    expect(await wakeForgottenBatches(pool)).to.deep.equal([]);
-    expect((await claimFlushes(pool, 10)).map((flush) => flush.destinationId)).to.include(destinationId);
-  });
-
-  it('count what was repaired, and let one process at a time list the workflows', async () => {
-    await countRepairs(pool, { 'deliveries resumed': 2 });
-    await countRepairs(pool, { 'deliveries resumed': 1, 'deliveries failed': 1 });
-    const { rows } = await pool.query("select part as kind, total from upkeep where kind = 'repair' order by part");
-    expect(rows).to.deep.equal([
-      { kind: 'deliveries failed', total: 1 },
-      { kind: 'deliveries resumed', total: 3 },
-    ]);
-    expect(await Promise.all([claimListing(pool, HOUR_MS), claimListing(pool, HOUR_MS)])).to.have.members([
-      true,
-      false,
-    ]);
   });
 });

@@ -1,52 +1,13 @@
-// What it costs to find where a replay leads, by the pages that PostgreSQL reads.
+// Where replays of single deliveries lead when there are many deliveries of their event.
 import { expect } from 'chai';
-import { inTransaction } from '../../db/connections/pool.ts';
-import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
-import { cannotValidate, EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
-import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql/rules.ts';
+import { replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
+import { cannotValidate, EARLIER_READ } from '../../db/replay/targets.ts';
 import { firstRoute, makeOwner, storeEvent } from '../support/database/history.ts';
 import { copyDelivery } from '../support/workflows/many-deliveries.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
-const EVENTS = 20;
-const DESTINATIONS = 20;
-const TIMES = 6;
-
 describe('the targets of a replay', () => {
   const { database } = useHistoryDatabase(2);
-
-  it('are found by reading the deliveries of the events once, however often they were replayed', async () => {
-    const { pool } = database;
-    const owner = await makeOwner(pool, 1, DESTINATIONS);
-    const { organizationId } = owner;
-    const route = firstRoute(owner);
-    const statuses = Array.from({ length: DESTINATIONS }, () => 'pending' as const);
-    const eventIds: string[] = [];
-    for (let n = 0; n < EVENTS; n += 1)
-      eventIds.push((await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses })).id);
-    let last: string[] = [];
-    for (let n = 1; n < TIMES; n += 1) {
-      await pool.query(
-        `update deliveries set status = 'delivered', finished_at = now() where organization_id = $1 and status = 'pending'`,
-        [organizationId],
-      );
-      const { deliveries } = await createReplays(pool, { organizationId, eventIds });
-      last = deliveries.map(({ id }) => id);
-    }
-    const { text, values } = targetsStatement({ organizationId, eventIds });
-    const found = await inTransaction(pool, async (db) => {
-      await db.query(`select ${JOIN_LISTS}, ${READ_IN_ORDER}`);
-      const { rows: plans } = await db.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
-        `explain (analyze, buffers, format json) ${text}`,
-        values,
-      );
-      const { rows } = await db.query<{ replayOf: string }>(text, values);
-      return { plan: plans[0]?.['QUERY PLAN'][0]?.Plan ?? {}, rows };
-    });
-    expect(found.rows.map(({ replayOf }) => replayOf).toSorted()).to.deep.equal(last.toSorted());
-    const pages = (found.plan['Shared Hit Blocks'] ?? 0) + (found.plan['Shared Read Blocks'] ?? 0);
-    expect(pages).to.be.within(1, 3 * EVENTS * DESTINATIONS * TIMES);
-  });
 
   it('are those of older deliveries too, when these are the ones to be delivered again', async () => {
     const { pool } = database;

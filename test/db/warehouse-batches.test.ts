@@ -1,19 +1,10 @@
-// Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate
-// database.
+// Deliveries that wait for warehouses, the signals for them, and how they are moved into batches.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { listBatches } from '../../db/history/warehouse-batches.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
-import {
-  beginUpload,
-  endBatch,
-  findBatch,
-  findBatchUnderWay,
-  openBatches,
-  waitingDeliveries,
-} from '../../db/warehouse/batches.ts';
-import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
-import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
+import { endBatch, waitingDeliveries } from '../../db/warehouse/batches.ts';
+import { freezeBatch } from '../../db/warehouse/freeze.ts';
+import { claimFlushes, countGains, endFlush, noteFilling, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { batchContent } from '../../db/warehouse/members.ts';
 import { type HistoryOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
@@ -134,30 +125,6 @@ describe('warehouse batches in PostgreSQL', () => {
       neededBytes,
     });
 
-  it('are told of when so much has come that one may be full', async () => {
-    const warehouse = await line();
-    const { destinationId } = warehouse.key;
-    await store(warehouse, 1);
-    await due();
-    await fill(warehouse, 3, 1_000_000);
-    await store(warehouse, 2);
-    expect(await counted()).to.deep.equal([]);
-    await store(warehouse, 1);
-    expect(await counted()).to.deep.equal([destinationId]);
-    expect(await counted(), 'once').to.deep.equal([]);
-    await fill(warehouse, 1000, 10_000);
-    expect(await counted(), 'small ones').to.deep.equal([]);
-    await store(warehouse, 1, 'x'.repeat(10_000));
-    expect(await counted()).to.deep.equal([destinationId]);
-    await noteSeen(pool, warehouse.key, 1);
-    const { batches, total } = await listBatches(pool, warehouse.key, ['open'], { limit: 10, offset: 0 });
-    expect(total).to.equal(1);
-    expect(batches[0]).to.include({ status: 'open', partition: PARTITION, events: 1, bytes: 2, key: null });
-    const open = (await openBatches(pool, warehouse.key)).get(PARTITION);
-    expect((await freeze(warehouse, open?.id)).id, 'the one that was open').to.equal(batches[0]?.id);
-    await endFlush(pool, warehouse.key);
-  });
-
   it('are told of also by what was made before the look, and before another one, and committed after both', async () => {
     const warehouse = await line();
     const { destinationId } = warehouse.key;
@@ -201,57 +168,6 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(await waitingDeliveries(pool, warehouse.key, 10), 'nothing was changed').to.have.lengthOf(1);
     await endBatch(pool, batch.id, 'written');
     expect(await freeze(warehouse)).to.include({ events: 1 });
-    await endFlush(pool, warehouse.key);
-  });
-
-  it('give half of their deliveries to a batch of its own, all at once, when the latest upload says so', async () => {
-    const warehouse = await line();
-    const stored = await store(warehouse, 5);
-    const { id: batchId } = await freeze(warehouse);
-    const [slow, quick] = [
-      await beginUpload(pool, { organizationId, batchId }),
-      await beginUpload(pool, { organizationId, batchId }),
-    ];
-    if (!slow || !quick) throw new Error('an upload was refused');
-    const [ended, ...moving] = stored.slice(2).map(({ deliveryId }) => deliveryId);
-    await pool.query(`update deliveries set status = 'cancelled' where id = $1`, [ended]);
-    const id = newId('bat');
-    const halves = {
-      left: { events: 2, bytes: 4 },
-      right: { id, keyAt: () => `${PARTITION}/${id}.jsonl`, bytes: 6, deliveryIds: [ended ?? '', ...moving] },
-    };
-    expect(await halveBatch(pool, slow, halves), 'an upload that was overtaken').to.equal(false);
-    expect(await batchContent(pool, quick)).to.have.lengthOf(4);
-    expect(await halveBatch(pool, quick, halves)).to.equal(true);
-    expect(await halveBatch(pool, quick, halves), 'twice').to.equal(false);
-    const left = await findBatch(pool, { organizationId, batchId });
-    const right = await findBatch(pool, { organizationId, batchId: id });
-    if (!left || !right) throw new Error('a half is missing');
-    expect(left).to.include({ status: 'frozen', events: 2, bytes: 4, attempts: 2 });
-    expect(right).to.deep.include({
-      ...left,
-      id,
-      key: `${PARTITION}/${id}.jsonl`,
-      frozenAt: right.frozenAt,
-      events: 2,
-      bytes: 6,
-      attempts: 0,
-      firstDeliveryId: moving[0],
-      lastDeliveryId: moving[1],
-      startedAt: null,
-    });
-    const ids = async (batch: typeof left) => (await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId);
-    expect(await ids(left)).to.deep.equal(stored.slice(0, 2).map(({ deliveryId }) => deliveryId));
-    expect(await ids(right)).to.deep.equal(moving);
-    expect(right.frozenAt.getTime()).to.be.greaterThan(left.frozenAt.getTime());
-    // Both are written before anything else is taken out of the outbox.
-    await store(warehouse, 1);
-    const error = await freeze(warehouse).catch((failure: unknown) => failure);
-    expect(String(error)).to.include('warehouse_batches_under_way');
-    await endBatch(pool, batchId, 'written');
-    expect(await findBatchUnderWay(pool, warehouse.key)).to.include({ id });
-    await endBatch(pool, id, 'written');
-    expect(await findBatchUnderWay(pool, warehouse.key)).to.equal(undefined);
     await endFlush(pool, warehouse.key);
   });
 });

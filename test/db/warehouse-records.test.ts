@@ -1,13 +1,11 @@
-// What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes. And
-// how its events are read.
+// What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { deleteEvent } from '../../db/delivery/deletions.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
-import { readEvents, recordWritten } from '../../db/warehouse/members.ts';
+import { recordWritten } from '../../db/warehouse/members.ts';
 import {
   attemptResult,
   type HistoryOwner,
@@ -17,14 +15,12 @@ import {
   firstRoute,
 } from '../support/database/history.ts';
 import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
-import { removePayload } from '../support/rows.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('the deliveries of a file in PostgreSQL', () => {
   const { database, pool } = useHistoryDatabase(1);
   const hotPool = usePool(database, { hotPath: true });
-  before(async () => {});
 
   interface World {
     owner: HistoryOwner;
@@ -137,30 +133,5 @@ describe('the deliveries of a file in PostgreSQL', () => {
     expect(await recorded(file)).to.deep.equal([]);
     expect(await held(file)).to.deep.equal(before);
     expect(before.attempts).to.have.lengthOf(2);
-  });
-
-  it('are read with their events: text as text, other bytes as bytes, nothing of what is gone', async () => {
-    const owner = await makeOwner(pool, 1, 1);
-    const route = firstRoute(owner);
-    const store = (body: string) => storeEvent(pool, owner, route, { receivedAt: at, statuses: ['pending'], body });
-    const texts = ['\ufeff{"a": "\u{1f600}\\u0000"}\n', '', '\'\\"\t\u2028'];
-    const events = await Promise.all(texts.map(store));
-    const [bytes, removed, deleted] = await Promise.all(['x', 'y', 'z'].map(store));
-    await pool.query(`update event_payloads set body = '\\x00ff', is_text = false where event_id = $1`, [bytes?.id]);
-    await removePayload(pool, removed?.id);
-    await deleteEvent(pool, owner.organizationId, deleted?.id ?? '');
-    const ids = [...events, bytes, removed, deleted].map((event) => event?.id ?? '');
-    const found = await readEvents(hotPool, [...ids, ...ids]);
-    const shown = ids.map((id) => {
-      const event = found.get(id);
-      return event && [event.headers, event.text, event.bytes?.toString('hex') ?? null];
-    });
-    expect(shown).to.deep.equal([
-      ...texts.map((text) => ['{}', text, null]),
-      ['{}', null, '00ff'],
-      ['{}', null, null],
-      undefined,
-    ]);
-    expect(await readEvents(hotPool, [])).to.have.lengthOf(0);
   });
 });

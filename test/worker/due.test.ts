@@ -12,7 +12,6 @@ describe('the work that is due', () => {
   const warnings: unknown[] = [];
   const changes: boolean[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  before(async () => {});
   beforeEach(async () => {
     due = await lookAtDue({
       pool: hotPool,

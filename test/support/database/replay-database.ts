@@ -12,7 +12,7 @@ import type { Pool } from '../../../db/connections/pool.ts';
 import { ownDatabase } from './own-database.ts';
 
 /** How many replays an organization of these tests may have running. */
-export const MAX_REPLAYS = 3;
+const MAX_REPLAYS = 3;
 
 export interface StoredEvent {
   status?: string;
