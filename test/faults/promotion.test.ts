@@ -30,7 +30,7 @@ describe('the promotion of a standby', function () {
   before(async () => {
     primary = await startOwnPostgres('primary');
     const url = primary.postgres.url('postgres');
-    standby = await startStandby(url, join(primary.dataDir, 'standby'), { isSynchronous: true });
+    standby = await startStandby(url, join(primary.dataDir, 'standby'));
     proxy = await startTcpProxy(primary.address);
     const databaseUrl = Object.assign(new URL(url), { host: proxy.address }).href;
     const { temporalAddress } = stackAddresses();

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createRandom } from './random.ts';
 import type { Receiver } from './receivers.ts';
 import type { Fault, FaultKind } from './schedule.ts';
-import { type Instance, isProcess } from './instance.ts';
+import type { Instance } from './instance.ts';
 import { forgetWorkers } from '../support/rows.ts';
 
 // The server allows 200; further connections are refused, as if all were taken.
@@ -34,10 +34,6 @@ export function faultAction(fault: Fault, victims: Victims): FaultAction {
       return connectionsAction(victims.instance.databaseUrl);
     case 'leases expired':
       return atOnce(() => expireLeases(victims.instance.databaseUrl));
-    case 'standby promoted':
-      return promotionAction(victims.instance);
-    case 'release upgraded':
-      return upgradeAction(victims.instance);
     default:
       return processAction(fault, victims.instance);
   }
@@ -57,29 +53,6 @@ function processAction({ kind, target }: Fault, instance: Instance): FaultAction
   return {
     begin: async () => part.freeze(target === 'postgres' ? await backends(instance.databaseUrl) : []),
     undo: async () => part.thaw(),
-  };
-}
-
-/** The server that takes writes dies, its standby takes its place, and a new standby is made. */
-function promotionAction({ cluster, parts }: Instance): FaultAction {
-  return {
-    async begin() {
-      await parts.get('postgres')?.kill();
-      await cluster?.promote();
-    },
-    async undo() {
-      await parts.get('postgres')?.start();
-      await cluster?.follow();
-    },
-  };
-}
-
-function upgradeAction({ deployment, parts }: Instance): FaultAction {
-  const processes = [...parts.values()].filter(isProcess);
-  const workersFirst = processes.toSorted((a, b) => b.name.localeCompare(a.name));
-  return {
-    begin: async () => deployment?.upgrade(workersFirst),
-    undo: async () => void (await Promise.all(processes.map((part) => part.start()))),
   };
 }
 

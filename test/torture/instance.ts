@@ -1,5 +1,5 @@
 // Hookyard as it is tortured: PostgreSQL, Temporal, two API and some worker processes, all on free ports of this
-// machine; and what was asked for beside them.
+// machine.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
@@ -12,33 +12,24 @@ import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { makeTables } from '../support/database/make-tables.ts';
 import { ProcessClock } from '../support/workflows/clock.ts';
-import { Cluster } from './cluster.ts';
-import { Deployment } from './deployment.ts';
 import { Part } from './parts.ts';
-import { type Extra, namesOfWorkers } from './schedule.ts';
-import { startBalancerPart, startPoolerPart } from './surroundings.ts';
+import { namesOfWorkers } from './schedule.ts';
 
 // An attempt may take 15 s to end, and what it leaves a little more.
 const STOP_GRACE_MS = 20_000;
 const ENCRYPTION_KEY_BYTES = 32;
 const APIS = ['api-1', 'api-2'];
 const SLOW_CLOCK_MS = -3_600_000;
-// haproxy needs 1 s to find out.
-const DRAIN_SECONDS = '2';
 
 export interface Instance {
-  /** By name: api-1, api-2, worker-1 and so on, temporal, postgres; balancer and pooler where they were asked for. */
+  /** By name: api-1, api-2, worker-1 and so on, temporal, postgres. */
   parts: Map<string, Part>;
-  /** Where webhooks are sent to: the balancer, or each API. */
+  /** Where webhooks are sent to: each API. */
   urls: string[];
   /** Of PostgreSQL itself, as its superuser. */
   databaseUrl: string;
   temporal: { address: string; namespace: string };
   organizationId: string;
-  /** Null: PostgreSQL has no standby. */
-  cluster: Cluster | null;
-  /** Null: all processes run this release. */
-  deployment: Deployment | null;
   /** A request to an API. */
   call: ManagementCall;
   /** Ends all of it in order. */
@@ -49,7 +40,6 @@ interface InstanceOptions {
   dataDir: string;
   /** How many worker processes. */
   workers: number;
-  extras: Extra[];
   signal: AbortSignal;
   log: (line: string) => void;
 }
@@ -59,27 +49,23 @@ interface InstanceOptions {
  * @throws StartupError; what was started has ended then
  */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  const { dataDir, extras, signal, log } = options;
+  const { dataDir, signal, log } = options;
   const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
   const stack = await startStack({ dataDir, ...ports, onDatabase: makeTables, signal, log: () => {} });
   const parts = new Map<string, Part>();
   const slowClock = new ProcessClock(SLOW_CLOCK_MS);
-  const cluster =
-    stack.postgres && extras.includes('standby') ? new Cluster(stack.postgres, stack.databaseUrl, stack.dataDir) : null;
   const stop = async () => {
     await Promise.all([...parts.values()].filter(isProcess).map((part) => part.close()));
-    for (const name of ['balancer', 'pooler', 'temporal', 'postgres']) await parts.get(name)?.close();
-    await cluster?.close();
+    for (const name of ['temporal', 'postgres']) await parts.get(name)?.close();
     await stack.stop();
     slowClock.close();
   };
   try {
     for (const name of ['temporal', 'postgres'] as const) {
-      const service = name === 'postgres' && cluster ? cluster.service : stack[name];
+      const service = stack[name];
       if (service) parts.set(name, new Part(name, service, log));
     }
-    await cluster?.follow();
-    return { ...(await startProcesses(stack, parts, slowClock, options)), cluster, parts, stop };
+    return { ...(await startProcesses(stack, parts, slowClock, options)), parts, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -87,34 +73,25 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
 }
 
 /** APIs and workers. */
-export const isProcess = ({ name }: Part): boolean => /^(api|worker)-/.test(name);
+const isProcess = ({ name }: Part): boolean => /^(api|worker)-/.test(name);
 
 async function startProcesses(
   stack: Stack,
   parts: Map<string, Part>,
   slowClock: ProcessClock,
-  { workers, extras, log }: InstanceOptions,
+  { workers, log }: InstanceOptions,
 ) {
   const token = newToken();
   const addPart = (name: string, service: Service) => void parts.set(name, new Part(name, service, log));
   const env = processEnvironment(stack, token);
   const { organization } = await prepareDatabase(readSettings(env), stack.runtimeUrl);
-  if (extras.includes('pooler')) {
-    const pooler = await startPoolerPart(stack.runtimeUrl);
-    addPart('pooler', pooler.service);
-    Object.assign(env, { DATABASE_URL: pooler.databaseUrl, DATABASE_DIRECT_URL: stack.runtimeUrl });
-  }
-  if (extras.includes('balancer')) env.HOOKYARD_DRAIN_SECONDS = DRAIN_SECONDS;
-  const deployment = extras.includes('releases') ? new Deployment() : null;
   const ports = await freePorts(APIS.length);
   const launch = async (label: string) => {
-    const buildId = deployment?.releaseOf(label).buildId;
     const own = {
       ...env,
       ...(label === 'api-2' && slowClock.environment),
       // A worker has no use for it.
       HOOKYARD_PORT: String(ports[APIS.indexOf(label)] ?? 0),
-      ...(buildId !== undefined && { HOOKYARD_WORKER_VERSIONING: buildId }),
     };
     const name = label.startsWith('api') ? 'api' : 'worker';
     return (await launchRole({ name, label, dataDir: stack.dataDir, env: own })).child;
@@ -129,22 +106,14 @@ async function startProcesses(
     );
   const started = await Promise.allSettled([...APIS, ...namesOfWorkers(workers)].map(start));
   for (const result of started) if (result.status === 'rejected') throw result.reason;
-  const urls = await urlsOf(ports, extras, addPart);
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   return {
     urls,
     databaseUrl: stack.databaseUrl,
     temporal: { address: stack.temporalAddress, namespace: stack.namespace },
     organizationId: organization.id,
-    deployment,
     call: managementCaller(urls[0] ?? '', token),
   };
-}
-
-async function urlsOf(ports: number[], extras: Extra[], addPart: (name: string, service: Service) => void) {
-  if (!extras.includes('balancer')) return ports.map((port) => `http://127.0.0.1:${port}`);
-  const { url, service } = await startBalancerPart(ports);
-  addPart('balancer', service);
-  return [url];
 }
 
 /** The caller's environment without Hookyard's settings, pointing at the stack. */

@@ -21,12 +21,6 @@ export interface Webhook {
   eventId: string | null;
 }
 
-/** A time in which nothing came, `performance.now()` ms. */
-export interface Stall {
-  from: number;
-  to: number;
-}
-
 export class Ledger {
   readonly webhooks: Webhook[] = [];
   /** By event id. */
@@ -38,12 +32,8 @@ export class Ledger {
   /** When the latest webhook was sent that was acknowledged, or that arrived, `performance.now()` ms. */
   latestAcknowledged = Number.NEGATIVE_INFINITY;
   latestArrived = Number.NEGATIVE_INFINITY;
-  /** The longest times under load without an answer 200, and without an arrival. */
-  readonly acknowledgements = new Pulse();
-  readonly arrivals = new Pulse();
 
   acknowledge(webhook: Webhook, eventId: string): void {
-    this.acknowledgements.beat();
     const other = this.acknowledged.get(eventId);
     if (other !== undefined && other !== webhook) this.twice.push(eventId);
     webhook.eventId = eventId;
@@ -58,29 +48,8 @@ export class Ledger {
 
   /** An event may arrive before its sender reads the answer, so it is known by the number in its body. */
   arrived(body: string): void {
-    this.arrivals.beat();
     const webhook = this.webhooks[numberOf(body)];
     if (webhook) this.latestArrived = Math.max(this.latestArrived, webhook.sentAt);
-  }
-}
-
-/** Finds the longest time between two things that happen again and again. */
-class Pulse {
-  longest: Stall = { from: 0, to: 0 };
-  #latest: number | null = null;
-  #isOver = false;
-
-  beat(): void {
-    const now = performance.now();
-    const from = this.#latest ?? now;
-    if (!this.#isOver && now - from > this.longest.to - this.longest.from) this.longest = { from, to: now };
-    this.#latest = now;
-  }
-
-  /** What comes from now on is not compared any more. */
-  end(): void {
-    this.beat();
-    this.#isOver = true;
   }
 }
 

@@ -1,15 +1,13 @@
 // npm run torture [-- --minutes 60 --events 10000 --faults 200 --seed 1 --lane both --rate 10 --workers 2]: kills,
-// freezes and cuts anything at any moment, and shows that every acknowledged event is delivered or visibly failed. With
-// --hours 2 it does so for so long, at a low rate, behind and beside what large installations have (--with).
+// freezes and cuts anything at any moment, and shows that every acknowledged event is delivered or visibly failed.
 // docs/internals/torture.md says what is done.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../../core/process/end-request.ts';
 import { oneLine } from '../../local/errors.ts';
 import { stopLeftovers } from '../../local/lock.ts';
 import { readOptions, type TortureOptions } from './options.ts';
 import { reportLines } from './report.ts';
-import { whatIsMissing } from './surroundings.ts';
 import { torture } from './torture.ts';
 
 const ENDED_BY_REQUEST = 130;
@@ -30,9 +28,8 @@ process.exit(await run());
 async function run(): Promise<number> {
   let keep = false;
   try {
-    const { seed, hours, faults, events, lanes } = options;
-    const length = hours === null ? `${faults} faults, ${events} events` : `${hours} hours`;
-    console.log(`seed ${seed}: ${length}, ${lanes.join(' and ')}`);
+    const { seed, faults, events, lanes } = options;
+    console.log(`seed ${seed}: ${faults} faults, ${events} events, ${lanes.join(' and ')}`);
     const began = performance.now();
     const log = (line: string) => console.log(`${clock(performance.now() - began)}  ${line}`);
     const outcome = await torture(options, dataDir, ending.signal, log);
@@ -51,10 +48,7 @@ async function run(): Promise<number> {
 
 function readOptionsOrExit(): TortureOptions {
   try {
-    const read = readOptions(process.argv.slice(2));
-    const [missing] = whatIsMissing(read.extras);
-    if (missing !== undefined) throw new Error(`${missing}; or leave it out of --with`);
-    return read;
+    return readOptions(process.argv.slice(2));
   } catch (error) {
     console.error(oneLine(error));
     process.exit(1);
@@ -65,12 +59,10 @@ function readOptionsOrExit(): TortureOptions {
 function forceEnd(): void {
   console.log('ending at once');
   const end = () => process.exit(ENDED_BY_REQUEST);
-  const standbys = readdirSync(dataDir).filter((name) => name.startsWith('standby-'));
-  const folders = [dataDir, ...standbys.map((name) => join(dataDir, name))];
-  Promise.all(folders.map((folder) => stopLeftovers(folder, ['temporal', 'postgres'], 0, () => {}))).then(end, end);
+  stopLeftovers(dataDir, ['temporal', 'postgres'], 0, () => {}).then(end, end);
 }
 
-/** Minutes and seconds; of a long run there are many minutes. */
+/** Minutes and seconds. */
 function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;

@@ -17,32 +17,12 @@ const OTHER_FAULTS = [
   'receiver answers late',
 ] as const;
 
-/** What can stand between and beside the processes, and the faults that come with it. */
-const FAULTS_OF = {
-  balancer: ['balancer killed', 'balancer frozen'],
-  pooler: ['pooler killed', 'pooler frozen'],
-  standby: ['standby promoted'],
-  releases: ['release upgraded'],
-} as const;
+export type FaultKind = ProcessFault | (typeof OTHER_FAULTS)[number];
 
-export type Extra = keyof typeof FAULTS_OF;
-export const EXTRAS = Object.keys(FAULTS_OF) as Extra[];
-
-export type FaultKind = ProcessFault | (typeof OTHER_FAULTS)[number] | (typeof FAULTS_OF)[Extra][number];
-
-/** Those of every run. */
-const FAULT_KINDS: readonly FaultKind[] = [
+export const FAULT_KINDS: readonly FaultKind[] = [
   ...PROCESSES.flatMap((process) => PROCESS_FAULTS.map((fault): FaultKind => `${process} ${fault}`)),
   ...OTHER_FAULTS,
 ];
-
-export const faultKinds = (extras: readonly Extra[]): readonly FaultKind[] => [
-  ...FAULT_KINDS,
-  ...extras.flatMap((extra) => FAULTS_OF[extra]),
-];
-
-/** They replace a server, or every process in turn: nothing else is done meanwhile. */
-const ALONE: readonly FaultKind[] = ['standby promoted', 'release upgraded'];
 
 export interface Fault {
   kind: FaultKind;
@@ -70,16 +50,15 @@ export interface Plan {
   receivers: string[];
   /** How many worker processes there are. */
   workers: number;
-  extras?: readonly Extra[];
   /** Before a round, at most. */
   peaceSeconds?: number;
 }
 
 /** Plans a run. */
 export function planRounds(plan: Plan): Round[] {
-  const { seed, faults, extras = [], peaceSeconds = LONGEST_PEACE_SECONDS } = plan;
+  const { seed, faults, peaceSeconds = LONGEST_PEACE_SECONDS } = plan;
   const random = createRandom(seed);
-  const kinds = endlessDeck(faultKinds(extras), random);
+  const kinds = endlessDeck(FAULT_KINDS, random);
   const rounds: Round[] = [];
   const targets = { receivers: plan.receivers, workers: namesOfWorkers(plan.workers) };
   const draw = (): Fault => {
@@ -95,8 +74,7 @@ export function planRounds(plan: Plan): Round[] {
     const second = draw();
     left -= 1;
     // Two of the same part would undo each other: then it has a round of its own.
-    if (second.target === first.target || ALONE.includes(first.kind) || ALONE.includes(second.kind))
-      rounds.push({ peaceSeconds: 0, faults: [second] });
+    if (second.target === first.target) rounds.push({ peaceSeconds: 0, faults: [second] });
     else round.faults.push({ ...second, afterSeconds: random.between(0, first.seconds) });
   }
   return rounds;
@@ -123,9 +101,6 @@ function targetOf(
   if (kind.startsWith('worker')) return random.pick(workers);
   if (kind.startsWith('Temporal')) return 'temporal';
   if (kind.startsWith('receiver')) return random.pick(receivers);
-  if (kind.startsWith('balancer')) return 'balancer';
-  if (kind.startsWith('pooler')) return 'pooler';
-  if (kind === 'release upgraded') return 'all processes';
   return 'postgres'; // leases are rows of it
 }
 
@@ -136,8 +111,6 @@ function secondsOf(kind: FaultKind, random: Random): number {
     case 'API frozen':
     case 'Temporal frozen':
     case 'PostgreSQL frozen':
-    case 'balancer frozen':
-    case 'pooler frozen':
       return random.between(1, 6);
     case 'PostgreSQL connections used up':
       return random.between(2, 5);
@@ -151,8 +124,6 @@ function secondsOf(kind: FaultKind, random: Random): number {
     case 'worker restarted':
     case 'Temporal restarted':
     case 'PostgreSQL restarted':
-    case 'standby promoted':
-    case 'release upgraded':
       return 0;
     default:
       return random.between(0.3, 3);

@@ -10,18 +10,16 @@ import { apiThatDisagrees, recordsThatDisagree } from './checks/records.ts';
 import { Ledger } from './ledger.ts';
 import type { TortureOptions } from './options.ts';
 import { createPipes, type Pipe, receiversToDisturb } from './pipes.ts';
-import { type Outcome, progressLine, stateLine } from './report.ts';
+import { type Outcome, progressLine } from './report.ts';
 import { type FaultRecord, tortureRounds } from './run.ts';
 import { planRounds } from './schedule.ts';
 import { type Load, startLoad } from './sender.ts';
 import { startInstance, type Instance } from './instance.ts';
-import { type UsageWatch, watchUsage } from './usage.ts';
 
 // After the last fault: attempts that were lost with their worker are noticed after 15 s, own-side waits grow to 30 s.
 const QUIET_DEADLINE_MS = 300_000;
 const LAST_ACKNOWLEDGEMENT_MS = 60_000;
 const PROGRESS_EVERY_MS = 10_000;
-const STATE_EVERY_MS = 300_000;
 
 /** Runs to the end, or until `signal`. @throws when it cannot be started, or was aborted */
 export async function torture(
@@ -31,26 +29,23 @@ export async function torture(
   log: (line: string) => void,
 ): Promise<Outcome> {
   const ledger = new Ledger();
-  const ready = ['PostgreSQL', 'Temporal', 'two API', `${options.workers} worker processes`, ...options.extras];
+  const ready = ['PostgreSQL', 'Temporal', 'two API', `${options.workers} worker processes`];
   const instance = await phase(log, `ready: ${ready.join(', ')}`, () =>
     startInstance({ ...options, dataDir, signal, log }),
   );
   const pool = createPool(instance.databaseUrl, { max: 3, statementTimeoutMs: 60_000, onError: () => {} });
-  const watch = watchUsage(instance.parts, pool);
   let pipes: Pipe[] = [];
   let load: Load | undefined;
   try {
     pipes = await createPipes({ ...options, ...instance, onArrival: ({ body }) => ledger.arrived(body) });
     const began = performance.now();
     load = startLoad({ ...instance, ...options, pipes, ledger });
-    const run: Run = { options, instance, pool, pipes, ledger, load, watch, signal, log };
+    const run: Run = { options, instance, pool, pipes, ledger, load, signal, log };
     const records = await underLoad(run);
     signal.throwIfAborted();
     const seconds = (performance.now() - began) / 1000;
-    await watch.look();
-    return { options, seconds, records, ledger, usage: watch.usage, ...(await judgeAll(run, records)) };
+    return { options, seconds, records, ledger, ...(await judgeAll(run, records)) };
   } finally {
-    watch.close();
     await load?.close();
     await instance.stop();
     await pool.end();
@@ -66,40 +61,33 @@ interface Run {
   pipes: Pipe[];
   ledger: Ledger;
   load: Load;
-  watch: UsageWatch;
   signal: AbortSignal;
   log: (line: string) => void;
 }
 
 /** Load and faults, until both are as many as asked for or the time is over. */
 async function underLoad(run: Run): Promise<FaultRecord[]> {
-  const { options, instance, pipes, ledger, load, watch, signal, log } = run;
+  const { options, instance, pipes, ledger, load, signal, log } = run;
   const all = pipes.flatMap((pipe) => [...pipe.receivers.values()]);
   const arrived = () => all.reduce((sum, receiver) => sum + receiver.arrivals.length, 0);
   const until = performance.now() + options.minutes * 60_000;
-  const states = setInterval(() => log(stateLine(watch.usage, ledger, arrived())), STATE_EVERY_MS);
-  try {
-    const records = await tortureRounds({
-      rounds: planRounds({ ...options, receivers: receiversToDisturb(pipes) }),
-      victims: { instance, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
-      ledger,
-      until,
-      signal,
-      onRound: (round, done) => log(progressLine(round, done, options, ledger, arrived())),
-    });
-    for (let next = 0; ledger.acknowledged.size < options.events && performance.now() < until && !signal.aborted; ) {
-      if (performance.now() > next) {
-        log(`${ledger.acknowledged.size} of ${options.events} events acknowledged, ${arrived()} arrived`);
-        next = performance.now() + PROGRESS_EVERY_MS;
-      }
-      await pause(100);
+  const records = await tortureRounds({
+    rounds: planRounds({ ...options, receivers: receiversToDisturb(pipes) }),
+    victims: { instance, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
+    ledger,
+    until,
+    signal,
+    onRound: (round, done) => log(progressLine(round, done, options, ledger, arrived())),
+  });
+  for (let next = 0; ledger.acknowledged.size < options.events && performance.now() < until && !signal.aborted; ) {
+    if (performance.now() > next) {
+      log(`${ledger.acknowledged.size} of ${options.events} events acknowledged, ${arrived()} arrived`);
+      next = performance.now() + PROGRESS_EVERY_MS;
     }
-    for (const pulse of [ledger.acknowledgements, ledger.arrivals]) pulse.end();
-    if (!signal.aborted) await load.finish(LAST_ACKNOWLEDGEMENT_MS);
-    return records;
-  } finally {
-    clearInterval(states);
+    await pause(100);
   }
+  if (!signal.aborted) await load.finish(LAST_ACKNOWLEDGEMENT_MS);
+  return records;
 }
 
 async function judgeAll(

@@ -18,12 +18,9 @@ const STATUS = 17;
 
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
-/** @returns how to install it; null: it is there */
-export const whyNoHaproxy = (): string | null => (machineProgram('haproxy') === undefined ? HOW_TO_INSTALL : null);
-
 /** Leaves a test out when there is no haproxy on this machine. */
 export const requireHaproxy = (context: Mocha.Context): void =>
-  leaveOutWithout(whyNoHaproxy(), 'REQUIRE_HAPROXY', context);
+  leaveOutWithout(machineProgram('haproxy') === undefined ? HOW_TO_INSTALL : null, 'REQUIRE_HAPROXY', context);
 
 /** From which it connects when it names clients, so that it can be told from the tests' own connections. */
 export const BALANCER_ADDRESS = '127.0.0.3';
@@ -59,27 +56,14 @@ export async function startBalancer(ports: number[], options: { namesClients?: t
   };
   const balancer = {
     url: `http://127.0.0.1:${port}`,
-    /** Of haproxy; undefined while it does not run. */
-    get pid(): number | undefined {
-      return isRunning() ? child?.pid : undefined;
-    },
-    /** Settles when the haproxy that runs now has ended. */
-    get exited(): Promise<unknown> {
-      return isRunning() && child ? once(child, 'exit') : Promise.resolve();
-    },
     /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
     states: () => statesOf(socket),
-    /** SIGKILL; clients find nobody until `start`. */
-    async kill(): Promise<void> {
-      if (!isRunning() || !child) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
-    /** On the same port; resolves when at least one server is up. */
-    start: () => launch((states) => states.some(isUp)),
     async close(): Promise<void> {
-      await balancer.kill();
+      if (isRunning() && child) {
+        const exited = once(child, 'exit');
+        child.kill('SIGKILL');
+        await exited;
+      }
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -14,12 +14,9 @@ const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" 
 
 export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
-/** @returns how to install it; null: it is there */
-export const whyNoPgBouncer = (): string | null => (machineProgram('pgbouncer') === undefined ? HOW_TO_INSTALL : null);
-
 /** Leaves a test out when there is no PgBouncer on this machine. */
 export const requirePgBouncer = (context: Mocha.Context): void =>
-  leaveOutWithout(whyNoPgBouncer(), 'REQUIRE_PGBOUNCER', context);
+  leaveOutWithout(machineProgram('pgbouncer') === undefined ? HOW_TO_INSTALL : null, 'REQUIRE_PGBOUNCER', context);
 
 /**
  * Starts it on a free port.
@@ -40,14 +37,6 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
     databaseUrl: urlOf(databaseUrl),
     /** Through it to another database of the same server. */
     urlOf,
-    /** Undefined while it does not run. */
-    get pid(): number | undefined {
-      return child && isRunning(child) ? child.pid : undefined;
-    },
-    /** Settles when the one that runs now has ended. */
-    get exited(): Promise<unknown> {
-      return child && isRunning(child) ? once(child, 'exit') : Promise.resolve();
-    },
     /** SIGKILL; clients find nobody until `start`. */
     kill: async (): Promise<void> => void (child && (await end(child))),
     /** On the same port. */

@@ -18,17 +18,12 @@ const SAME_SETTINGS = `'max_connections', 'max_worker_processes', 'max_wal_sende
 export type Standby = Awaited<ReturnType<typeof startStandby>>;
 
 /**
- * Makes a standby of a running server, and returns when it follows. One at a time.
+ * Makes a standby of a running server, and returns when it follows. One at a time. Every commit of the primary waits until the
+ * standby has written it too: all that is acknowledged is on both, and nothing is while the standby is away.
  * @param primaryUrl a database of the server, as its superuser
  * @param dataDir a folder that does not exist yet
- * @param options.isSynchronous whether every commit of the primary waits until the standby has written it too. All that
- *   is acknowledged is on both then; and nothing is acknowledged while the standby is away
  */
-export async function startStandby(
-  primaryUrl: string,
-  dataDir: string,
-  { isSynchronous = false }: { isSynchronous?: boolean } = {},
-) {
+export async function startStandby(primaryUrl: string, dataDir: string) {
   // Reserves the log from here on.
   await ask(primaryUrl, `select pg_create_physical_replication_slot('${NAME}', true)`);
   await takeBaseBackup(primaryUrl, dataDir);
@@ -36,10 +31,10 @@ export async function startStandby(
   const rows = await ask(primaryUrl, `select name, setting from pg_settings where name in (${SAME_SETTINGS})`);
   const settings = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
   const { postgres, address, remove } = await startIn(dataDir, { settings });
-  if (isSynchronous) await ask(primaryUrl, `alter system set synchronous_standby_names = '${NAME}'`, RELOAD);
+  await ask(primaryUrl, `alter system set synchronous_standby_names = '${NAME}'`, RELOAD);
   await until('the standby to follow', async () => {
     const [found] = await ask(primaryUrl, FOLLOWERS);
-    return found?.state === 'streaming' && found.sync_state === (isSynchronous ? 'sync' : 'async');
+    return found?.state === 'streaming' && found.sync_state === 'sync';
   });
   return {
     /** Its server: read-only until it is promoted. */
