@@ -3,7 +3,6 @@
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { BodyMemory, bufferedBytes } from '../../api/http/receive-body.ts';
-import { expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/attacks/heap.ts';
 import { send } from '../support/requests/http-client.ts';
@@ -38,7 +37,6 @@ describe('Bodies', () => {
 
   describe('that are compressed', () => {
     const bomb = Buffer.alloc(BOMB_BYTES, ' ');
-    const json = Buffer.from('{"name":"D","url":"https://d.example"}');
     const codings: [string, (bytes: Buffer) => Buffer][] = [
       ['gzip', (bytes) => gzipSync(bytes, { level: 1 })],
       ['deflate', (bytes) => deflateSync(bytes, { level: 1 })],
@@ -60,34 +58,7 @@ describe('Bodies', () => {
         // What is held after it is nowhere near what is in it.
         expect((await heldBytes(service)) - before).to.be.below(BOMB_BYTES / 2);
       });
-
-      it(`are refused by the management API, in ${coding}`, async () => {
-        const targets: [string, Record<string, string>][] = [
-          ['/api/destinations', {}],
-          ['/api/destinations', { 'Idempotency-Key': `bomb-${coding}` }],
-          ['/api/destinations/import', {}],
-        ];
-        for (const [target, headers] of targets) {
-          for (const body of [compress(json), compress(bomb)]) {
-            const answer = await organization.api.request('POST', target, undefined, {
-              raw: new Uint8Array(body),
-              headers: { 'Content-Type': 'application/json', 'Content-Encoding': coding, ...headers },
-            });
-            expectError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', /without Content-Encoding/);
-          }
-        }
-      });
     }
-
-    it('are no JSON when they do not say that they are compressed', async () => {
-      const raw = new Uint8Array(gzipSync(json));
-      const headers = { 'Content-Type': 'application/json' };
-      expectError(
-        await organization.api.request('POST', '/api/destinations', undefined, { raw, headers }),
-        400,
-        'INVALID_JSON',
-      );
-    });
   });
 
   it('have room for the largest webhook, be its chunks as small as those of a slow network', () => {

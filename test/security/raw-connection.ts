@@ -65,21 +65,6 @@ export async function answersTo(port: number, bytes: string | Buffer): Promise<R
   return answers;
 }
 
-/** Begins a webhook, and sends so many bytes of its body. @param from the client's own address */
-export async function stalledWebhook(
-  url: string,
-  { from, length, bytes }: { from: string; length: number; bytes: number },
-): Promise<RawConnection> {
-  const { port, pathname } = new URL(url);
-  const connection = await openConnection(Number(port), { from });
-  connection.socket.write(`POST ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
-  connection.socket.write(Buffer.alloc(bytes));
-  return connection;
-}
-
-/** Whether one of its answers is 503. */
-export const isRefused = ({ answers }: RawConnection) => answers().some(({ status }) => status === 503);
-
 function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;
