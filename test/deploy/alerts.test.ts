@@ -8,7 +8,6 @@ import {
   PROMETHEUS_FOLDER,
   RULE_FILES,
   RULE_TEST_FILES,
-  testsIn,
   textOf,
   unknownIn,
 } from '../support/telemetry/observability.ts';
@@ -36,23 +35,6 @@ describe('The alerts', () => {
   it('look at metrics that Hookyard has, and so do their tests', () => {
     for (const file of [...RULE_FILES, ...RULE_TEST_FILES]) expect(unknownIn(textOf(file)), file).to.deep.equal([]);
     expect(unknownIn('sum(hookyard_nothing) + hookyard_attempts_total{outcome="x", a="b"}')).to.have.lengthOf(3);
-  });
-
-  it('have a unit test in which each fires, and one in which it stays silent', () => {
-    const tests = RULE_TEST_FILES.flatMap((file) => testsIn(textOf(file)));
-    expect(new Set(tests.map(({ name }) => name)).size, 'names').to.equal(tests.length);
-    for (const { name } of tests) expect(name).to.match(/^\w+ (fires|stays silent) /);
-    for (const alert of names) {
-      const firing = `ALERTS{alertname="${alert}", alertstate="firing"`;
-      const of = tests.filter(({ name }) => name.startsWith(`${alert} `));
-      const fires = of.filter(({ name }) => name.startsWith(`${alert} fires `));
-      const silent = of.filter(({ name }) => name.startsWith(`${alert} stays silent `));
-      expect([fires.length > 0, silent.length > 0], alert).to.deep.equal([true, true]);
-      for (const { name, text } of of) expect(text, name).to.include(firing);
-      for (const { name, text } of fires)
-        expect(text, name).to.match(new RegExp(`labels: .*"${alert}", alertstate="firing"`));
-      for (const { name, text } of silent) expect(text, name).to.not.include('exp_samples');
-    }
   });
 
   describe('in Prometheus', function () {

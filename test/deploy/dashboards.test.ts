@@ -1,5 +1,4 @@
-// The dashboards of deploy/observability/: well-formed, and after a real run every expression gives something in a real
-// Prometheus.
+// The dashboards of deploy/observability/: after a real run every expression gives something in a real Prometheus.
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -34,31 +33,11 @@ const MAY_BE_ZERO = [
 /** Of a panel whose other lines are not zero. */
 const MAY_BE_ZERO_BESIDE = ['max(hookyard_deliveries_due)'];
 const MAX_PAYLOAD = 1000;
-const DATA_SOURCE = { type: 'prometheus', uid: `\${datasource}` };
 const expressionsOf = ({ panels }: Dashboard) =>
   panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
 describe('The dashboards', () => {
   for (const { file, dashboard } of dashboards) {
-    it(`can be imported: ${file}`, () => {
-      const { uid, title, panels, templating } = dashboard;
-      expect(uid).to.match(/^hookyard-/);
-      expect(title).to.match(/^Hookyard: /);
-      // Without an id: that of an imported one is Grafana's choice.
-      expect(dashboard).to.not.have.property('id');
-      expect(templating.list.find(({ type }) => type === 'datasource')?.name).to.equal('datasource');
-      expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
-      const shown = panels.filter(({ type }) => type !== 'row');
-      expect(new Set(shown.map((panel) => panel.title)).size).to.equal(shown.length);
-      for (const panel of shown) {
-        expect(panel.description, panel.title).to.be.a('string').and.not.equal('');
-        if (panel.type === 'text') continue;
-        expect(panel.datasource, panel.title).to.deep.equal(DATA_SOURCE);
-        expect(panel.targets, panel.title).to.be.an('array').that.is.not.empty;
-        for (const target of panel.targets ?? []) expect(target.datasource, panel.title).to.deep.equal(DATA_SOURCE);
-      }
-    });
-
     it(`asks for metrics that Hookyard has: ${file}`, () => {
       for (const { title, expr } of expressionsOf(dashboard)) expect(unknownIn(expr), title).to.deep.equal([]);
     });

@@ -3,8 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
-import { Ajv, type AnySchemaObject } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { readSettings } from '../../core/config/config.ts';
 import { composeModel } from '../support/programs/compose/model.ts';
@@ -12,7 +10,6 @@ import { COLD_START_MS } from '../support/programs/go-program.ts';
 import { requirePython } from '../support/programs/python.ts';
 
 const project = join(import.meta.dirname, '..', '..');
-const REACH_MS = 10_000;
 const ADDRESS = 'https://hooks.example.com';
 
 interface Fly {
@@ -59,25 +56,4 @@ describe('The files of deploy/hosts', function () {
     const paths = [fly().mounts[0]?.destination, railway().deploy.requiredMountPath, service?.disk.mountPath];
     expect(paths).to.deep.equal([volume, volume, volume]);
   });
-
-  const schemas = {
-    'https://www.schemastore.org/fly.json': fly,
-    [railway().$schema]: railway,
-    'https://render.com/schema/render.yaml.json': render,
-  };
-  for (const [address, file] of Object.entries(schemas)) {
-    it(`obey ${address}, where it can be reached`, async function () {
-      const schema = await fetch(address, { signal: AbortSignal.timeout(REACH_MS) })
-        .then((response) => (response.ok ? (response.json() as Promise<AnySchemaObject>) : undefined))
-        .catch(() => undefined);
-      if (schema === undefined) {
-        console.log(`    ${address} cannot be reached`);
-        return this.skip();
-      }
-      const options = { strict: false, validateFormats: false };
-      const ajv = schema.$schema?.includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
-      const isValid = ajv.validate(schema, file());
-      expect(isValid, ajv.errorsText()).to.equal(true);
-    });
-  }
 });

@@ -1,12 +1,11 @@
 // How many threads Node has for itself, however Hookyard is started.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 
 const project = join(import.meta.dirname, '..', '..');
-const textOf = (...path: string[]) => readFileSync(join(project, ...path), 'utf8');
 const SETTINGS = { UV_THREADPOOL_SIZE: '16', NODE_OPTIONS: '--v8-pool-size=1' };
 
 describe('The threads of Node', () => {
@@ -31,17 +30,6 @@ describe('The threads of Node', () => {
       });
     } finally {
       rmSync(folder, { recursive: true });
-    }
-  });
-
-  it('are set in the image and in the units for systemd', () => {
-    const units = ['hookyard-api.service', 'hookyard-worker.service'].map((name) => textOf('deploy', 'systemd', name));
-    const [image, ...services] = [textOf('Dockerfile'), ...units];
-    for (const [name, value] of Object.entries(SETTINGS)) {
-      expect(image).to.match(new RegExp(`^ENV .*${name}=${value}(?: |$)`, 'm'));
-      // Those of the operator's file come later.
-      for (const unit of services)
-        expect(unit).to.match(new RegExp(`^Environment=.*${name}=${value}(?: .*)?\n(?:.*\n)*EnvironmentFile=`, 'm'));
     }
   });
 });

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
-import { destinationPath, NOT_PAUSED, pause, resume } from '../support/workflows/pauses.ts';
-import { onceMore, type SourceView } from '../support/records.ts';
+import { NOT_PAUSED } from '../support/workflows/pauses.ts';
+import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -115,35 +115,6 @@ describe('circuit breaker', () => {
       endpoint.requests.slice(failures.length).map(({ body }) => JSON.parse(body.toString()).order),
     ).to.have.members([1, 2, 3, 4]);
     expect(await circuits.status(route)).to.include({ failureCount: 0, probeSuccessCount: 0, openedAt: null });
-    await circuits.ended(route);
-  });
-
-  it('lets the other destinations of its route recover while one of them is paused', async () => {
-    const [paused, going] = [switchedEndpoint(receiver, 500), switchedEndpoint(receiver, 500)];
-    const moved = await records.destination(paused.endpoint.url, { retryPolicy: onceMore(0) });
-    const other = await records.destination(going.endpoint.url, { retryPolicy: onceMore(0) });
-    const source = await records.source();
-    const route = await records.route(source.id, [moved.id, other.id], breaker());
-    await send(source);
-    await circuits.untilState(route, 'open');
-    const held = [await send(source), await send(source), await send(source)];
-    const statuses = async ({ id }: { id: string }) =>
-      (await Promise.all(held.map((eventId) => records.deliveries(eventId))))
-        .flat()
-        .filter(({ destinationId }) => destinationId === id)
-        .map(({ status }) => status);
-    const untilAll = (destination: { id: string }, wanted: string) =>
-      until(`all to be ${wanted}`, async () => (await statuses(destination)).every((status) => status === wanted));
-    await Promise.all([moved, other].map((each) => untilAll(each, 'circuit_open')));
-    await pause(testInstance, destinationPath(moved));
-    for (const { answer } of [paused, going]) answer({ status: 200 });
-    await circuits.configure(route, { circuitCooldownSeconds: 1 });
-    await untilAll(other, 'delivered');
-    await circuits.untilState(route, 'closed');
-    expect(await statuses(moved)).to.deep.equal(held.map(() => 'circuit_open'));
-    expect(paused.endpoint.requests).to.have.length(1);
-    await resume(testInstance, destinationPath(moved));
-    await untilAll(moved, 'delivered');
     await circuits.ended(route);
   });
 });

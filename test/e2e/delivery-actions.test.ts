@@ -1,7 +1,6 @@
 // Retry, replay and cancel of all deliveries that match a filter.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { commandLine } from '../support/programs/cli.ts';
 import { onceMore } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -113,20 +112,5 @@ describe('actions on all deliveries that match', () => {
     expectInvalid(await refused({ action: 'cancel', routeId, limit: 101 }), 'limit');
     expectInvalid(await refused({ action: 'cancel', routeId, cursor: 'evt_1' }), 'cursor');
     expectError(await refused({ action: 'delete', routeId }), 400, 'VALIDATION_ERROR');
-  });
-
-  it('are a command, at a rate', async () => {
-    const { routeId, count, recover } = await five('failed');
-    recover();
-    const { token } = await testInstance.client.create<{ token: string }>('/api/api-keys', { name: 'Of the command' });
-    const cli = commandLine({ api: testInstance.client, token });
-    const select = ['--route', routeId, '--status', 'failed'];
-    expect(await cli.ok('deliveries', 'replay-all', ...select, '--dry-run')).to.include(
-      '5 deliveries would be replayed',
-    );
-    expect(await cli.ok('deliveries', 'replay-all', ...select, '--rate', '3')).to.include(
-      '5 of 5 deliveries were replayed',
-    );
-    await until('the replays to arrive', async () => (await count('status=delivered')) === 5);
   });
 });

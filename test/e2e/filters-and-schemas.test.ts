@@ -34,21 +34,6 @@ describe('filters and schemas', () => {
       expect(await testInstance.client.get(`${testInstance.base}/sources/${source.id}`)).to.include({ eventsCount: 3 });
     });
 
-    it('is asked for each route by itself', async () => {
-      const [a, b] = [receiver.endpoint(200), receiver.endpoint(200)];
-      const source = await records.source();
-      const [toA, toB] = [await records.destination(a.url), await records.destination(b.url)];
-      const first = await records.route(source.id, [toA.id], { filterConditions: [kindIs('a')], priority: 1 });
-      const second = await records.route(source.id, [toB.id], { filterConditions: [kindIs('b')], priority: 2 });
-      const both = await records.route(source.id, [toA.id, toB.id], { filterConditions: [kindIs('b')] });
-      const eventId = await records.accepted(source, '{"kind":"b"}');
-      const { deliveries = [] } = await records.eventWith('delivered', eventId);
-      expect(deliveries.map(({ routeId }) => routeId)).to.deep.equal([second.id, both.id, both.id]);
-      expect(a.requests).to.have.length(1);
-      expect(b.requests).to.have.length(2);
-      expect(await stats(first)).to.include({ eventsRouted: 0, eventsFiltered: 1 });
-    });
-
     it('takes effect at once when it is changed, given or removed', async () => {
       const { id: filterId } = await filter([kindIs('a')]);
       const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { filterId } });

@@ -67,19 +67,6 @@ describe('webhooks that are forms', () => {
     expect([plain.requests.length, reshaped.requests.length]).to.deep.equal([1, 2]);
     expect((await testInstance.client.get(`/api/destinations/${destination.id}`)).deliveriesCount).to.equal(1);
   });
-
-  it('can be tried as texts that their headers call forms', async () => {
-    const sample = { payload: MESSAGE, headers: { 'Content-Type': FORM } };
-    const filtered = await testInstance.client.post('/api/filters/test', { ...sample, conditions: [fromEmma] });
-    expect(filtered).to.include({ matches: true });
-    const code = { type: 'liquid', code: '{{ payload.Body }}' };
-    expect(await testInstance.client.post('/api/transforms/test', { ...sample, ...code })).to.include({
-      output: 'Hello & goodbye',
-    });
-    expect(await testInstance.client.post('/api/transforms/test', { payload: MESSAGE, ...code })).to.include({
-      output: '',
-    });
-  });
 });
 
 describe('webhooks with a key in the query', () => {

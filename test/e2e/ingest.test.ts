@@ -107,23 +107,5 @@ describe('ingest', () => {
       expect(second).to.not.equal(first);
       expect(await records.storedEvents(source.id)).to.equal(2);
     });
-
-    it('accepts the key of a deleted event again, once', async () => {
-      const endpoint = receiver.endpoint(200);
-      const { source } = await records.pipe(endpoint.url, { source: keyed });
-      const first = await records.accepted(source, '{}', { 'x-delivery': 'a' });
-      await records.eventWith('delivered', first);
-      await testInstance.client.delete(`${testInstance.base}/events/${first}`);
-      const answers = await Promise.all(
-        Array.from({ length: 25 }, () => records.post(source, '{}', { 'x-delivery': 'a' })),
-      );
-      const [second, ...others] = new Set(answers.map(({ body }) => body.eventId));
-      expect(others).to.deep.equal([]);
-      expect(second).to.not.equal(first);
-      expect(answers.filter(({ body }) => !body.duplicate)).to.have.length(1);
-      await records.eventWith('delivered', second ?? '');
-      expect(endpoint.requests).to.have.length(2);
-      expect(await records.storedEvents(source.id)).to.equal(1);
-    });
   });
 });

@@ -166,24 +166,6 @@ describe('what a delivery keeps of its route', () => {
     });
   }
 
-  it('lets no statement delete a filter, schema or transform that a route names', async () => {
-    const { client, pool } = testInstance;
-    const named = {
-      filterId: { path: 'filters', fields: { conditions: [{ field: 'payload.order', operator: 'exists' }] } },
-      schemaId: { path: 'schemas', fields: { schema: {} } },
-    };
-    const route: Record<string, string> = {};
-    for (const [member, { path, fields }] of Object.entries(named)) {
-      route[member] = (await client.create<{ id: string }>(`/api/${path}`, { name: 'Named', ...fields })).id;
-    }
-    const { transformId } = await masking(receiver.endpoint(200), route);
-    const records = { filters: route.filterId, schemas: route.schemaId, transforms: transformId };
-    for (const [table, id] of Object.entries(records)) {
-      const refused = await pool.query(`delete from ${table} where id = $1`, [id]).catch((error: unknown) => error);
-      expect(refused, table).to.match(/foreign key/);
-    }
-  });
-
   it('sends nothing once the source is deleted', async () => {
     const answered = Promise.withResolvers<void>();
     const endpoint = receiver.endpoint({ status: 500, after: answered.promise }, 200);

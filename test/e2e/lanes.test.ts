@@ -1,15 +1,11 @@
 // The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is
 // left.
 import { expect } from 'chai';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { retryNow, status } from '../../workflows/signals-and-queries.ts';
 import { type DeliveryView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-const HOUR_MS = 3_600_000;
 // Where the limit of a destination starts.
 const PLACES = 50;
 
@@ -46,25 +42,6 @@ describe('lanes', () => {
     expect(endpoint.requests).to.have.length(eventIds.length);
   });
 
-  it('makes first attempts at a destination that is known to be slow, without a workflow', async () => {
-    const server = createServer((request, response) => {
-      request.resume().on('end', () => setTimeout(() => response.end(), 1200));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-      const { source } = await express({ endpoint: { url } });
-      for (let number = 1; number <= 2; number += 1) {
-        const delivery = await records.deliveryWith('delivered', await send(source));
-        expect(delivery.lane).to.equal('express');
-        expect(await workflowName(delivery)).to.equal('WorkflowNotFoundError');
-      }
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
-
   it('is that of the service unless the route names one, and is shown only then', async () => {
     const endpoint = receiver.endpoint(200);
     const { source, route } = await records.pipe(endpoint.url);
@@ -98,19 +75,6 @@ describe('lanes', () => {
     expect(await workflowOf(delivery).result()).to.deep.equal({ status: 'delivered', attempts: 3 });
     expect(delivery.temporalUrl).to.contain(delivery.id);
     expect(await records.queued()).to.equal(0);
-  });
-
-  it('hands over the wait of the first attempt, and takes signals meanwhile', async () => {
-    const endpoint = receiver.endpoint(500, 200);
-    const { source } = await express({ endpoint, retryPolicy: onceMore(1, HOUR_MS) });
-    const delivery = await records.deliveryWith('retrying', await send(source));
-    const view = await until('the workflow', () => workflowOf(delivery).query(status));
-    expect(view).to.include({ status: 'retrying', attempts: 1, maxAttempts: 2, lastStatusCode: 500 });
-    const differs = Math.abs(Date.parse(view.nextAttemptAt ?? '') - Date.parse(delivery.nextAttemptAt ?? ''));
-    expect(differs, 'ms between what both say').to.be.lessThan(60_000);
-    await workflowOf(delivery).signal(retryNow);
-    await workflowOf(delivery).result();
-    expect(await records.delivery(delivery.id)).to.include({ status: 'delivered', attemptCount: 2 });
   });
 
   it('lets a delivery be cancelled during its attempt', async () => {

@@ -187,22 +187,6 @@ describe('metrics', () => {
     await worker.stop();
   });
 
-  it('answer the paths they have and no others, with GET', async () => {
-    const url = `http://127.0.0.1:${workerPort}`;
-    const status = async (method: string, path: string) => (await fetch(url + path, { method })).status;
-    expect(await status('GET', '/')).to.equal(404);
-    expect(await status('GET', '/api/auth/me')).to.equal(404);
-    expect(await status('POST', '/metrics')).to.equal(405);
-    expect(await status('HEAD', '/metrics')).to.equal(200);
-    expect(await status('GET', '/healthz')).to.equal(200);
-    expect((await fetch(`http://127.0.0.1:${apiPort}/readyz`)).status, 'the API has its own').to.equal(404);
-  });
-
-  it('are not for destinations', async () => {
-    const { delivery } = await records.deliver(`http://127.0.0.1:${workerPort}/metrics`, '{}', 'failed');
-    expect(delivery.error).to.match(/refused/i);
-  });
-
   it('tell whether the worker can start deliveries', async () => {
     const probe = async () => {
       const answer = await fetch(`http://127.0.0.1:${workerPort}/readyz`);

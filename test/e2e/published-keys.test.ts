@@ -96,31 +96,6 @@ describe('sources of providers that publish their keys', () => {
     expect(await eventsOf(source)).to.equal(1);
   });
 
-  it('neither store nor show the token of Google', async () => {
-    const { signer, key, source, sent } = await pair('google-pubsub');
-    signer.publish(keyServer, key);
-    const genuine = sent();
-    const { body } = await until('the key to be fetched', async () => {
-      const answer = await post(source, genuine);
-      return answer.status === 200 && answer;
-    });
-    const token = genuine.headers.authorization ?? '';
-    const { rows } = await testPool().query<{ row: string }>(
-      'select row_to_json(e)::text as row from events e where id = $1',
-      [body.eventId],
-    );
-    expect(rows).to.have.length(1);
-    expect(rows[0]?.row).not.to.include(token.slice(-40));
-    await post(source, sent({ ...signer.key(), id: key.id }));
-    const refusals = await until('the refusal to be counted', async () => {
-      const { data } = await organization.api.list(`${path(source)}/refusals`);
-      return data.length > 0 && JSON.stringify(data);
-    });
-    expect(refusals)
-      .to.match(/"authorization"/)
-      .and.not.include('Bearer ey');
-  });
-
   describe('of Amazon SNS', () => {
     const signer = signerOf('aws-sns');
     const key = signer.key();

@@ -63,16 +63,6 @@ describe('Loading what is new', () => {
     expect(times).to.deep.equal([...new Set(times)].toSorted());
   });
 
-  it('finds no file of a test, and reads none below the prefix', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store);
-    const tested = await testInstance.client.post<{ result: { key: string } }>(
-      `/api/destinations/${pipe.destinationId}/test`,
-    );
-    expect(tested.result.key.startsWith(`_test/${pipe.prefix}/date=`), tested.result.key).to.equal(true);
-    expect(await new Loader(pipe).load()).to.equal(0);
-    expect(await pipe.objects()).to.deep.equal([]);
-  });
-
   it('finds what was replayed in a later file, whose rows say so', async () => {
     const pipe = await WarehousePipe.make(testInstance, store, { config: { batchSize: 1 } });
     const loader = new Loader(pipe);

@@ -2,7 +2,6 @@
 // every two minutes; here it is run when the disagreement is there, and may take REPAIRED_MS. Of workflows without
 // work, and of circuits: reconciliation-workflows.test.ts.
 import { expect } from 'chai';
-import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { arrivals, disagreements, WORKFLOW } from '../support/workflows/disagreements.ts';
 import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/workflows/reconcile.ts';
 import { type DeliveryView, onceMore } from '../support/records.ts';
@@ -65,30 +64,6 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     await makeOverdue(testInstance, delivery.id);
     await repairedUntil('delivered', delivery.id);
   });
-
-  /**
-   * A retry that has queued for its turn among those of its organization, which is no longer suspended; its turn was
-   * lost.
-   */
-  async function turnLost() {
-    const { pool, organizationId } = testInstance;
-    const { endpoint, delivery } = await waitingForRetry([500, 200]);
-    const lines = (words: string) => testInstance.logs().split(words).length;
-    const [begun, ended] = ['organizations are suspended', 'no longer suspended'];
-    const before = { [begun]: lines(begun), [ended]: lines(ended) };
-    const told = (words: string) => until(`the worker to say: ${words}`, () => lines(words) > (before[words] ?? 0));
-    await suspendOrganization(pool, organizationId);
-    try {
-      await told(begun);
-      await workflow(delivery.id).signal('retryNow');
-      const lost = `delete from outbox where delivery_id = $1 and resume = 'waiting'`;
-      await until('its turn to be lost', async () => (await pool.query(lost, [delivery.id])).rowCount === 1);
-    } finally {
-      await resumeOrganization(pool, organizationId);
-    }
-    await told(ended);
-    return { endpoint, delivery };
-  }
 
   it('make no attempt of a delivery that is late and whose workflow waits for the time of it', async () => {
     const { endpoint, delivery } = await waitingForRetry([500, 200]);
@@ -161,14 +136,6 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       await queueAgain(delivery.id);
       await until('the outbox to be empty', async () => (await records.queued()) === 0);
       await workflow(delivery.id).signal('retryNow');
-      await records.deliveryWith('delivered', delivery.eventId);
-      expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
-    });
-
-    it('let a retry continue that waits for its turn, and whose delivery is in the outbox as a new one', async () => {
-      const { endpoint, delivery } = await turnLost();
-      await takeBack(delivery, 'pending', 0);
-      await queueAgain(delivery.id);
       await records.deliveryWith('delivered', delivery.eventId);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
     });

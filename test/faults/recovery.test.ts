@@ -23,17 +23,6 @@ describe('recovery of relays', function () {
       return true;
     });
 
-  it('gives the shards of a killed worker to the one that is started after it, which starts nothing twice', async () => {
-    const killed = await testInstance.onlyWorker();
-    await shared(killed);
-    await killed.kill();
-    const { ledger } = await line();
-    await Promise.all(Array.from({ length: 10 }, () => ledger.post()));
-    await testInstance.startWorker();
-    await ledger.settle(PATIENCE_MS);
-    for (const id of ledger.acknowledged.keys()) expect(ledger.arrivals(id)).to.equal(1);
-  });
-
   it('keeps what it has under way in workflows from others when a worker is told to end', async () => {
     const ending = await testInstance.onlyWorker({ HOOKYARD_LANE: 'workflow', HOOKYARD_SHUTDOWN_SECONDS: '60' });
     await shared(ending);

@@ -123,35 +123,6 @@ describe('servers that are away for a while', function () {
     }
   });
 
-  it('answers 200 to a webhook whose storing was committed although the answer of PostgreSQL was lost, and has it once', async () => {
-    const own = new URL(testInstance.databaseUrl);
-    const proxy = await startTcpProxy(own.host);
-    own.host = proxy.address;
-    const { api } = testInstance;
-    const behind = await testInstance.startApi({ DATABASE_URL: own.href });
-    try {
-      const { ledger, source } = await line();
-      await ledger.post();
-      proxy.holdAnswers(source.id);
-      const posted = ledger.post();
-      await until('the webhook to be stored', async () => (await records.storedEvents(source.id)) === 2);
-      proxy.breakConnections();
-      expect((await posted)?.status).to.equal(200);
-      await ledger.settle(RECOVERY_MS);
-      expect(ledger.acknowledged.size).to.equal(2);
-      expect(await records.storedEvents(source.id)).to.equal(2);
-      const { eventsCount } = await testInstance.client.get<{ eventsCount: number }>(
-        `${testInstance.base}/sources/${source.id}`,
-      );
-      expect(eventsCount).to.equal(2);
-    } finally {
-      proxy.breakConnections();
-      testInstance.api = api;
-      await behind.stop();
-      await proxy.close();
-    }
-  });
-
   for (const [way, end] of ways) {
     it(`accepts webhooks while Temporal is ${way}, and delivers them when it is back`, async () => {
       const { ledger, endpoint } = await line();

@@ -88,7 +88,7 @@ export interface Accepted {
 /** Whether the tests run in the express lane (test/run.ts). */
 export const inExpressLane = process.env.HOOKYARD_LANE === 'express';
 /** Whether a delivery may be made without a workflow: in the lane `adaptive` some are, on a busy machine. */
-export const relayMayAttempt = process.env.HOOKYARD_LANE !== 'workflow';
+const relayMayAttempt = process.env.HOOKYARD_LANE !== 'workflow';
 
 export const onceMore = (maxRetries: number, delay = 10) => ({
   maxRetries,
