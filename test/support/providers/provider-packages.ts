@@ -35,35 +35,19 @@ interface StandardWebhook {
 interface Twilio {
   getExpectedTwilioSignature(secret: string, url: string, fields: Record<string, string>): string;
 }
-interface Adyen {
-  hmacValidator: new () => { validateHMAC(item: unknown, secret: string): boolean };
-}
 interface SnsValidator {
   validate(body: string, checked: (error: Error | null) => void): void;
 }
 interface Paddle {
   webhooks: { isSignatureValid(body: string, secret: string, signature: string): Promise<boolean> };
 }
-interface SendgridWebhook {
-  convertPublicKeyToECDSA(key: string): unknown;
-  verifySignature(key: unknown, body: string, signature: string, timestamp: string): boolean;
-}
-type ReplicateCheck = (
-  webhook: Record<'id' | 'timestamp' | 'signature' | 'body' | 'secret', string>,
-) => Promise<boolean>;
 
 export const braintree = load('braintree') as Braintree;
 export const Stripe = load('stripe') as new (key: string) => { webhooks: StripeWebhooks };
 export const { Webhook: SvixWebhook } = load('svix') as { Webhook: new (secret: string) => StandardWebhook };
 export const twilio = load('twilio') as Twilio;
-export const adyen = load('@adyen/api-library') as Adyen;
 export const { Paddle } = load('@paddle/paddle-node-sdk') as { Paddle: new (key: string) => Paddle };
-export const { EventWebhook } = load('@sendgrid/eventwebhook') as { EventWebhook: new () => SendgridWebhook };
 export const { verifyKey } = load('discord-interactions') as {
   verifyKey(body: Buffer, signature: string, timestamp: string, key: string): Promise<boolean>;
 };
-export const { verifyWebhookSignature } = load('hook0-client') as {
-  verifyWebhookSignature(signature: string, body: Buffer, headers: Headers, secret: string, seconds: number): boolean;
-};
-export const { validateWebhook } = load('replicate') as { validateWebhook: ReplicateCheck };
 export const MessageValidator = load('sns-validator') as new () => SnsValidator;

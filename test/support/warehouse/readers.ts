@@ -11,11 +11,8 @@ const FOLDER = join(import.meta.dirname, 'readers');
 export const PROGRAMS = ['duckdb', 'pyarrow', 'polars', 'pandas'] as const;
 export type Program = (typeof PROGRAMS)[number];
 
-/**
- * Names of functions of readers/read.py: the reader, and whether it infers types (`plain`), is told that all is text,
- * or reads Parquet.
- */
-export type Reader = `${Program}_${'plain' | 'text' | 'parquet'}`;
+/** Names of functions of readers/read.py: the reader, and whether it is told that all is text, or reads Parquet. */
+export type Reader = `${Program}_${'text' | 'parquet'}`;
 
 interface Job {
   reader: Reader;
@@ -54,19 +51,17 @@ export async function runRecipe(
 }
 
 /** Reads objects. @returns results in the order of the jobs */
-export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> => run(python, jobs);
-
-async function run<Result>(python: string, jobs: Job[]): Promise<Result[]> {
+export async function readWith(python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> {
   return inFolder(async (folder) => {
     const asked = jobs.map(({ reader, object }) => {
       const path = join(folder, basename(object.key));
       writeFileSync(path, object.body);
-      return { reader, path, what: 'rows' };
+      return { reader, path };
     });
     const [jobsFile, resultsFile] = [join(folder, 'jobs'), join(folder, 'results')];
     writeFileSync(jobsFile, JSON.stringify(asked));
     await mustRun(python, [join(FOLDER, 'read.py'), jobsFile, resultsFile], folder);
-    return JSON.parse(readFileSync(resultsFile, 'utf8')) as Result[];
+    return JSON.parse(readFileSync(resultsFile, 'utf8')) as ({ rows: Row[] } | Failure)[];
   });
 }
 

@@ -1,7 +1,6 @@
 """Reads files of warehouses as their users do: python read.py JOBS RESULTS.
 
-JOBS holds [{"reader": "...", "path": "...", "what": "rows" or "count"}]; RESULTS gets, in their order, {"rows": [...]},
-{"count": ...} or {"error": "..."}.
+JOBS holds [{"reader": "...", "path": "..."}]; RESULTS gets, in their order, {"rows": [...]} or {"error": "..."}.
 """
 
 import importlib
@@ -42,19 +41,9 @@ def from_duckdb(sql, path):
     return rows_of(names, found.fetchall())
 
 
-def duckdb_plain(path):
-    return from_duckdb("select * from read_json(?)", path)
-
-
 def duckdb_text(path):
     columns = ", ".join(f"{name}: 'VARCHAR'" for name in COLUMNS)
     return from_duckdb(f"select * from read_json(?, columns = {{{columns}}})", path)
-
-
-def pyarrow_plain(path):
-    from pyarrow import json as arrow_json
-
-    return arrow_json.read_json(path).to_pylist()
 
 
 def pyarrow_text(path):
@@ -69,24 +58,11 @@ def pyarrow_text(path):
     ).to_pylist()
 
 
-def polars_plain(path):
-    import polars
-
-    read = polars.read_json if is_array(path) else polars.read_ndjson
-    return read(path).to_dicts()
-
-
 def polars_text(path):
     import polars
 
     read = polars.read_json if is_array(path) else polars.read_ndjson
     return read(path, schema={name: polars.String for name in COLUMNS}).to_dicts()
-
-
-def from_pandas(path, **options):
-    import pandas
-
-    return from_frame(pandas.read_json(path, lines=not is_array(path), **options))
 
 
 def from_frame(frame):
@@ -96,12 +72,10 @@ def from_frame(frame):
     ]
 
 
-def pandas_plain(path):
-    return from_pandas(path)
-
-
 def pandas_text(path):
-    return from_pandas(path, dtype=False)
+    import pandas
+
+    return from_frame(pandas.read_json(path, lines=not is_array(path), dtype=False))
 
 
 def duckdb_parquet(path):
@@ -134,7 +108,7 @@ def plain(rows):
 def read(job, answer):
     try:
         rows = globals()[job["reader"]](job["path"])
-        answer.send({"count": len(rows)} if job["what"] == "count" else {"rows": plain(rows)})
+        answer.send({"rows": plain(rows)})
     # A panic of polars is no Exception.
     except BaseException as error:
         answer.send({"error": f"{type(error).__name__}: {str(error)[:500]}"})
