@@ -7,15 +7,12 @@ import { javascript, refused, taken } from './functions/javascript.ts';
 import { jsonata, payload } from './functions/jsonata.ts';
 import { filters, tags } from './functions/liquid.ts';
 
-const liquidPayload =
-  '{"text":"Renée","lines":"a\\nb","items":[3,1,2],"holes":[1,null,2],"lines2":[{"sku":"b"},{"sku":"a"}]}';
-
 const tables: [type: TransformType, answers: Answers, body: string][] = [
   ['jsonata', jsonata, JSON.stringify(payload)],
   [
     'liquid',
     { ...filters, ...Object.fromEntries(Object.entries(tags).map(([name, rows]) => [`{% ${name} %}`, rows])) },
-    liquidPayload,
+    '{"text":"Renée","items":[3,1,2]}',
   ],
   ['javascript', javascript, '{"text":"Renée","big":12345678901234567890}'],
 ];

@@ -5,32 +5,19 @@ import type { Answers } from './answers.ts';
 export const javascript: Answers = {
   atob: [
     ['new TextDecoder().decode(Uint8Array.from(atob("UmVuw6ll"), (c) => c.charCodeAt(0)))', 'Renée'],
-    ['atob(" YQ")', 'a'],
     ['atob("*")', /InvalidCharacterError/],
   ],
-  btoa: [
-    ['btoa("a\\u0000ÿ")', 'YQD/'],
-    ['btoa("€")', /InvalidCharacterError/],
-  ],
-  TextEncoder: [
-    ['[...new TextEncoder().encode("é\\u0000😀")]', [195, 169, 0, 240, 159, 152, 128]],
-    ['new TextEncoder().encodeInto("é😀", new Uint8Array(3))', { read: 1, written: 2 }],
-  ],
+  btoa: [['btoa("a\\u0000ÿ")', 'YQD/']],
+  TextEncoder: [['[...new TextEncoder().encode("é\\u0000😀")]', [195, 169, 0, 240, 159, 152, 128]]],
   TextDecoder: [
     ['new TextDecoder().decode(new Uint8Array([239, 187, 191, 195, 169]))', 'é'],
     ['new TextDecoder("windows-1252").decode(new Uint8Array([128]))', '€'],
-    ['new TextDecoder("shift_jis").decode(new Uint8Array([0x83, 0x65]).subarray(0))', 'テ'],
     ['new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([255]))', /TypeError/],
   ],
   Buffer: [
     ['Buffer.from("Renée").toString("base64")', 'UmVuw6ll'],
     ['Buffer.from("UmVuw6ll", "base64").toString()', 'Renée'],
     ['Buffer.concat([Buffer.from("a"), Buffer.from("62", "hex")]).toString("utf8")', 'ab'],
-    [
-      '[Buffer.byteLength("é"), Buffer.isBuffer(Buffer.alloc(2)), Buffer.from([1, 255]).toString("hex")]',
-      [2, true, '01ff'],
-    ],
-    ['Buffer.from("ab").equals(Buffer.from("ab"))', true],
     [
       '[Buffer.from(Buffer.from("abc").buffer, 1, 1), Buffer.from(JSON.parse(JSON.stringify(Buffer.from("hi")))), Buffer.alloc(3, "ab"), Buffer.alloc(2, 97)].map(String)',
       ['b', 'hi', 'aba', 'aa'],
@@ -50,10 +37,6 @@ export const javascript: Answers = {
       '(() => { const { origin, host, hostname, port, pathname, search, hash, protocol } = new URL("http://a.example:81/p?q#f"); return [origin, host, hostname, port, pathname, search, hash, protocol]; })()',
       ['http://a.example:81', 'a.example:81', 'a.example', '81', '/p', '?q', '#f', 'http:'],
     ],
-    [
-      '(() => { const u = new URL("https://a.example/?a=1"); const p = u.searchParams; u.search = "?b=2"; return p.get("b"); })()',
-      '2',
-    ],
     ['[URL.canParse("a"), URL.parse("https://bücher.example/").hostname]', [false, 'xn--bcher-kva.example']],
     ['new URL("no address")', /TypeError: Invalid URL/],
     ['new URL("https://" + "\\u4e00".repeat(8192))', /RangeError: The text has more than 8192 characters/],
@@ -62,13 +45,6 @@ export const javascript: Answers = {
     [
       '(() => { const p = new URLSearchParams("?b=2&a=1&a=3&c=%20+x"); p.sort(); p.set("a", "9"); p.delete("b"); return [String(p), p.size, p.get("c"), p.get("d"), p.has("a", "9")]; })()',
       ['a=9&c=++x', 2, '  x', null, true],
-    ],
-    [
-      '[...new URLSearchParams({ a: 1, b: "é" })]',
-      [
-        ['a', '1'],
-        ['b', 'é'],
-      ],
     ],
   ],
   structuredClone: [
@@ -79,14 +55,11 @@ export const javascript: Answers = {
     ['JSON.stringify(structuredClone(event.payload))', '{"text":"Renée","big":12345678901234567890}'],
     ['structuredClone(() => 1)', /DataCloneError/],
   ],
-  queueMicrotask: [['await new Promise((resolve) => queueMicrotask(() => resolve("later")))', 'later']],
-  fromAsync: [['await Array.fromAsync([1, Promise.resolve(2)], (n) => n * 2)', [2, 4]]],
   crypto: [
     [
       'crypto.createHash("sha256").update("a").update("bc").digest("hex")',
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     ],
-    ['crypto.createHash("md5").update("").digest("base64")', '1B2M2Y8AsgTpgAmY7PhCfg=='],
     [
       'crypto.createHmac("sha256", "key").update("The quick brown fox jumps over the lazy dog").digest("hex")',
       'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
@@ -96,12 +69,6 @@ export const javascript: Answers = {
       [169, 153, 62],
     ],
     ['/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID())', true],
-    ['new Set([1, 2, 3].map(() => crypto.randomUUID())).size', 3],
-    ['crypto.getRandomValues(new Uint16Array(4)).length', 4],
-    [
-      'crypto.createHash("sha256").update("616263", "hex").digest("hex")',
-      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-    ],
     ['crypto.createHash("crc32")', /Unknown hash: crc32\. Valid hashes: md5, sha1/],
   ],
   Intl: [
@@ -109,60 +76,25 @@ export const javascript: Answers = {
       'new Intl.DateTimeFormat("en-GB", { timeZone: "Asia/Tokyo", dateStyle: "full" }).format()',
       'Saturday, 28 November 2026',
     ],
-    ['new Intl.DateTimeFormat().resolvedOptions().timeZone', 'UTC'],
-    ['Intl.DateTimeFormat("de").formatToParts(0)[0]', { type: 'day', value: '1' }],
     ['[1, 1234.5].map(new Intl.NumberFormat("de", { minimumFractionDigits: 2 }).format)', ['1,00', '1.234,50']],
     ['new Intl.NumberFormat("en").format(event.payload.big)', '12,345,678,901,234,567,890'],
-    ['["z", "ä", "a"].sort(new Intl.Collator("de").compare)', ['a', 'ä', 'z']],
     ['new Intl.PluralRules("en", { type: "ordinal" }).select(2)', 'two'],
-    ['new Intl.RelativeTimeFormat("en").format(-1, "day")', '1 day ago'],
-    ['new Intl.ListFormat("en").format(["a", "b", "c"])', 'a, b, and c'],
-    ['new Intl.DisplayNames("en", { type: "region" }).of("DE")', 'Germany'],
     ['[...new Intl.Segmenter("en").segment("e\\u0301a")].length', 2],
     ['new Intl.DurationFormat("en", { style: "long" }).format({ hours: 2 })', '2 hours'],
-    ['Intl.getCanonicalLocales("EN-us")', ['en-US']],
     ['new Intl.DateTimeFormat("en", { timeZone: "Mars/Olympus" })', /RangeError: Invalid time zone specified/],
-    ['new Intl.NumberFormat("en", { style: "currency" })', /TypeError: Currency code is required/],
-    ['new Intl.NumberFormat({ length: 2 ** 53 })', /TypeError: A language must be a string/],
     ['Intl.getCanonicalLocales({ length: 2 ** 53 })', /TypeError: A language must be a string/],
-    ['"a".toLocaleUpperCase({ length: 2 ** 53 })', /TypeError: A language must be a string/],
     ['new Intl.NumberFormat(Array(101).fill("en"))', /RangeError: The list has more than 100 languages/],
-    ['Intl.NumberFormat.supportedLocalesOf(["de", "en"])', ['de', 'en']],
   ],
   'toLocaleString of numbers and dates': [
     ['(1234567.891).toLocaleString("de-DE", { style: "currency", currency: "EUR" })', '1.234.567,89\u00a0€'],
-    ['(1234.5).toLocaleString()', '1,234.5'],
     ['(12345678901234567890n).toLocaleString("de")', '12.345.678.901.234.567.890'],
     ['new Date(0).toLocaleString("de-DE", { timeZone: "America/New_York" })', '31.12.1969, 19:00:00'],
-    ['new Date(NaN).toLocaleString("de")', 'Invalid Date'],
     ['[1234.5, null].toLocaleString("de")', '1.234,5,'],
   ],
   toLocaleDateString: [
     ['new Date(0).toLocaleDateString("de-DE", { weekday: "long", timeZone: "Asia/Tokyo" })', 'Donnerstag'],
   ],
-  toLocaleTimeString: [['new Date(0).toLocaleTimeString("de-DE", { timeZone: "Asia/Tokyo" })', '09:00:00']],
-  localeCompare: [
-    ['["z", "ä", "a"].sort((a, b) => a.localeCompare(b))', ['a', 'ä', 'z']],
-    ['["a10", "a9"].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))', ['a9', 'a10']],
-  ],
-  toLocaleUpperCase: [['"i".toLocaleUpperCase("tr")', 'İ']],
-  toLocaleLowerCase: [['"I".toLocaleLowerCase("tr")', 'ı']],
-  language: [
-    ['"e\\u0301".normalize("NFC").length', 1],
-    ['Object.groupBy([1, 2, 3], (n) => (n > 1 ? "b" : "a"))', { a: [1], b: [2, 3] }],
-    ['[[2, 1].toSorted(), [1, 2].with(0, 3), [1, 2].findLast((n) => n < 2), [1].at(-1)]', [[1, 2], [3, 2], 1, 1]],
-    ['"2026-11".replace(/(?<y>\\d+)-(?<m>\\d+)/u, "$<m>/$<y>")', '11/2026'],
-    ['"a1".match(/(?<=\\p{L})\\d/u)[0]', '1'],
-    ['[1, 2, 3].values().map((n) => n * 2).toArray()', [2, 4, 6]],
-    ['[...new Set([1, 2]).union(new Set([3]))]', [1, 2, 3]],
-    ['new Date("Sat, 28 Nov 2026 10:15:00 GMT")', '2026-11-28T10:15:00.000Z'],
-    [
-      '[encodeURIComponent("é/"), decodeURIComponent("%C3%A9"), escape("é"), parseInt("12px", 10)]',
-      ['%C3%A9%2F', 'é', '%E9', 12],
-    ],
-    ['String(2n ** 64n)', '18446744073709551616'],
-    ['[(1.005).toFixed(2), (255).toString(16), (123.456).toPrecision(4)]', ['1.00', 'ff', '123.5']],
-  ],
+  localeCompare: [['["z", "ä", "a"].sort((a, b) => a.localeCompare(b))', ['a', 'ä', 'z']]],
 };
 
 /** Code that is refused when it is stored, and the name that is missing. */

@@ -5,36 +5,22 @@ import type { Answers } from './answers.ts';
 export const filters: Answers = {
   escape: [['{{ "<a> & \'b\'" | escape }}', '&lt;a&gt; &amp; &#39;b&#39;']],
   url_decode: [['{{ "a+b%26%C3%A9" | url_decode }}', 'a b&é']],
-  url_encode: [['{{ "a b&é" | url_encode }}', 'a+b%26%C3%A9']],
-  cgi_escape: [['{{ "foo, bar; baz?" | cgi_escape }}', 'foo%2C+bar%3B+baz%3F']],
-  uri_escape: [['{{ "https://shop.example/?q=é x" | uri_escape }}', 'https://shop.example/?q=%C3%A9%20x']],
-  slugify: [['{{ "The _config.yml file" | slugify }}', 'the-config-yml-file']],
-  join: [['{{ payload.items | join: "-" }}', '3-1-2']],
-  sort: [['{{ payload.items | sort | join }}', '1 2 3']],
-  sort_natural: [['{{ "zebra,Octopus,giraffe" | split: "," | sort_natural | join }}', 'giraffe Octopus zebra']],
-  where_exp: [['{{ payload.items | where_exp: "i", "i > 1" | join }}', '3 2']],
   sample: [['{{ payload.items | sample: 3 | sort | join }}', '1 2 3']],
   date: [
     [
       '{{ "2026-11-28T10:15:00Z" | date: "%Y-%m-%d %H:%M %z %Z", "America/New_York" }}',
       '2026-11-28 05:15 -0500 America/New_York',
     ],
-    ['{{ "2026-07-28T10:15:00Z" | date: "%Y-%m-%d %H:%M %z", "America/New_York" }}', '2026-07-28 06:15 -0400'],
     ['{{ "2026-03-08T07:00:00Z" | date: "%H:%M %z", "America/New_York" }}', '03:00 -0400'],
     ['{{ "2026-07-28T00:15:00Z" | date: "%d %H:%M %z", "Asia/Kathmandu" }}', '28 06:00 +0545'],
-    ['{{ "2026-07-28T00:15:00Z" | date: "%H:%M", -330 }}', '05:45'],
     [
       '{{ 1795860900 | date: "%a %A %b %B %d %e %j %I %l %p %P %q %s %y %C" }}',
       'Sat Saturday Nov November 28 28 332 10 10 AM am th 1795860900 26 20',
     ],
-    ['{{ "2026-11-28T10:15:00Z" | date: "%F %D %T %R %r" }}', '2026-11-28 11/28/26 10:15:00 10:15 10:15:00 AM'],
-    ['{{ "2026-11-28T10:15:00Z" | date: "%c|%x|%X" }}', '11/28/2026, 10:15:00 AM|11/28/2026|10:15:00 AM'],
     ['{{ "now" | date: "%s" }} {{ "today" | date: "%Y" }}', '1795860900 2026'],
-    ['{{ "2026-11-28T10:15:00Z" | date: "%H", "Mars/Olympus" }}', /Invalid time zone specified: Mars\/Olympus/],
     ['{{ "2026-11-28T10:15:00Z" | date: "%G-%V" }}', /%G.*date/],
   ],
   date_to_xmlschema: [['{{ "2026-07-28T00:15:00Z" | date_to_xmlschema }}', '2026-07-28T00:15:00+00:00']],
-  date_to_rfc822: [['{{ "2026-07-28T00:15:00Z" | date_to_rfc822 }}', 'Tue, 28 Jul 2026 00:15:00 +0000']],
   date_to_string: [['{{ "2026-07-28T00:15:00Z" | date_to_string: "ordinal", "US" }}', 'Jul 28th, 2026']],
   base64_encode: [
     ['{{ "one two three" | base64_encode }} {{ payload.text | base64_encode }}', 'b25lIHR3byB0aHJlZQ== UmVuw6ll'],
@@ -51,14 +37,8 @@ export const filters: Answers = {
       'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
     ],
   ],
-  json: [['{{ payload.items | json }}', '[3,1,2]']],
 };
 
 export const tags: Answers = {
   for: [['{% for i in payload.items reversed %}{{ forloop.index }}{{ i }} {% else %}none{% endfor %}', '12 21 33 ']],
-  case: [['{% case payload.items.size %}{% when 3, 4 %}few{% else %}many{% endcase %}', 'few']],
-  liquid: [['{% liquid\nassign a = 1\necho a %}', '1']],
-  include: [['{% include "a" %}', /another file/]],
-  render: [['{% if payload.none %}{% render "a" %}{% endif %}', /another file/]],
-  layout: [['{% layout "a" %}', /another file/]],
 };
