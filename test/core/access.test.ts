@@ -2,7 +2,15 @@
 import { expect } from 'chai';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { allows, groupOf, isSingleScope, lacking, type SingleScope } from '../../core/config/plans-and-scopes.ts';
-import { clientOf, isAllowedFrom, normalAddress, normalRange, rangeBeyond } from '../../core/http/address-ranges.ts';
+import {
+  clientOf,
+  inRanges,
+  isAllowedFrom,
+  normalAddress,
+  normalRange,
+  parseRange,
+  rangeBeyond,
+} from '../../core/http/address-ranges.ts';
 import { type IngestTokens, isIngestAddress, newIngestToken, readBelow } from '../../core/ingest/ingest-token.ts';
 import { emailList, isRecipientRule, mayReceive, recipientRule } from '../../core/messages/recipients.ts';
 
@@ -54,6 +62,8 @@ describe('addresses of keys', () => {
     ];
     for (const [text, ...expected] of spellings)
       expect([normalRange(text), normalAddress(text)], text).to.deep.equal(expected);
+    for (const text of ['', '10.1', '0x0a000001', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1'])
+      expect(parseRange(text), text).to.equal(null);
   });
 
   it('are of one client in IPv4, and in a /64 of IPv6', () => {
@@ -68,6 +78,7 @@ describe('addresses of keys', () => {
 
   it('are in a range, or beyond it', () => {
     const held = ['10.0.0.0/8', '2001:db8::/32'];
+    const parsed = held.flatMap((range) => [parseRange(range) ?? expect.fail(range)]);
     const insides: [text: string, isInside: boolean][] = [
       ['10.255.0.1', true],
       ['::ffff:10.0.0.1', true],
@@ -78,9 +89,12 @@ describe('addresses of keys', () => {
     ];
     for (const [text, isInside] of insides) {
       expect(isAllowedFrom(text, held), text).to.equal(isInside);
+      expect(inRanges(text, parsed), text).to.equal(isInside);
       expect(rangeBeyond(['10.1.0.0/16', text], held), text).to.equal(isInside ? undefined : text);
     }
     expect(isAllowedFrom('10.0.0.1', ['host'])).to.equal(false);
+    expect(inRanges('10.9.9.9', [parseRange('::ffff:10.0.0.0/104') ?? expect.fail()])).to.equal(true);
+    expect(inRanges('host', [parseRange('0.0.0.0/0') ?? expect.fail()])).to.equal(false);
     const beyond: [wanted: string[], string | undefined][] = [
       [['10.0.0.0/8', '10.1.0.0/16'], undefined],
       [['10.0.0.0/7'], '10.0.0.0/7'],

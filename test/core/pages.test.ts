@@ -39,21 +39,6 @@ describe('The pages', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  // Installing makes client/dist, and builds make dist.
-  it('name files and folders that exist', () => {
-    const folders = readdirSync(project, { withFileTypes: true }).filter(
-      (entry) => entry.isDirectory() && !['data', 'dist'].includes(entry.name),
-    );
-    const path = new RegExp(`\`((?:${folders.map(({ name }) => name).join('|')})/[\\w./-]*)\``, 'g');
-    const missing = pages.flatMap((page) =>
-      [...textOf(page).matchAll(path)]
-        .map(([, file = '']) => file)
-        .filter((file) => file !== 'client/dist' && !existsSync(join(project, file)))
-        .map((file) => `${page}: ${file}`),
-    );
-    expect(missing).to.deep.equal([]);
-  });
-
   // In comments, errors, help texts and the runbook addresses of alerts.
   it('are where the code says', () => {
     const found = globSync(['*.yml', '*/**/*.{ts,tsx,js,sql,yml,yaml,tpl,service,example}'], {
@@ -68,14 +53,5 @@ describe('The pages', () => {
       if (!exists || (section && !titlesOf(page).map(anchorOf).includes(section))) dead.add(`${page}#${section ?? ''}`);
     }
     expect([...dead]).to.deep.equal([]);
-  });
-
-  it('describe every setting', () => {
-    const settings = readFileSync(join(project, 'core', 'config', 'config.ts'), 'utf8').matchAll(
-      /^ {2}([A-Z][A-Z0-9_]+): \{/gm,
-    );
-    const table = textOf('docs/operate/configuration.md');
-    const missing = [...settings].map(([, name = '']) => name).filter((name) => !table.includes(`\`${name}\``));
-    expect(missing).to.deep.equal([]);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { headerBytes } from '../../core/http/header-text.ts';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
-import { type FieldMappingRule, parquetColumns } from '../../core/warehouse/field-mapping.ts';
+import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import {
   type Compression,
   COMPRESSIONS,
@@ -181,11 +181,6 @@ describe('parquet files', () => {
     ]);
   });
 
-  it('have the columns of the rows that are made', () => {
-    const names = Object.keys(JSON.parse(rowText(event(1, '{}'), { mapping: null, payloadColumn: 'text' }).text));
-    expect(parquetColumns(null).map(({ name }) => name)).to.deep.equal(names);
-  });
-
   it('have row groups of 5,000 rows and 8 MiB at most, with statistics', async () => {
     const many = await write(Array.from({ length: 11_000 }, (_, n) => event(n, `{"n":${n}}`)));
     const { row_groups: groups, num_rows: rows } = parquetEnd(many.body);
@@ -217,14 +212,6 @@ describe('parquet files', () => {
     }
     await file.finish();
     expect(written.filter((bytes) => bytes > 4 * MIB)).to.have.lengthOf(3);
-  });
-
-  it('keep of a finished row group no more than its bytes and short bounds', () => {
-    const texts = ['a', 'm', 'z'].map((letter) => letter.repeat(4 * MIB));
-    const { group } = encoded(texts);
-    expect(
-      Buffer.byteLength(JSON.stringify(group, (_key, value) => (typeof value === 'bigint' ? 0 : value))),
-    ).to.be.below(4096);
   });
 
   it('have bounds of at most 16 bytes that hold, whatever the texts are, or none', () => {
