@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
 import { currentAllowList, parseAllowList, refusalOf } from '../../outbound/http/address-guard.ts';
-import { createSender, type Sender } from '../../outbound/http/sender.ts';
+import type { Sender } from '../../outbound/http/sender.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
 import { httpServer, socketServer } from './servers.ts';
 
@@ -45,12 +45,6 @@ describe('sender', () => {
       const sender = open({ allow: ['10.0.0.0/8', '0.0.0.0/0', '::/0'] });
       for (const host of hosts) await refused(sender, `http://${host}:${port}/`, /^Refused: [0-9a-f.:]+ is /);
       expect(connections).to.equal(0);
-    });
-
-    it('says what the address is', async () => {
-      const message = /^Refused: 169\.254\.169\.254 is a link-local address;/;
-      const { exchange } = await refused(open(), 'http://169.254.169.254/latest', message);
-      expect(exchange).to.include({ address: null, port: null });
     });
 
     it('refuses a name if any of its addresses is refused, whatever the order', async () => {
@@ -156,10 +150,6 @@ describe('sender', () => {
         const sender = open({ allow: [allow], resolve: resolveTo('127.0.0.1') });
         expect(asResponse(await sender.send(request(`http://${host}:${port}`))).bodyText, host).to.equal('ok');
       }
-    });
-
-    it('refuses to start with an allow list that cannot be read', () => {
-      expect(() => createSender({ allow: ['10.0.0.0/99'] })).to.throw(/HOOKYARD_DELIVERY_ALLOW: "10\.0\.0\.0\/99"/);
     });
   });
 });

@@ -4,9 +4,8 @@ import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { expect } from 'chai';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
-import { cert } from './certificate.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo, stepsOf } from './senders.ts';
-import { closeAll, httpServer, socketServer, tlsServer } from './servers.ts';
+import { cert, closeAll, httpServer, socketServer, tlsServer } from './servers.ts';
 
 describe('sender', () => {
   const open = closedAfterEach();

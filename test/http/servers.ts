@@ -1,9 +1,16 @@
 // Real servers for the tests of the sender: HTTP, TLS and bare sockets, all on loopback and all closed by `closeAll`.
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { createServer as createHandshakeServer, type TlsOptions } from 'node:tls';
-import { cert, key } from './certificate.ts';
+import { certificateOf } from '../support/servers/certificates.ts';
+
+const DAY_MS = 86_400_000;
+const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const key = pair.privateKey.export({ format: 'pem', type: 'pkcs8' });
+/** Of receiver.test, signed with its own key. */
+export const cert = certificateOf(pair, 'receiver.test', { fromMs: Date.now() - DAY_MS, toMs: Date.now() + DAY_MS });
 
 const running: { server: Server; sockets: Set<Socket> }[] = [];
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { CircuitAdvice } from '../../activities/types.ts';
 import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/signals-and-queries.ts';
 import { startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { currentDetails, tells } from '../support/workflows/scripted-history.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-hookyard.ts';
 
@@ -43,11 +44,8 @@ describe('circuit workflow', () => {
     const end = '2999-01-01T00:00:00.000Z';
     const paused: CircuitAdvice = { state: 'closed', held: 0, waitMs: HOUR_MS, paused: { until: end } };
     const { handle, looks } = await worker.startCircuit([paused, releasing, done]);
-    const details = await until('the details', async () => {
-      const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-      return metadata.currentDetails === '' ? undefined : metadata.currentDetails;
-    });
-    expect(details).to.contain('**Paused**').and.to.contain(end);
+    await until('the details', () => tells({ handle }, '**Paused**'));
+    expect(await currentDetails({ handle })).to.contain(end);
     expect(looks).to.have.length(1);
     await handle.signal(circuitChanged);
     await handle.result();
@@ -56,11 +54,8 @@ describe('circuit workflow', () => {
 
   it('tells an operator what it waits for', async () => {
     const { handle } = await worker.startCircuit([open(HOUR_MS), done]);
-    const details = await until('the details', async () => {
-      const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-      return metadata.currentDetails === '' ? undefined : metadata.currentDetails;
-    });
-    expect(details).to.contain('**Open** after 5 consecutive failed attempts').and.to.contain(': 3 deliveries.');
+    await until('the details', () => tells({ handle }, '**Open** after 5 consecutive failed attempts'));
+    expect(await currentDetails({ handle })).to.contain(': 3 deliveries.');
     await handle.signal(circuitChanged);
     await handle.result();
   });

@@ -3,7 +3,8 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { cancel, progress } from '../../workflows/signals-and-queries.ts';
-import { type PageStep, type ScriptedReplay, startScriptedReplays } from '../support/workflows/scripted-replay.ts';
+import { currentDetails, tells, timerLengths } from '../support/workflows/scripted-history.ts';
+import { type PageStep, startScriptedReplays } from '../support/workflows/scripted-replay.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-hookyard.ts';
 
@@ -59,8 +60,9 @@ describe('replay workflow', () => {
     const replay = await replays.start([{ waitsFor, pages: 0 }]);
     await until('the wait', async () => (await replay.handle.query(progress)).waitsFor === waitsFor);
     expect(await timerLengths(replay)).to.deep.equal([10_000]);
-    const { currentDetails } = await replay.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    expect(currentDetails).to.include('**Waiting**').and.include('10 deliveries of this organization may wait');
+    expect(await currentDetails(replay))
+      .to.include('**Waiting**')
+      .and.include('10 deliveries of this organization may wait');
     await replay.handle.signal(cancel);
     expect(await replay.handle.result()).to.include({ status: 'cancelled' });
     expect(replay.pages).to.deep.equal([1]);
@@ -112,10 +114,8 @@ describe('replay workflow', () => {
       [{ eventsReplayed: 2, eventsExpired: 1, eventsUnroutable: 3 }, away(), away(), away()],
       { ratePerSecond: 1000 },
     );
-    const details = await until('the page to fail', async () => {
-      const metadata = await replay.handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
-      return metadata.currentDetails.includes('cannot reach') && metadata.currentDetails;
-    });
+    await until('the page to fail', () => tells(replay, 'cannot reach'));
+    const details = await currentDetails(replay);
     expect(details).to.include('2 of 5 events replayed');
     expect(details).to.include('1 no longer had a payload, 3 no longer match a route');
     await replay.handle.signal(cancel);
@@ -134,14 +134,4 @@ describe('replay workflow', () => {
     const { runId } = await replays.client.workflow.getHandle(replay.reference.replayId).describe();
     expect(runId).to.not.equal(replay.handle.firstExecutionRunId);
   });
-
-  /** Lengths of the timers in the order in which they were started, ms. */
-  async function timerLengths({ handle }: ScriptedReplay): Promise<number[]> {
-    const { events } = await handle.fetchHistory();
-    return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
-      timer
-        ? [Number(timer.startToFireTimeout?.seconds ?? 0) * 1000 + (timer.startToFireTimeout?.nanos ?? 0) / 1e6]
-        : [],
-    );
-  }
 });

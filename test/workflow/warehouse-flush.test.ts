@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { WritingOutcome } from '../../activities/types.ts';
 import { warehouseChanged, warehouseStatus } from '../../workflows/signals-and-queries.ts';
+import { currentDetails, timerLengths } from '../support/workflows/scripted-history.ts';
 import {
   BATCH_ID,
   filling,
@@ -89,9 +90,9 @@ describe('warehouse workflow', () => {
     const flush = await warehouses.start({ turns: [refused('slowly', frozen(4)), idle] });
     await waits(flush, 1);
     expect(await flush.handle.query(warehouseStatus)).to.include({ state: 'frozen', batchId: BATCH_ID, attempts: 4 });
-    const metadata = await flush.handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
-    expect(metadata.currentDetails).to.include('could not be written (attempt 5): The bucket "events" does not exist');
-    expect(metadata.currentDetails).to.include('immediately after the destination is changed');
+    const details = await currentDetails(flush);
+    expect(details).to.include('could not be written (attempt 5): The bucket "events" does not exist');
+    expect(details).to.include('immediately after the destination is changed');
     await flush.handle.signal(warehouseChanged);
     await flush.handle.result();
   });
@@ -108,15 +109,5 @@ describe('warehouse workflow', () => {
   /** Waits until so many timers were started. */
   async function waits(flush: ScriptedFlush, count: number): Promise<void> {
     await until(`${count} waits`, async () => (await timerLengths(flush)).length === count);
-  }
-
-  /** Lengths of the timers in the order in which they were started, ms. */
-  async function timerLengths({ handle }: ScriptedFlush): Promise<number[]> {
-    const { events } = await handle.fetchHistory();
-    return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
-      timer
-        ? [Number(timer.startToFireTimeout?.seconds ?? 0) * 1000 + (timer.startToFireTimeout?.nanos ?? 0) / 1e6]
-        : [],
-    );
   }
 });

@@ -82,8 +82,6 @@ interface Script {
 export type ScriptedWorker = Awaited<ReturnType<typeof startScriptedWorker>>;
 /** One delivery under test: its workflow and what its activities were asked for. */
 export type ScriptedDelivery = Awaited<ReturnType<ScriptedWorker['start']>>;
-/** One circuit under test: its workflow and what its activity was asked for. */
-export type ScriptedCircuit = Awaited<ReturnType<ScriptedWorker['startCircuit']>>;
 
 const POLICY = { maxRetries: 3, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
 

@@ -1,8 +1,12 @@
 // What a scripted delivery (scripted-attempts.ts) has left: its attempts, its end, and the events of its history.
-import { WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { status } from '../../../workflows/signals-and-queries.ts';
-import type { ScriptedCircuit, ScriptedDelivery } from './scripted-attempts.ts';
+import type { ScriptedDelivery } from './scripted-attempts.ts';
+
+interface Run {
+  handle: Pick<WorkflowHandle, 'fetchHistory' | 'query'>;
+}
 
 export const policyOf = (maxRetries: number) => ({ maxRetries, initialDelay: 10, maxDelay: 10, backoffMultiplier: 1 });
 
@@ -32,32 +36,28 @@ export interface ExportedEvent {
   workflowTaskFailedEventAttributes?: { failure?: { message?: string } };
 }
 
-export async function exportedEvents(
-  delivery: Pick<ScriptedCircuit, 'handle'> | Pick<ScriptedDelivery, 'handle'>,
-): Promise<ExportedEvent[]> {
-  const history = JSON.parse(historyToJSON(await delivery.handle.fetchHistory())) as { events: ExportedEvent[] };
+export async function exportedEvents({ handle }: Run): Promise<ExportedEvent[]> {
+  const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as { events: ExportedEvent[] };
   return history.events;
 }
 
-export async function eventCounts(
-  delivery: Pick<ScriptedCircuit, 'handle'> | Pick<ScriptedDelivery, 'handle'>,
-): Promise<(type: string) => number> {
-  const events = await exportedEvents(delivery);
+export async function eventCounts(run: Run): Promise<(type: string) => number> {
+  const events = await exportedEvents(run);
   return (type) => events.filter((event) => event.eventType === type).length;
 }
 
 /** Lengths of the timers in the order in which they were started, ms. */
-export async function timerLengths(delivery: ScriptedDelivery): Promise<number[]> {
-  const events = await exportedEvents(delivery);
+export async function timerLengths(run: Run): Promise<number[]> {
+  const events = await exportedEvents(run);
   return events.flatMap(({ timerStartedEventAttributes: timer }) =>
     timer ? [Math.round(Number.parseFloat(timer.startToFireTimeout) * 1000)] : [],
   );
 }
 
-export async function currentDetails({ handle }: Pick<ScriptedDelivery, 'handle'>): Promise<string> {
+export async function currentDetails({ handle }: Run): Promise<string> {
   return (await handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata')).currentDetails;
 }
 
-export async function tells(delivery: ScriptedDelivery, text: string): Promise<boolean> {
-  return (await currentDetails(delivery)).includes(text);
+export async function tells(run: Run, text: string): Promise<boolean> {
+  return (await currentDetails(run)).includes(text);
 }

@@ -11,7 +11,6 @@ import { startWorkers } from './scripted-workers.ts';
 export type PageStep = Partial<ReplayProgress> | Error | Promise<Partial<ReplayProgress>>;
 
 export type ScriptedReplays = Awaited<ReturnType<typeof startScriptedReplays>>;
-export type ScriptedReplay = Awaited<ReturnType<ScriptedReplays['start']>>;
 
 interface Script {
   steps: Iterator<PageStep>;
