@@ -1,18 +1,12 @@
 // Bulk endpoints.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';
+import { type Answer, type Json } from '../support/api-client.ts';
 import { deliveryOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 describe('Bulk endpoints', () => {
   const organization = useOrganization();
-  const other = useOrganization();
-  let foreign: { destination: { id: string }; route: { id: string } };
-  before(async () => {
-    const destination = await makeDestination(other);
-    foreign = { destination, route: await makeRoute(other, (await makeSource(other)).id, [destination.id]) };
-  });
   after(() => forgetQueued(organization));
 
   const bulkDelete = (ids: unknown): Promise<Answer> =>
@@ -23,16 +17,15 @@ describe('Bulk endpoints', () => {
   describe('DELETE /api/destinations/bulk', () => {
     it('deletes what exists, once, and passes over the rest', async () => {
       const [first, second, kept] = await Promise.all([1, 2, 3].map(() => makeDestination(organization)));
-      const ids = [first?.id, ...unknown('dst'), foreign.destination.id, second?.id, first?.id];
+      const ids = [first?.id, ...unknown('dst'), second?.id, first?.id];
       const answer = await bulkDelete(ids);
       expect(answer).to.deep.include({ status: 200, body: { success: true, deleted: 2 } });
       expect(await status(`/api/destinations/${first?.id}`)).to.equal(404);
       expect(await status(`/api/destinations/${kept?.id}`)).to.equal(200);
       expect((await bulkDelete(ids)).body).to.deep.equal({ success: true, deleted: 0 });
-      await other.api.get(`/api/destinations/${foreign.destination.id}`);
     });
 
-    it('does what a single delete does: routes lose them in order, open deliveries are cancelled, history stays', async () => {
+    it('does what a single delete does: routes lose them in order, open deliveries are cancelled', async () => {
       const made = await Promise.all([1, 2, 3, 4, 5].map(() => makeDestination(organization)));
       const [a, b, c, d, e] = made.map(({ id }) => id) as [string, string, string, string, string];
       const source = await makeSource(organization);
@@ -72,7 +65,7 @@ describe('Bulk endpoints', () => {
         name: 'Second',
         enabled: false,
       });
-      const ids = [second.id, ...unknown('rte'), foreign.route.id, first.id, second.id];
+      const ids = [second.id, ...unknown('rte'), first.id, second.id];
       for (const isActive of [false, true]) {
         const answer = await pause(ids, isActive);
         expect(answer.status).to.equal(200);
@@ -91,7 +84,6 @@ describe('Bulk endpoints', () => {
         );
         expect(event.deliveriesCount).to.equal(isActive ? 1 : 0);
       }
-      expect((await other.api.get(`/api/routes/${foreign.route.id}`)).enabled).to.equal(true);
     });
 
     it('leaves a route that is so already unchanged', async () => {
@@ -102,11 +94,6 @@ describe('Bulk endpoints', () => {
       expect((await pause([id], true)).body.updated).to.equal(1);
       expect(await organization.api.get(`/api/routes/${id}`)).to.deep.equal(before_);
     });
-
-    it('answers 400 to a missing or wrong isActive', async () => {
-      for (const isActive of [undefined, null, 'false', 0])
-        expectInvalid(await pause([newId('rte')], isActive), 'isActive');
-    });
   });
 
   it('POST /api/routes/bulk-delete deletes what exists and nothing that the routes name', async () => {
@@ -116,7 +103,7 @@ describe('Bulk endpoints', () => {
     const second = await makeRoute(organization, (await makeSource(organization)).id, [destination.id], {
       name: 'Two',
     });
-    const routeIds = [second.id, first.id, ...unknown('rte'), foreign.route.id];
+    const routeIds = [second.id, first.id, ...unknown('rte')];
     expect(await organization.api.post('/api/routes/bulk-delete', { routeIds })).to.deep.equal({
       deleted: 2,
       routes: [
@@ -127,23 +114,5 @@ describe('Bulk endpoints', () => {
     expect(await status(`/api/routes/${first.id}`)).to.equal(404);
     expect(await status(`/api/destinations/${destination.id}`)).to.equal(200);
     expect(await status(`${organization.base}/sources/${source.id}`)).to.equal(200);
-    await other.api.get(`/api/routes/${foreign.route.id}`);
   });
-
-  const endpoints: ['POST' | 'DELETE', string, string, object][] = [
-    ['DELETE', '/api/destinations/bulk', 'ids', {}],
-    ['POST', '/api/routes/bulk-pause', 'routeIds', { isActive: true }],
-    ['POST', '/api/routes/bulk-delete', 'routeIds', {}],
-  ];
-  for (const [method, path, member, others] of endpoints) {
-    it(`${method} ${path}: takes 1 to 100 ids`, async () => {
-      const ids = (count: number) => Array.from({ length: count }, () => newId('dst'));
-      const request = (body: object) => organization.api.request(method, path, { ...others, ...body });
-      expect((await request({ [member]: ids(100) })).status).to.equal(200);
-      for (const wrong of [ids(101), [], undefined, null, 'dst_a', { 0: 'a' }]) {
-        expectInvalid(await request({ [member]: wrong }), member);
-      }
-      expectInvalid(await request({ [member]: [5] }), `${member}.0`);
-    });
-  }
 });

@@ -137,22 +137,17 @@ describe('Records by slug', () => {
 
       it('are made only at the version that is named', async () => {
         const slug = newSlug();
-        expectError(await put(at(slug), bodies[0], ifMatch('"1"')), 412, 'PRECONDITION_FAILED', /There is no/);
+        expectError(await put(at(slug), bodies[0], ifMatch('"1"')), 412, 'PRECONDITION_FAILED');
         const made = await put(at(slug), bodies[0]);
         const replaced = await put(at(slug), bodies[1], ifMatch(tagOf(made)));
         expect(replaced.status).to.equal(200);
-        expectError(
-          await put(at(slug), bodies[0], ifMatch(tagOf(made))),
-          412,
-          'PRECONDITION_FAILED',
-          /again, apply your change/,
-        );
+        expectError(await put(at(slug), bodies[0], ifMatch(tagOf(made))), 412, 'PRECONDITION_FAILED');
         expect(await stored(made)).to.include({ name: bodies[1].name });
       });
 
       it('are checked as a create is, and name the slug of the path', async () => {
         const slug = newSlug();
-        expectError(await put(at('Not a slug'), bodies[0]), 400, 'INVALID_SLUG', /^slug must be at most 63 lowercase/);
+        expectError(await put(at('Not a slug'), bodies[0]), 400, 'INVALID_SLUG');
         expectInvalid(await put(at(slug), { ...bodies[0], slug: 'another' }), 'slug');
         const { name: _without, ...nameless } = bodies[0];
         expectInvalid(await put(at(slug), nameless), 'name');
@@ -163,23 +158,6 @@ describe('Records by slug', () => {
       });
     });
   }
-
-  it('keep the secrets and the token of a source that are not sent, and a rotation that continues', async () => {
-    const at = `${organization.base}/sources/by-slug/${newSlug()}`;
-    const secret = 'whispered to both sides';
-    const body = { name: 'Orders', ingestToken: 'optional', verificationConfig: { type: 'github', secret } };
-    const made = await put(at, body);
-    const one = `${organization.base}/sources/${String(made.body.id)}`;
-    const next = 'the next one of both sides';
-    await api.post(`${one}/rotate-secret`, { secret: next });
-    const rotating = await api.get(one);
-    for (const verificationConfig of [{ type: 'github' }, { type: 'github', secret: next }]) {
-      const again = await put(at, { ...body, verificationConfig });
-      expect(again.body).to.deep.equal(rotating);
-    }
-    const changed = await put(at, { ...body, verificationConfig: { type: 'github', secret: 'a third one of both' } });
-    expect(changed.body).to.include({ previousSecretUntil: null, webhookUrl: made.body.webhookUrl });
-  });
 
   it('keep the secret of a warehouse that is left out', async () => {
     const lake = `/api/destinations/by-slug/${newSlug()}`;
@@ -247,7 +225,7 @@ describe('Records by slug', () => {
       expectInvalid(await put(at('Twice'), { ...body, sourceId: String(other.id) }), 'sourceId');
       expectError(await put(at('Thrice'), { ...body, name: 'Thrice' }), 409, 'DUPLICATE_ROUTE');
       await api.create('/api/routes', { ...body, sourceId: other.id });
-      expectError(await put(at('Twice'), body), 409, 'INVALID_STATE', /Several routes/);
+      expectError(await put(at('Twice'), body), 409, 'INVALID_STATE');
     });
   });
 });

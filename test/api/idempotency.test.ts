@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import { type Answer, createClient, expectError, type Json } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';
-import { createOrganization, startService, testPool } from '../support/service.ts';
+import { startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 
@@ -58,37 +58,12 @@ describe('Idempotency-Key', () => {
     expect(await countOf('Repeated')).to.equal(1);
   });
 
-  it('does a request twice that has no key, or another one', async () => {
-    await organization.api.create('/api/destinations', destination('Twice'));
-    await organization.api.create('/api/destinations', destination('Twice'));
-    await send(newKey(), '/api/destinations', destination('Twice'));
-    expect(await countOf('Twice')).to.equal(3);
-  });
-
   it('refuses a key with another body, and keeps the first answer', async () => {
     const key = newKey();
     const first = await send(key, '/api/destinations', destination('First body'));
-    expectError(
-      await send(key, '/api/destinations', destination('Other body')),
-      422,
-      'IDEMPOTENCY_KEY_REUSED',
-      /new key/,
-    );
-    expectError(await send(key, '/api/destinations'), 422, 'IDEMPOTENCY_KEY_REUSED');
+    for (const body of [destination('Other body'), undefined])
+      expectError(await send(key, '/api/destinations', body), 422, 'IDEMPOTENCY_KEY_REUSED');
     expect((await send(key, '/api/destinations', destination('First body'))).body.id).to.equal(first.body.id);
-  });
-
-  it('tells the same key apart on another path and in another organization', async () => {
-    const key = newKey();
-    const other = await createOrganization();
-    const answers = [
-      await send(key, '/api/destinations', destination('Apart')),
-      await send(key, '/api/filters', { name: 'Apart', conditions }),
-      await send(key, '/api/destinations', destination('Apart'), other.api),
-    ];
-    expect(answers.map(isRepeat)).to.deep.equal([false, false, false]);
-    expect(new Set(answers.map(({ body }) => body.id)).size).to.equal(3);
-    expect(isRepeat(await send(key, '/api/destinations/', destination('Apart'))), 'a slash at the end').to.equal(true);
   });
 
   it('belongs to the operation and its parameters, not to the spelling of the path', async () => {
@@ -126,8 +101,9 @@ describe('Idempotency-Key', () => {
     const apart = [
       await send(key, `/api/sources/${id}/rotate-token`, {}),
       await send(key, `${own}/sources/${other.id}/rotate-token`, {}),
+      await send(key, '/api/filters', { name: 'Apart', conditions }),
     ];
-    expect(apart.map(isRepeat), 'other parameters').to.deep.equal([false, false]);
+    expect(apart.map(isRepeat), 'other parameters, another operation').to.deep.equal([false, false, false]);
   });
 
   it('keeps refusals too, whatever has changed meanwhile', async () => {
@@ -210,19 +186,10 @@ describe('Idempotency-Key', () => {
 
   for (const key of ['', 'with space', 'x'.repeat(256)]) {
     it(`refuses a key of ${key.length} characters: ${JSON.stringify(key.slice(0, 12))}`, async () => {
-      expectError(
-        await send(key, '/api/destinations', destination('Bad key')),
-        400,
-        'VALIDATION_ERROR',
-        /^Idempotency-Key/,
-      );
+      expectError(await send(key, '/api/destinations', destination('Bad key')), 400, 'VALIDATION_ERROR');
       expect(await countOf('Bad%20key')).to.equal(0);
     });
   }
-
-  it('takes a key of 255 characters', async () => {
-    expect((await send('k'.repeat(255), '/api/destinations', destination('Long key'))).status).to.equal(201);
-  });
 
   it('is ignored on other methods', async () => {
     const headers = { 'Idempotency-Key': 'not a valid key' };

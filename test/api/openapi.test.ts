@@ -89,18 +89,6 @@ describe('The description of the API', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('has both headers that an API key may come in, for each operation that takes one', () => {
-    const { components, paths, security } = JSON.parse(checkedInText());
-    expect(components.securitySchemes.apiKey).to.include({ type: 'http', scheme: 'bearer' });
-    expect(components.securitySchemes.apiKeyHeader).to.include({ type: 'apiKey', in: 'header', name: 'X-API-Key' });
-    const both = [{ apiKey: [] }, { apiKeyHeader: [] }];
-    expect(security).to.deep.equal(both);
-    const operations = Object.values(paths as Record<string, Record<string, object>>).flatMap(Object.values);
-    const scoped = operations.filter((operation) => 'x-scopes' in operation);
-    expect(scoped.length).to.be.above(100);
-    for (const operation of scoped) expect(operation).to.deep.include({ security: both });
-  });
-
   describe('as it is served', () => {
     let api: Service;
     before(async () => {

@@ -1,6 +1,5 @@
 // `/readyz` tells a load balancer whether this process can store webhooks, even if other parts are slow or down.
 import { expect } from 'chai';
-import { CachedProbe } from '../../core/process/poll-loop.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { until } from '../support/until.ts';
@@ -49,26 +48,5 @@ describe('readiness', () => {
     expectError(await probe(), 503, 'NOT_READY', /^Not ready: the database does not accept writes$/);
     await setReadOnly('off');
     await until('it to be ready again', async () => (await probe()).status === 200);
-  });
-
-  it('asks a server one question at a time, however many want to know, and gives up waiting', async () => {
-    const gate = Promise.withResolvers<null>();
-    let asked = 0;
-    const look = new CachedProbe(() => {
-      asked += 1;
-      return gate.promise;
-    });
-    const early = await Promise.all([look.within(1), look.within(1)]);
-    expect(early).to.deep.equal([undefined, undefined]);
-    const patient = Promise.all(Array.from({ length: 10 }, () => look.within(60_000)));
-    gate.resolve(null);
-    expect(new Set(await patient)).to.deep.equal(new Set([null]));
-    expect(asked).to.equal(1);
-    expect(look.last).to.equal(null);
-  });
-
-  it('says what is wrong with a server that cannot be reached', async () => {
-    const look = new CachedProbe(() => Promise.reject(new Error('a name, an address, a password')));
-    expect(await look.within(60_000)).to.equal('cannot be reached');
   });
 });

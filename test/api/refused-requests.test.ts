@@ -18,34 +18,6 @@ function recorded() {
 const total = (counts: Record<string, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 describe('refused requests', () => {
-  it('are counted by cause, organization and source, with the last of each cause', () => {
-    const { lines, refused } = recorded();
-    const one = { status: 401, code: 'INVALID_SIGNATURE', client: '192.0.2.1' };
-    for (let n = 0; n < 7; n += 1) {
-      refused.note({ ...one, requestId: `req_${n}`, organizationId: 'org_a', sourceId: `src_${n % 2}` });
-    }
-    refused.note({
-      status: 429,
-      code: 'RATE_LIMITED',
-      requestId: 'req_x',
-      client: '192.0.2.2',
-      organizationId: 'org_b',
-    });
-    refused.flush();
-    refused.flush();
-    expect(lines).to.deep.equal([
-      {
-        refused: 8,
-        causes: [
-          { ...one, count: 7, requestId: 'req_6' },
-          { status: 429, code: 'RATE_LIMITED', count: 1, requestId: 'req_x', client: '192.0.2.2' },
-        ],
-        organizations: { org_a: 7, org_b: 1 },
-        sources: { src_0: 4, src_1: 3 },
-      },
-    ]);
-  });
-
   it('make a line of bounded size, and none is left out of its numbers', () => {
     const { lines, refused } = recorded();
     const many = 10_000;

@@ -1,6 +1,6 @@
 // Routes (ROUTE).
 import { expect } from 'chai';
-import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { NOT_PAUSED } from '../support/workflows/pauses.ts';
 import { createOrganization, testPool } from '../support/service.ts';
@@ -154,70 +154,21 @@ describe('Routes', () => {
       );
     });
     it('answers 400 INVALID_FILTER to conditions that cannot work', async () => {
-      const conditions: [Json, string][] = [
-        [{ field: 'a', operator: 'like', value: 1 }, 'operator'],
-        [{ field: 'a', operator: 'equals' }, 'value'],
-        [{ field: 'a', operator: 'in', value: 5 }, 'value'],
-        [{ field: 'a', operator: 'matches', value: 5 }, 'value'],
-        [{ field: 'a..b', operator: 'exists' }, 'field'],
-      ];
-      for (const [condition, member] of conditions) {
-        const answer = await post({
-          name: 'x',
-          sourceId: source.id,
-          destinationIds: [third.id],
-          filterConditions: [condition],
-        });
-        expectInvalid(answer, `filterConditions.0.${member}`, 'INVALID_FILTER');
-      }
+      const filterConditions = [{ field: 'a', operator: 'like', value: 1 }];
+      const answer = await post({ name: 'x', sourceId: source.id, destinationIds: [third.id], filterConditions });
+      expectInvalid(answer, 'filterConditions.0.operator', 'INVALID_FILTER');
     });
-    it('answers 400 to filterId together with filterConditions', async () => {
-      const filterConditions = [{ field: 'a', operator: 'exists' }];
-      const answer = await post({
-        name: 'x',
-        sourceId: source.id,
-        destinationIds: [third.id],
-        filterId: 'flt_1',
-        filterConditions,
-      });
-      expectInvalid(answer, 'filterId');
-    });
-
     const wrong: [string, () => object, string][] = [
-      ['no name', () => ({ name: undefined }), 'name'],
-      ['no sourceId', () => ({ sourceId: undefined }), 'sourceId'],
-      ['no destinationIds', () => ({ destinationIds: undefined }), 'destinationIds'],
-      ['no destination', () => ({ destinationIds: [] }), 'destinationIds'],
       ['an unknown destination', () => ({ destinationIds: [first.id, 'dst_unknown'] }), 'destinationIds'],
       ['a destination twice', () => ({ destinationIds: [first.id, first.id] }), 'destinationIds'],
-      [
-        'more than 50 destinations',
-        () => ({ destinationIds: Array.from({ length: 51 }, (_, n) => `dst_${n}`) }),
-        'destinationIds',
-      ],
-      ['four failovers', () => ({ failoverDestinationIds: ['a', 'b', 'c', 'd'] }), 'failoverDestinationIds'],
       ['an unknown failover', () => ({ failoverDestinationIds: ['dst_unknown'] }), 'failoverDestinationIds'],
       ['a failover twice', () => ({ failoverDestinationIds: [second.id, second.id] }), 'failoverDestinationIds'],
-      ['failoverAfterAttempts 0', () => ({ failoverAfterAttempts: 0 }), 'failoverAfterAttempts'],
-      ['a priority with a fraction', () => ({ priority: 1.5 }), 'priority'],
-      ['a filterLogic of XOR', () => ({ filterLogic: 'XOR' }), 'filterLogic'],
-      ['an unknown filter', () => ({ filterId: 'flt_unknown' }), 'filterId'],
-      ['an unknown transform', () => ({ transformId: 'tfm_unknown' }), 'transformId'],
-      ['an unknown schema', () => ({ schemaId: 'sch_unknown' }), 'schemaId'],
-      ['a cooldown of 0', () => ({ circuitCooldownSeconds: 0 }), 'circuitCooldownSeconds'],
-      ['a threshold as text', () => ({ circuitFailureThreshold: '5' }), 'circuitFailureThreshold'],
       ['an address that is no e-mail', () => ({ notifyEmails: 'a@example.com, nobody' }), 'notifyEmails'],
       [
         'a status code out of range',
         () => ({ expectedResponse: { statusCodes: [99] } }),
         'expectedResponse.statusCodes.0',
       ],
-      [
-        'an expected text that is no text',
-        () => ({ expectedResponse: { bodyContains: 5 } }),
-        'expectedResponse.bodyContains',
-      ],
-      ['enabled as text', () => ({ enabled: 'yes' }), 'enabled'],
     ];
     for (const [what, members, path] of wrong) {
       it(`answers 400 to ${what}`, async () => {

@@ -24,21 +24,9 @@ describe('Schemas', () => {
     expect(await organization.api.get(path)).to.include({ version: 3 });
   });
 
-  const wrong: [string, unknown, RegExp][] = [
-    ['a type that there is not', { type: 'objekt' }, /type/],
-    ['a remote reference', { $ref: 'https://example.com/x.json' }, /external schemas are not loaded/],
-    ['a pattern that is none', { pattern: '(' }, /RE2/],
-    ['another dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /draft-07/],
-    ['more than 256 KiB', { description: 'x'.repeat(256 * 1024) }, /262144/],
-  ];
-  for (const [what, schema, message] of wrong) {
-    it(`answer 400 INVALID_SCHEMA to ${what}`, async () => {
-      const answer = await post({ name: 'x', schema });
-      expectInvalid(answer, 'schema', 'INVALID_SCHEMA');
-      expect(answer.body.message).to.match(message);
-    });
-  }
-  it('answer 400 to a schema that is missing or no schema', async () => {
+  it('answer 400 INVALID_SCHEMA to what cannot be compiled, and 400 to what is no schema', async () => {
+    for (const schema of [{ type: 'objekt' }, { $ref: 'https://example.com/x.json' }, { pattern: '(' }])
+      expectInvalid(await post({ name: 'x', schema }), 'schema', 'INVALID_SCHEMA');
     for (const schema of [undefined, null, 'text', 5, []]) expectInvalid(await post({ name: 'x', schema }), 'schema');
   });
 

@@ -80,16 +80,6 @@ describe('Exports in parts', () => {
     expect(await lines()).to.equal(5);
   });
 
-  it('record reads of credentials with their number and the first 100 ids', async () => {
-    await withDestinations(250, 0);
-    await exported(organization, '?includeSensitive=true');
-    const { data } = await organization.api.list<{ recordIds: string[]; recordCount: number }>(
-      '/api/audit?action=exportDestinations',
-    );
-    expect(data).to.have.length(1);
-    expect(data[0]).to.deep.include({ recordCount: 250, recordIds: ids.slice(0, 100) });
-  });
-
   it('leave the file of before when they break off, from the command line', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hookyard-export-'));
     const file = join(folder, 'kept.json');
