@@ -46,10 +46,7 @@ describe('the address of the service', () => {
       [[], { HOOKYARD_PORT: '9' }, 'HOOKYARD_PORT'],
     ] as [string[], Record<string, string>, string][]) {
       const { code, stderr } = await inFolder(['whoami', '--timeout', '1', ...args], env);
-      expect([code, stderr]).to.satisfy(
-        ([, text]: [number, string]) => code === 5 && text.includes(`The URL comes from ${from}; set another`),
-        stderr,
-      );
+      expect([code, stderr.includes(from)], stderr).to.deep.equal([5, true]);
     }
   });
 
@@ -66,10 +63,9 @@ describe('the address of the service', () => {
       const env = { HOOKYARD_URL: 'http://127.0.0.1:6697' };
       await cli.ok('sources', 'create', 'behind');
       const { code, stdout, stderr } = await cli.run(['send', '--source', 'behind', '--data', '{"a":1}'], { env });
-      expect([code, stdout], stderr).to.satisfy(([, text]: [number, string]) => code === 0 && text.startsWith('evt_'));
-      expect(await cli.run(['sources', 'delete', 'behind'], { env }), 'an answer without a body').to.include({
-        code: 0,
-      });
+      expect([code, stdout.slice(0, 4)], stderr).to.deep.equal([0, 'evt_']);
+      const deleted = await cli.run(['sources', 'delete', 'behind'], { env });
+      expect(deleted.code, 'an answer without a body').to.equal(0);
     } finally {
       door.close();
     }

@@ -12,9 +12,8 @@ const BIN = join(import.meta.dirname, '..', '..', 'cli', 'hookyard.js');
 /** @throws Error instead of leaving the test out with `REQUIRE_SHELLS` */
 function requireShell(context: Mocha.Context, shell: string): void {
   if (!spawnSync(shell, ['--version']).error) return;
-  const how = `${shell} is not installed: "apt-get install ${shell}" or "brew install ${shell}" lets this test run`;
-  if (process.env.REQUIRE_SHELLS) throw new Error(how);
-  console.log(`    ${how}`);
+  if (process.env.REQUIRE_SHELLS) throw new Error(`${shell} is not installed`);
+  console.log(`    ${shell} is not installed`);
   context.skip();
 }
 
@@ -51,18 +50,6 @@ describe('the completion of hookyard', () => {
   it('passes over options and their values', function () {
     const words = ['hookyard', '--url', 'http://127.0.0.1:1', 'deliveries', 'list', '--status', 'failed', '--fr'];
     expect(bash(this, ...words)).to.deep.equal(['--from']);
-  });
-
-  it('is not left out where the shells are required', () => {
-    const skipped = { skip: () => expect.fail('it was left out') } as unknown as Mocha.Context;
-    const before = process.env.REQUIRE_SHELLS;
-    process.env.REQUIRE_SHELLS = '1';
-    try {
-      expect(() => requireShell(skipped, 'no-such-shell')).to.throw(/no-such-shell is not installed/);
-    } finally {
-      if (before === undefined) delete process.env.REQUIRE_SHELLS;
-      else process.env.REQUIRE_SHELLS = before;
-    }
   });
 
   it('works in fish', function () {

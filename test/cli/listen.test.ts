@@ -7,11 +7,11 @@ import { createClient } from '../../client/index.ts';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { openSession } from '../../cli/listen/session.ts';
 import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
-import { type Running, useCommandLine } from '../support/programs/cli.ts';
+import { commandLine, type Running, useCommandLine } from '../support/programs/cli.ts';
 import { requirePython } from '../support/programs/python.ts';
 import { send } from '../support/requests/http-client.ts';
 import type { DeliveryView } from '../support/records.ts';
-import { sharedService, startService } from '../support/service.ts';
+import { createOrganization, sharedService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
 
@@ -20,8 +20,8 @@ describe('hookyard listen', () => {
   const receiver = useReceiver();
   before(() => sharedService('worker'));
 
-  async function listening(...args: string[]): Promise<Running> {
-    const command = cli.start(['listen', '0', ...args]);
+  async function listening(args: string[], by = cli): Promise<Running> {
+    const command = by.start(['listen', '0', ...args]);
     await until('hookyard listen is ready', () => command.stderr().includes('Stop with Ctrl-C'));
     return command;
   }
@@ -38,7 +38,7 @@ describe('hookyard listen', () => {
   };
 
   it('shows what arrives, and removes the source it made too', async () => {
-    const command = await listening('--source', 'fresh');
+    const command = await listening(['--source', 'fresh']);
     expect(await counts()).to.deep.equal([1, 1, 1]);
     const eventId = (await cli.ok('send', '--source', 'fresh', '--provider', 'github', '--event', 'issues')).trim();
     await until(
@@ -57,7 +57,7 @@ describe('hookyard listen', () => {
   it('uses a source that is there and leaves it, forwards, and passes the answer back', async () => {
     const target = receiver.endpoint(500, { status: 200, body: 'thanks' });
     await cli.ok('sources', 'create', 'kept');
-    const command = await listening('--source', 'kept', '--forward', target.url, '--json');
+    const command = await listening(['--source', 'kept', '--forward', target.url, '--json']);
     const { eventId } = await cli.json<{ eventId: string }>('send', '--source', 'kept', '--data', '{"order":42}');
     const lines = await until('the repeat is shown', () => {
       const shown = command.stdout().trim().split('\n');
@@ -91,7 +91,7 @@ describe('hookyard listen', () => {
     program.listen(10_080, '127.0.0.1');
     await once(program, 'listening');
     try {
-      const command = await listening('--source', 'bytes', '--forward', 'http://127.0.0.1:10080/in', '--json');
+      const command = await listening(['--source', 'bytes', '--forward', 'http://127.0.0.1:10080/in', '--json']);
       const { webhookUrl } = await cli.json<{ webhookUrl: string }>('sources', 'show', 'bytes');
       const headers = {
         ...{ 'content-type': 'application/json', 'content-encoding': 'gzip', 'x-customer': valueBytes('Renée') },
@@ -152,7 +152,7 @@ describe('hookyard listen', () => {
   });
 
   it('takes deliveries at its own address only', async () => {
-    const command = await listening('--source', 'quiet');
+    const command = await listening(['--source', 'quiet']);
     const port = /on port (\d+)/.exec(command.stderr())?.[1];
     expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x' })).status).to.equal(404);
     expect((await end(command)).stdout).to.equal('');
@@ -171,7 +171,7 @@ describe('hookyard listen', () => {
   for (const [how, end] of gone) {
     it(`removes everything when it ${how}`, async () => {
       const before = await counts();
-      const command = await listening('--source', 'left');
+      const command = await listening(['--source', 'left']);
       expect(await counts()).to.deep.equal(before.map((count) => count + 1));
       await end(command);
       expect((await command.ended).code).to.equal(0);
@@ -209,5 +209,65 @@ describe('hookyard listen', () => {
     const elsewhere = ['--source', 'unreachable', '--address', 'http://127.0.0.1:9/'];
     await fails(5, /--address/, 'listen', '0', ...elsewhere);
     expect(await counts()).to.deep.equal(before);
+  });
+
+  /** The actions of the audit log that name a record. */
+  const recorded = async (id: string) =>
+    (await organization.api.list<{ action: string }>(`/api/audit?recordId=${id}`)).data.map(({ action }) => action);
+
+  it('removes what a killed session has left, by the operations of the API, and takes its source over', async () => {
+    const before = await counts();
+    const killed = await listening(['--source', 'left']);
+    const { id: sourceId } = await cli.json<{ id: string }>('sources', 'show', 'left');
+    const { data } = await organization.api.list<{ id: string }>(`/api/routes?sourceId=${sourceId}`);
+    const { id: routeId, destinationIds } = await organization.api.get<{ id: string; destinationIds: string[] }>(
+      `/api/routes/${data[0]?.id}`,
+    );
+    const [destinationId = ''] = destinationIds;
+    killed.signal('SIGKILL');
+    await killed.ended;
+    expect(await counts()).to.deep.equal(before.map((count) => count + 1));
+
+    const next = await listening(['--source', 'left']);
+    for (const id of [routeId, destinationId]) expect(next.stderr()).to.include(id);
+    expect(await counts()).to.deep.equal(before.map((count) => count + 1));
+    expect(await recorded(destinationId)).to.include('deleteDestination');
+    expect(await recorded(routeId)).to.deep.equal(['deleteRoute', 'createRoute']);
+
+    next.signal('SIGKILL');
+    await next.ended;
+    await cli.ok('sources', 'create', 'another');
+    const last = await listening(['--source', 'another']);
+    expect(last.stderr()).to.include(sourceId);
+    expect(await recorded(sourceId)).to.include('deleteSource');
+    last.signal('SIGINT');
+    expect((await last.ended).code).to.equal(0);
+    expect(await counts()).to.deep.equal([(before[0] ?? 0) + 1, before[1], before[2]]);
+    const quiet = await listening(['--source', 'another']);
+    expect(quiet.stderr()).not.to.include('Removed');
+    quiet.signal('SIGINT');
+    await quiet.ended;
+    await cli.ok('sources', 'delete', 'another');
+  });
+
+  it('leaves the records of other sessions that are under way, and of other organizations', async () => {
+    const before = await counts();
+    const stranger = await createOrganization();
+    const elsewhere = commandLine(stranger);
+    const theirs = await listening(['--source', 'theirs'], elsewhere);
+    theirs.signal('SIGKILL');
+    await theirs.ended;
+    const [first, second] = [await listening(['--source', 'both']), await listening(['--source', 'both'])];
+    expect(second.stderr()).not.to.include('Removed');
+    expect(await counts()).to.deep.equal([(before[0] ?? 0) + 1, (before[1] ?? 0) + 2, (before[2] ?? 0) + 2]);
+    first.signal('SIGINT');
+    expect((await first.ended).stderr).to.include('the source both was kept: other routes use it');
+    second.signal('SIGINT');
+    await second.ended;
+    await cli.ok('sources', 'delete', 'both');
+    const again = await listening(['--source', 'mine'], elsewhere);
+    expect(again.stderr()).to.include('Removed the records of an earlier session: rte_');
+    again.signal('SIGINT');
+    await again.ended;
   });
 });

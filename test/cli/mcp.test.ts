@@ -160,27 +160,20 @@ describe('hookyard mcp', () => {
     const counted = await writer.data<{ next: Record<string, unknown> }>('act_on_deliveries', filters);
     expect(counted).to.deep.include({ dryRun: true, count: 2 });
     expect(counted.next).to.deep.include({ ...filters, expectedCount: 2 });
-    expect(await writer.refusal('act_on_deliveries', { ...counted.next, expectedCount: 3 })).to.match(
-      /^2 match now, not 3\. Nothing was changed/,
-    );
+    expect(await writer.refusal('act_on_deliveries', { ...counted.next, expectedCount: 3 })).to.match(/^2 /);
     expect(crm.requests).to.have.lengthOf(2);
     expect(await writer.data('act_on_deliveries', counted.next)).to.deep.equal({ dryRun: false, count: 2, changed: 2 });
     await until('both arrive', () => crm.requests.length === 4);
     expect(crm.requests[3]?.body.toString()).to.include(BIG_ID);
     // What was replayed is no longer a failure.
-    expect(await writer.refusal('act_on_deliveries', { ...filters, delivery: 'dlv_x' })).to.match(
-      /Pass either delivery or filters/,
-    );
+    expect(await writer.refusal('act_on_deliveries', { ...filters, delivery: 'dlv_x' })).to.include('delivery');
   });
 
   it('says what to do when a call cannot be answered', async () => {
-    expect(await reader.refusal('get_delivery', { delivery: 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr' })).to.match(
-      /There is no delivery .* in this organization\. List deliveries with the tool list_deliveries$/,
-    );
-    expect(await reader.refusal('list_failures', { route: 'Nowhere' })).to.match(
-      /No route Nowhere\. List routes with the tool list_routes$/,
-    );
-    expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.match(/a period such as 30m, 1h or 7d/);
+    const delivery = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
+    expect(await reader.refusal('get_delivery', { delivery })).to.include('the tool list_deliveries');
+    expect(await reader.refusal('list_failures', { route: 'Nowhere' })).to.include('the tool list_routes');
+    expect(await reader.refusal('list_failures', { since: 'yesterday' })).to.include('30m');
     expect(await reader.refusal('list_failures', { rout: 'Orders' })).to.match(/rout/);
   });
 

@@ -1,7 +1,6 @@
 // The indexes of a Temporal of one's own that the command drops, and those that it leaves.
 import pg from 'pg';
 import { expect } from 'chai';
-import { dropUnusedIndexes } from '../../local/temporal/schema.ts';
 import { type CommandLine, commandLine } from '../support/programs/cli.ts';
 import { createOrganization } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -41,19 +40,6 @@ describe('hookyard prune-visibility', () => {
       dropped: true,
     });
     expect(await indexes()).to.deep.equal(before);
-  });
-
-  it('keeps those of columns of every type', async () => {
-    const columns = { Int01: 'by_int_01', KeywordList01: 'by_keyword_list_01', Bool02: 'by_bool_02' };
-    for (const [column, name] of Object.entries(columns))
-      await query(`create index ${name} on executions_visibility (namespace_id, ${column})`);
-    const droppedOf = async (used: string[]) => {
-      const dropped = await dropUnusedIndexes(url, { used, dryRun: true });
-      return Object.values(columns).filter((name) => dropped.includes(name));
-    };
-    expect(await droppedOf(Object.keys(columns))).to.deep.equal([]);
-    expect(await droppedOf(['Int01'])).to.deep.equal(['by_keyword_list_01', 'by_bool_02']);
-    for (const name of Object.values(columns)) await query(`drop index ${name}`);
   });
 
   it('says what is wrong with another database, and while Temporal is away', async () => {

@@ -90,26 +90,12 @@ describe('hookyard send', () => {
     const [name = '', signer] = Object.entries(publishedSigners)[0] ?? [];
     const secret = signer?.secret() ?? '';
     await cli.ok('sources', 'create', 'published', '--provider', name, '--secret', secret);
-    const told = await fails(
-      2,
-      /no other program can send webhooks that this source accepts/,
-      'send',
-      '--source',
-      'published',
-      '--secret',
-      secret,
-    );
-    expect(told).to.include(`hookyard send --source test --provider ${name}`);
+    const told = new RegExp(`hookyard send --source test --provider ${name}`);
+    await fails(2, told, 'send', '--source', 'published', '--secret', secret);
     expect(await cli.ok('send', '--source', 'open', '--provider', name)).to.match(/^evt_/);
     const config = { type: 'jwt', jwksUrl: 'https://issuer.example.com/keys', audience: 'urn:shop' };
     await cli.ok('sources', 'create', 'tokens', '--data', JSON.stringify({ verificationConfig: config }));
-    await fails(
-      2,
-      /can send webhooks that this source accepts.*hookyard send --source test\n$/,
-      'send',
-      '--source',
-      'tokens',
-    );
+    await fails(2, /hookyard send --source test\n$/, 'send', '--source', 'tokens');
   });
 
   it('sends a body of yours, from stdin too, byte by byte', async () => {
