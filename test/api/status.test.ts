@@ -87,29 +87,11 @@ describe('The status of the installation', () => {
     expect(Date.parse(oldestDueAt ?? '')).to.be.within(began, Date.now());
     expect(oldestDueSeconds).to.be.a('number').and.to.be.within(0, 120);
     expect(found.circuits).to.deep.equal({ open: 1, halfOpen: 0 });
+    const none = { due: 0, retrying: 0, held: 0, inFiles: 0, inOrder: 0, openCircuits: 0 };
+    const ofBusy = { ...none, id: busy.id, slug: busy.slug, due: 3, retrying: 2, held: 1, openCircuits: 1 };
     expect(found.organizations?.map(({ oldestDueAt: _at, ...each }) => each)).to.deep.equal([
-      {
-        id: busy.id,
-        slug: busy.slug,
-        isSuspended: false,
-        due: 3,
-        retrying: 2,
-        held: 1,
-        inFiles: 0,
-        inOrder: 0,
-        openCircuits: 1,
-      },
-      {
-        id: suspended.id,
-        slug: suspended.slug,
-        isSuspended: true,
-        due: 1,
-        retrying: 0,
-        held: 0,
-        inFiles: 0,
-        inOrder: 0,
-        openCircuits: 0,
-      },
+      { ...ofBusy, isSuspended: false },
+      { ...none, id: suspended.id, slug: suspended.slug, isSuspended: true, due: 1 },
     ]);
     expect(await status()).to.not.have.property('organizations');
     expect(await status('?organizations=false')).to.not.have.property('organizations');

@@ -1,14 +1,7 @@
 // The overview: what needs somebody, where figures lead, and what an empty installation begins with.
 import { expect } from 'chai';
 import { breaker } from '../support/workflows/circuits.ts';
-import {
-  describeConsole,
-  emptyOrganization,
-  expectUsable,
-  keyWith,
-  onPage,
-  seen,
-} from '../support/programs/console.ts';
+import { describeConsole, emptyOrganization, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';
 
 const MANY = 100;
@@ -133,10 +126,5 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
       expect(await page.getByText('All clear').count()).to.equal(0);
     };
     await onPage('/', work, { token: await key('routes:read', 'destinations:read', 'deliveries:read') });
-  });
-
-  it('says what a key that may not read routes sees', async () => {
-    const token = await keyWith('events:read');
-    await onPage('/', (page) => seen(page, /needs the scope deliveries:read to see metrics/), { token });
   });
 });

@@ -137,15 +137,6 @@ describeConsole('finding events and deliveries in the console', ({ hookyard, rec
       await seen(page, '1–1 of 1');
       expect(page.url()).to.include(first.destination.id);
     });
-    await onPage(`/events/${first.eventId}`, async (page) => {
-      await page.getByRole('button', { name: 'Replay', exact: true }).click();
-      const dialog = page.getByRole('dialog', { name: 'Replay event' });
-      await dialog.getByRole('combobox', { name: 'Destinations' }).fill('Older than');
-      await page.getByRole('option', { name: 'Older than a hundred' }).click();
-      await page.keyboard.press('Escape');
-      await dialog.getByRole('button', { name: 'Replay to 1 destination' }).click();
-      await seen(page, '1 delivery created');
-    });
   });
 
   it('shows what a delivery was replayed from, and what came of it', async () => {

@@ -64,22 +64,6 @@ describe('Exports in parts', () => {
     }
   });
 
-  it('have a line for each record, and none when there is none', async () => {
-    organization = await createOrganization();
-    const lines = async () => {
-      const answer = await fetch(`${organization.api.url}/api/destinations/export`, {
-        headers: { Authorization: `Bearer ${organization.token}` },
-      });
-      return (await answer.text()).split('\n').length - 1;
-    };
-    expect(await lines()).to.equal(2);
-    await importInto(
-      organization,
-      [1, 2, 3].map((n) => ({ name: `Line\n${n}`, slug: `l-${n}`, url })),
-    );
-    expect(await lines()).to.equal(5);
-  });
-
   it('leave the file of before when they break off, from the command line', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hookyard-export-'));
     const file = join(folder, 'kept.json');
