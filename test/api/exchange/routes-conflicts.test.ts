@@ -70,7 +70,7 @@ describe('Imports of routes that meet others', () => {
       await makeRoute(organization, String(ids.billing), [String(ids.crm)], { name: 'Everything' });
       expect((await importRoutes(organization, [incoming], 'overwrite')).routes[0]?.id).to.equal(stored.id);
       await makeRoute(organization, shop, [String(ids.backup)], { name: 'Everything' });
-      expect((await importRoutes(organization, [incoming], 'overwrite')).errors).to.have.length(1);
+      expect((await importRoutes(organization, [incoming], 'overwrite')).errors).to.not.be.empty;
     });
 
     it('treats routes of one file that have the same name like any others', async () => {
