@@ -1,5 +1,5 @@
 // Files of routes, as tests export and import them.
-import type { Answer, Json } from '../../support/api-client.ts';
+import type { Json } from '../../support/api-client.ts';
 import { makeSource } from '../../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../../support/service.ts';
 
@@ -109,9 +109,6 @@ export async function furnished(): Promise<{ organization: TestOrganization; ids
 
 export const exported = (of: TestOrganization, query = ''): Promise<Envelope> =>
   of.api.get(`/api/routes/export${query}`);
-
-export const request = (to: TestOrganization, body: unknown): Promise<Answer> =>
-  to.api.request('POST', '/api/routes/import', body);
 
 export const importRoutes = (
   to: TestOrganization,
