@@ -1,7 +1,7 @@
 // Bulk endpoints.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { type Answer, type Json } from '../support/api-client.ts';
+import type { Answer, Json } from '../support/api-client.ts';
 import { deliveryOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
 import type { Json } from '../support/api-client.ts';
 import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
-import { type TestOrganization } from '../support/service.ts';
+import type { TestOrganization } from '../support/service.ts';
 import { makeWarehouse, type WarehouseRecord } from '../support/warehouse/warehouse-records.ts';
 import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 import { useOrganization } from '../support/use-hookyard.ts';

@@ -1,6 +1,6 @@
 // Imports of routes that are wrong or name what does not exist.
 import { expect } from 'chai';
-import { type TestOrganization } from '../../support/service.ts';
+import type { TestOrganization } from '../../support/service.ts';
 import { conditions, exported, furnished, importRoutes, minimal } from './route-files.ts';
 
 describe('Imports of routes that are wrong', () => {
