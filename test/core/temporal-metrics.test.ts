@@ -33,8 +33,6 @@ describe("the metrics of Temporal's SDK", () => {
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }, METRICS],
     [{ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'https://collector/own' }, 'https://collector/own'],
     [{ ...ENDPOINT, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'https://collector/own' }, 'https://collector/own'],
-    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }, null],
-    [{ ...ENDPOINT, OTEL_METRICS_EXPORTER: 'none' }, null],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'true' }, null],
     [{ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, null],
     [{ ...ENDPOINT, OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/protobuf' }, METRICS],
