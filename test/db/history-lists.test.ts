@@ -167,20 +167,6 @@ describe('Lists of history', () => {
     }
   });
 
-  it('cost no index entry when an event is delivered', async () => {
-    const event = await storeEvent(pool, owner, any(owner.routes), { receivedAt: new Date(), statuses: ['pending'] });
-    for (const [table, id] of [
-      ['events', event.id],
-      ['deliveries', event.deliveries[0]?.id],
-    ] as const) {
-      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: { 'WAL Records': number } }] }>(
-        `explain (analyze, wal, format json) update ${table} set status = 'delivered' where id = $1`,
-        [id],
-      );
-      expect(rows[0]?.['QUERY PLAN'][0].Plan['WAL Records'], table).to.be.below(3);
-    }
-  });
-
   it('agree after a source is deleted, while its rows go, and after they are gone', async () => {
     const [, , doomed] = owner.routes;
     await deleteSource(pool, owner.organizationId, doomed?.sourceId ?? '');

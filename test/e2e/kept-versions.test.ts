@@ -42,11 +42,6 @@ describe('what a delivery keeps of its route', () => {
   }
 
   const changes: [what: string, change: (pipe: Pipe) => Promise<unknown>][] = [
-    ['the route is deleted', ({ route }) => remove(routePath(route))],
-    [
-      'the route is deleted with others',
-      ({ route }) => testInstance.client.post('/api/routes/bulk-delete', { routeIds: [route.id] }),
-    ],
     [
       'the route is deleted, and then its transform',
       async ({ route, transformId }) => {

@@ -4,9 +4,7 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
-import { expectError, expectInvalid } from '../support/api-client.ts';
 import { holdEvent } from '../support/database/row-lock.ts';
-import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse/warehouse-targets.ts';
@@ -196,23 +194,5 @@ describe('warehouse destinations', () => {
       [replayed, again].map(async ({ deliveryId }) => (await pipe.records.delivery(deliveryId)).batchId),
     );
     expect(new Set(batchIds).size).to.equal(2);
-  });
-
-  it('have batches for those who may see them only', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store);
-    const path = `/api/destinations/${pipe.destinationId}/batches`;
-    expect(await testInstance.client.list(path)).to.deep.equal({
-      data: [],
-      pagination: { total: 0, page: 1, pageSize: 20 },
-    });
-    const stranger = await createOrganization();
-    expectError(await stranger.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
-    const { id: http } = await pipe.records.destination('https://receiver.example/');
-    expectError(
-      await testInstance.client.request('GET', `/api/destinations/${http}/batches`),
-      404,
-      'RESOURCE_NOT_FOUND',
-    );
-    expectInvalid(await testInstance.client.request('GET', `${path}?status=lost`), 'status');
   });
 });

@@ -44,15 +44,6 @@ describe('The identity of the service', () => {
   const create = (config: Json, client = testInstance.client) =>
     client.request('POST', '/api/destinations', lake(config));
 
-  it('is for nobody unless the operator says so, in creates and updates', async () => {
-    expectError(await create({ prefix: 'hooks' }), 400, undefined, NOT_GIVEN);
-    const keys = { credentials: 'keys', accessKeyId: 'a', secretAccessKey: 'secret-of-this-one' };
-    const { body } = await create(keys);
-    const patch = { config: { credentials: 'identity', prefix: 'hooks' } };
-    const refused = await testInstance.client.request('PATCH', `/api/destinations/${body.id}`, patch);
-    expectError(refused, 400, undefined, NOT_GIVEN);
-  });
-
   it('writes what the operator lists for an organization, and nothing else', async () => {
     await testInstance.startApi(given);
     const { client } = testInstance;

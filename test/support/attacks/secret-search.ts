@@ -15,7 +15,7 @@ export interface Place {
  * How a text looks as it is, in hexadecimal digits, URL-encoded, inside JSON, and in base64, where it depends on what
  * stands before it: by one of three shifts, without the characters at both ends that hold bits of its neighbours.
  */
-export function formsOf(value: string): string[] {
+function formsOf(value: string): string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
