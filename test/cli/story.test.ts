@@ -48,6 +48,18 @@ describe('A team with nothing but the command line', () => {
     expect(crm.requests[1]?.body).to.deep.equal(crm.requests[0]?.body);
   });
 
+  it('replays all that match, at a rate', async () => {
+    const crm = receiver.endpoint(500, 500, 200);
+    await cli.ok('destinations', 'update', 'CRM', '--target-url', crm.url);
+    for (const _ of [1, 2]) await cli.run(['send', '--source', 'orders', '--secret', 'whispered to both', '--watch']);
+    const all = ['deliveries', 'replay-all', '--route', 'Orders to the CRM', '--status', 'failed'];
+    // One of them has been replayed before, which is found when its turn comes.
+    expect(await cli.ok(...all, '--dry-run')).to.include('3 deliveries');
+    expect(crm.requests).to.have.lengthOf(2);
+    await cli.ok(...all, '--rate', '3');
+    await until('both to arrive', () => crm.requests.length === 4);
+  });
+
   it('follows the events of a source until Ctrl-C', async () => {
     const command = cli.start(['events', 'follow', '--source', 'orders', '--json']);
     await until('it to follow', () => command.stderr().includes('Stop with Ctrl-C'));
