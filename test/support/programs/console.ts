@@ -46,7 +46,7 @@ let said = false;
  * For a `before`: starts what all tests of the console share. Leaves them out when there is no browser on this machine,
  * and says so once. @throws Error instead with `REQUIRE_CHROMIUM` (.ci/run)
  */
-async function requireChromium(context: Mocha.Context): Promise<void> {
+export async function requireChromium(context: Mocha.Context): Promise<void> {
   if (hasBrowser) {
     context.timeout(START_MS);
     await consoleWorld();
