@@ -62,9 +62,9 @@ export function totalText({ total, totalIsExact }: Total): string {
     : `about ${countText(Number(total.toPrecision(3)))}`;
 }
 
-/** `92.5%`. Cut, not rounded: only 100 is `100%`. */
+/** `92.6%`; only 100 is `100%`, and only 0 is `0%`. */
 export const percentText = (percent: number): string =>
-  `${percent === 100 || percent === 0 ? percent : (Math.floor(percent * 10) / 10).toFixed(1)}%`;
+  `${percent === 100 || percent === 0 ? percent : Math.min(99.9, Math.max(0.1, percent)).toFixed(1)}%`;
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 /** `1.5 KiB` */

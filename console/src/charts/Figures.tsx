@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';
 import { Card } from '../components/ui.tsx';
-import { countText, durationText, totalText } from '../format.ts';
+import { countText, durationText, plural, totalText } from '../format.ts';
 import { RANGES, type RangeName } from '../search.ts';
 import { Chart, type List, type Series } from './Chart.tsx';
 
@@ -143,7 +143,9 @@ function drawnOf(data: Metrics, members: readonly Member[]) {
     const value = total[member];
     return isLatency(data.metric)
       ? `${label} ${value == null ? '–' : durationText(value)}`
-      : `${countText(value ?? 0)} ${label}`;
+      : member === 'events'
+        ? plural(value ?? 0, 'event')
+        : `${countText(value ?? 0)} ${label}`;
   });
   return { times, series, summary: parts.join(', ') };
 }

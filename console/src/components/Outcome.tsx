@@ -9,9 +9,8 @@ import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
 
 const OPEN = STATUS_NAMES.filter(isOpen);
-const DELIVERED = STATUS_NAMES.filter((status) => status === 'delivered');
 const FAILED_OVER = STATUS_NAMES.filter((status) => status === 'failed_over');
-const FAILED = STATUS_NAMES.filter((status) => ![...OPEN, ...DELIVERED, ...FAILED_OVER].includes(status));
+const FAILED = STATUS_NAMES.filter((status) => ![...OPEN, 'delivered', ...FAILED_OVER].includes(status));
 
 type Where = Pick<NonNullable<Input<'listDeliveries'>>, 'sourceId' | 'routeId' | 'destinationId' | 'eventId'>;
 
@@ -29,9 +28,10 @@ export function Outcome({ where, since, onSee }: Props) {
     refetchInterval: WATCH_MS,
     queryFn: async ({ signal }) => {
       const totals: number[] = [];
-      // One after the other: an organization may run few searches at once.
-      for (const status of [OPEN, DELIVERED, FAILED, FAILED_OVER]) {
-        const input = { ...where, isReplay: true, from: since, status, pageSize: 1 };
+      // One after the other: an organization may run few searches at once. All come first: what ends or begins in
+      // between is then told as delivered too late, and never counted twice.
+      for (const status of [STATUS_NAMES, OPEN, FAILED, FAILED_OVER]) {
+        const input = { ...where, isReplay: true, from: since, status: [...status], pageSize: 1 };
         totals.push((await call('listDeliveries', input, { signal })).pagination.total);
       }
       return totals;
@@ -39,8 +39,8 @@ export function Outcome({ where, since, onSee }: Props) {
   });
   if (error) return <Failed error={error} again={() => void refetch()} />;
   if (!data) return null;
-  const [waiting = 0, done = 0, lost = 0, handed = 0] = data;
-  const all = done + waiting + lost + handed;
+  const [all = 0, waiting = 0, lost = 0, handed = 0] = data;
+  const done = Math.max(0, all - waiting - lost - handed);
   return (
     <Callout
       tone={lost > 0 ? 'bad' : done < all ? 'info' : 'ok'}

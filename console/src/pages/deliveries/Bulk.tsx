@@ -110,7 +110,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
           </Button>
         ) : (
           <Button variant="default" onClick={onClose}>
-            Close
+            {progress === null && action !== 'cancel' ? 'Cancel' : 'Close'}
           </Button>
         )}
         {progress === null && total !== null && total > 0 && (

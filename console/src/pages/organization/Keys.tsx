@@ -23,10 +23,14 @@ export function Keys() {
         </>
       ),
     },
-    { title: 'Scopes', value: (key) => key.scopes.join(' ') },
+    { title: 'Scopes', value: (key) => key.scopes.join(', ') },
     { title: 'API key', value: (key) => key.tokenHint, cell: (key) => <Code>…{key.tokenHint}</Code>, wideOnly: true },
     { title: 'Allowed addresses', value: (key) => key.allowedAddresses?.join(' ') ?? 'Any', wideOnly: true },
-    { title: 'Last used', value: (key) => key.lastUsedAt, as: 'time' },
+    {
+      title: 'Last used',
+      value: (key) => key.lastUsedAt,
+      cell: (key) => (key.lastUsedAt === null ? 'Never' : <Time at={key.lastUsedAt} />),
+    },
     {
       title: 'Expires',
       value: (key) => key.expiresAt,

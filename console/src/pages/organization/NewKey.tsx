@@ -1,13 +1,12 @@
 // A new API key. Its token is shown once, and never kept by the console.
 import { Button, Code } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { NewApiKey } from '@hookyard/client';
 import { useState } from 'react';
 import { mayWith, useCaller } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { consoleUrl, isPrivate } from '../../api/urls.ts';
 import { Page } from '../../components/Page.tsx';
-import { Callout, copy, Facts } from '../../components/ui.tsx';
+import { Callout, copy, Facts, PageLink } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { Fields } from '../../forms/fields.tsx';
 import { wordsIn } from '../../forms/members.ts';
@@ -161,7 +160,9 @@ function Made({ of: key }: { of: NewApiKey }) {
           <Button variant="default" onClick={() => void copy(message, 'Sign-in instructions')}>
             Copy sign-in instructions
           </Button>
-          <Link to="/api-keys">All API keys</Link>
+          <PageLink to="/api-keys" search={{}}>
+            All API keys
+          </PageLink>
         </div>
       </div>
     </Callout>

@@ -9,7 +9,16 @@ import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import { type Form, type Key, members, METHODS, NO_KEY, OF_NO_PROVIDER, type SourceValues } from './values.ts';
+import {
+  type Form,
+  type Key,
+  members,
+  METHODS,
+  NO_KEY,
+  OF_NO_PROVIDER,
+  providerChoices,
+  type SourceValues,
+} from './values.ts';
 
 const { New, Edit, Settings } = recordPages<typeof members, Source>({
   what: 'source',
@@ -118,7 +127,7 @@ function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
         value={provider || null}
         error={form.errors.provider && (provider === '' ? 'Choose a provider' : form.errors.provider)}
         onChange={choose}
-        data={known.map(({ name, title }) => ({ value: name, label: title }))}
+        data={providerChoices(known)}
       />
       {answer.error !== null && <Failed error={answer.error} again={() => void answer.refetch()} />}
       {of && <Instructions of={of} />}

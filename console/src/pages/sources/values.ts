@@ -184,6 +184,12 @@ export const METHODS: Readonly<Record<Config['type'], string>> = {
   ...OF_NO_PROVIDER,
 };
 
+/** For a choice, by title. */
+export const providerChoices = (providers: readonly Provider[] = []) =>
+  providers
+    .map(({ name, title }) => ({ value: name, label: title }))
+    .toSorted((one, other) => one.label.localeCompare(other.label));
+
 /** How a source verifies who sends. @param providers that name themselves; without them the id stands for the name */
 export function verifiedBy(source: Source, providers: readonly Provider[] = []): string {
   const { provider, verificationConfig } = source;

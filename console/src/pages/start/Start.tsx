@@ -6,11 +6,13 @@ import { Link } from '@tanstack/react-router';
 import type { Provider, Route, Source } from '@hookyard/client';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
+import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { told } from '../../api/errors.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Card, copy } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
+import { providerChoices } from '../sources/values.ts';
 import { Arrivals, useArrivals } from './Arrivals.tsx';
 import { Send } from './Send.tsx';
 import { createAll, type FirstValues, type Made, setBroken } from './setup.ts';
@@ -153,6 +155,8 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
   const made = useRef<Made>({});
   const providers = useAll('listProviders');
   const provider = providers.data?.records.find(({ name }) => name === values.provider) ?? null;
+  // The overview asks the same: a route that somebody else makes ends the guide before it begins.
+  useAsk('listRoutes', { pageSize: 1 }, { enabled: !isRunning, every: AGAIN_MS });
   const set = (change: Partial<FirstValues>) => setValues((before) => ({ ...before, ...change }));
   const create = async (event: FormEvent) => {
     event.preventDefault();
@@ -177,7 +181,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
         nothingFoundMessage="No results"
         value={values.provider || null}
         onChange={(name) => set({ provider: name ?? '', secret: '', verifyToken: '' })}
-        data={(providers.data?.records ?? []).map(({ name, title }) => ({ value: name, label: title }))}
+        data={providerChoices(providers.data?.records)}
       />
       {provider && <Credentials provider={provider} values={values} set={set} />}
       <TextInput
