@@ -40,10 +40,6 @@ const COUNT = new Intl.NumberFormat('en-US');
 /** `12,431` */
 export const countText = (count: number): string => COUNT.format(count);
 
-/** Of what takes too long to count. */
-export const totalOrUnknown = (count: number | null): string =>
-  count === null ? 'an unknown number' : countText(count);
-
 /** Of a list: exact, or an estimate. */
 export interface Total {
   total: number;

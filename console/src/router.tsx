@@ -66,7 +66,7 @@ export function byScope({ scope, title }: PageRow, Shown: ComponentType): Compon
     return (
       <Page title={title}>
         <Callout tone="warn" title="Your API key has no access to this page" role="status">
-          The page needs the scope <code>{scope}</code>. Sign in with another key or ask an administrator for one.
+          This page requires the <code>{scope}</code> scope. Sign in with another key or ask an administrator for one.
         </Callout>
       </Page>
     );

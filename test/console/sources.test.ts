@@ -187,7 +187,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
           .getByRole('region', { name: 'Refused', exact: true })
           .getByRole('cell', { name: 'Signature', exact: true })
           .click();
-        await seen(page, /needs the scope payloads:read/);
+        await seen(page, /Requires the payloads:read scope/);
         expect(await page.getByText('somebody').count()).to.equal(0);
       },
       { token },

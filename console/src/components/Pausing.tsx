@@ -64,7 +64,7 @@ export function Pause({ kind, id, onClose }: PauseProps) {
       onClose={onClose}
     >
       <p>
-        Webhooks are still accepted. Deliveries {kind === 'route' ? 'on this route' : 'to this destination'} are held
+        Webhooks are still accepted. Deliveries {kind === 'route' ? 'from this route' : 'to this destination'} are held
         until you resume it. Attempts in flight are not interrupted.
       </p>
       <TextInput
@@ -324,7 +324,7 @@ export function Holds({ route, destination, isCounted = false }: HeldProps) {
       {route && route.circuitState !== 'closed' && (
         <div className="hold">
           <span className="grow">
-            Circuit breaker {route.circuitState.replace('_', ' ')} on route <Name id={route.id} name={route.name} />{' '}
+            Circuit breaker {route.circuitState.replace('_', ' ')} for route <Name id={route.id} name={route.name} />{' '}
             <span className="quiet">
               <StoredNextTry id={route.id} before="· " />
             </span>{' '}

@@ -44,7 +44,7 @@ export function RotateSecret({ kind, run, onClose, children }: Props) {
           <Button variant="default" disabled={secret === ''} onClick={() => void copy(secret, 'Secret')}>
             Copy
           </Button>
-          <span className="small quiet">Copy the secret now. It is not shown again.</span>
+          <span className="small quiet">Copy the secret now. It will not be shown again.</span>
         </div>
       )}
       <NumberInput

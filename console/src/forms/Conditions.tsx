@@ -131,8 +131,8 @@ export function Conditions({ rows, onChange, logic, onLogic, error, help, met, i
           </p>
         )}
         <p className="small quiet">
-          {help} Text needs no quotes. 5, true and null are read as JSON. For in and not in, separate values with
-          commas.
+          {help} Text needs no quotes. Values such as 5, true and null are read as JSON. For "in" and "not in", separate
+          values with commas.
         </p>
         {!isFixed && (
           <div>

@@ -95,7 +95,7 @@ function Resolve<Values extends object>({ conflict, values, settle }: ResolvePro
   return (
     <Callout tone="warn" role="alert" title="Changed by someone else">
       <p>
-        Nothing was saved, and nothing you typed is lost.
+        Nothing was saved, and nothing you typed was lost.
         {theirs.length === 0 && ' The other change affects a secret or a pause, which this form does not show.'}
       </p>
       {theirs.length > 0 && (

@@ -44,7 +44,7 @@ function useChoices(list: Listed, leaveOut: readonly string[] = [], enabled = tr
   const note = error
     ? `Could not load the list: ${told(error).message}`
     : data?.isCut
-      ? `Showing the first ${records.length}.`
+      ? `Showing the first ${records.length} results.`
       : undefined;
   return { choices, note, isLoading: data === undefined && error === null };
 }

@@ -127,7 +127,7 @@ export function SampleField({ sample, sourceId, marks }: FieldProps) {
           />
         </div>
       ) : (
-        <p className="small quiet">Your API key needs the scope payloads:read to load real events.</p>
+        <p className="small quiet">Loading real events requires the events:read and payloads:read scopes.</p>
       )}
       {sample.error !== null && <Failed error={sample.error} />}
       <Editor label="Payload" language="json" value={sample.text} onChange={sample.setText} marks={marks} />

@@ -123,7 +123,7 @@ function Test({ id }: { id: string }) {
           title={data.success ? 'Message delivered' : 'Message not delivered'}
         >
           <bdi>{plain(data.success ? data.message : data.error)}</bdi>
-          {data.statusCode !== null && ` HTTP ${data.statusCode}`} after {durationText(data.latency)}
+          {` (${data.statusCode === null ? '' : `HTTP ${data.statusCode}, `}${durationText(data.latency)})`}
           {data.responseBody && (
             <div>
               <bdi>{plain(shortened(data.responseBody, MOST_OF_RESPONSE))}</bdi>
@@ -141,7 +141,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
     <RecordActions
       kind="alert channel"
       of={channel}
-      disabling={<p>No messages are sent until you enable it.</p>}
+      disabling={<p>No messages are sent until you enable the channel.</p>}
       enabling={<p>Open issues are reported immediately.</p>}
       deleting={<p>No more messages are sent to the channel.</p>}
       more={{
@@ -153,7 +153,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
               run={(body) => call('rotateAlertChannelSecret', { id, body })}
               onClose={close}
             >
-              Messages are signed with both secrets during the overlap, so the receiver can switch without a gap.
+              Messages are signed with both secrets during the overlap, so the receiver can switch without interruption.
             </RotateSecret>
           )),
       }}

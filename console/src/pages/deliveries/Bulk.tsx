@@ -96,7 +96,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
           />
           {(total / perSecond) * 1000 > LONG_MS && (
             <Text size="xs" c="dimmed">
-              Takes about {durationText((total / perSecond) * 1000)}. Keep this tab open until it finishes.
+              This takes about {durationText((total / perSecond) * 1000)}. Keep this tab open until it finishes.
             </Text>
           )}
         </>

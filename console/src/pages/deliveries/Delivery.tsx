@@ -77,7 +77,8 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
       {delivery.waitsFor !== null && (
         <Callout tone="warn" title={waitingText(delivery)}>
           <div>
-            Starts once <Link to={`/deliveries/${delivery.waitsFor}`}>the earlier delivery</Link> is accepted or ends.
+            Starts once <Link to={`/deliveries/${delivery.waitsFor}`}>the earlier delivery</Link> succeeds or stops
+            blocking the key.
           </div>
         </Callout>
       )}

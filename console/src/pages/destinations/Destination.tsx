@@ -165,7 +165,8 @@ function Actions({ destination }: { destination: Destination }) {
             isSigned &&
             ((close) => (
               <RotateSecret kind="standard" run={(body) => call('rotateSigningSecret', { id, body })} onClose={close}>
-                Deliveries are signed with both secrets during the overlap, so the receiver can switch without a gap.
+                Deliveries are signed with both secrets during the overlap, so the receiver can switch without
+                interruption.
               </RotateSecret>
             )),
         }}

@@ -126,7 +126,7 @@ function SigningSecret({ form }: { form: Form }) {
     <div className="rule-row">
       <TextInput
         label="Signing secret"
-        description="Signs requests to this destination (Standard Webhooks). Not your provider's secret."
+        description="Signs requests (Standard Webhooks). Leave empty for unsigned requests. Not your provider's secret."
         autoComplete="off"
         {...form.getInputProps('signingSecret')}
       />

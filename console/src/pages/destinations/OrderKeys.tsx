@@ -111,7 +111,10 @@ function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: strin
               said="Ordering key released"
               onClose={close}
             >
-              <p>{plural(waiting, 'waiting delivery')} will be sent in order and will not block the key on failure.</p>
+              <p>
+                {plural(waiting, 'waiting delivery')} will be sent in order and will not block the key if{' '}
+                {waiting === 1 ? 'it fails' : 'they fail'}.
+              </p>
             </Confirm>
           )),
       }}

@@ -41,7 +41,7 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
         {!isOwn && (
           <p className="quiet">
             {isWarehouse
-              ? 'Writes a file with one event to check access.'
+              ? 'Checks access by writing a file with one event.'
               : 'Sends a sample event. The payload type and a source header mark it as a test. Tests do not count toward health.'}
           </p>
         )}

@@ -65,7 +65,7 @@ const accessKeys: ConfigField[] = [
 const endpoint: ConfigField = {
   name: 'endpoint',
   label: 'Endpoint',
-  help: 'Only for a custom endpoint.',
+  help: 'Leave empty for the default endpoint.',
   placeholder: 'https://',
   isOptional: true,
 };

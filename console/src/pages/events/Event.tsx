@@ -109,11 +109,7 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
       )}
       <div className="grid-2">
         <Card title="Payload">
-          {mayReadPayload ? (
-            <EventPayload id={event.id} />
-          ) : (
-            <p className="quiet">Your API key needs the scope payloads:read.</p>
-          )}
+          {mayReadPayload ? <EventPayload id={event.id} /> : <p className="quiet">Requires the payloads:read scope.</p>}
         </Card>
         <Card title="Headers">
           <Headers title="Request headers" of={event.headers} />
@@ -180,7 +176,7 @@ function Replay({ of: { id, status } }: { of: EventInFull }) {
     >
       <RecordsField
         label="Destinations"
-        description="Leave empty for all destinations of its routes."
+        description="Leave empty for all destinations of the event's routes."
         list="listDestinations"
         value={chosen}
         onChange={setChosen}

@@ -77,7 +77,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
         {retrying && 'Retries continue automatically. '}
         {issue.kind === 'circuit_open'
           ? 'The issue resolves automatically when the circuit breaker closes.'
-          : 'The issue resolves automatically once a delivery succeeds and none has failed for a minute.'}
+          : 'The issue resolves automatically after a success and a minute without failures.'}
       </p>
     </div>
   );

@@ -75,9 +75,9 @@ export function IssuePage() {
 }
 
 const STATES = {
-  Open: 'no one is working on it yet.',
-  Acknowledged: 'someone is working on it. It still resolves automatically.',
-  Ignored: 'failures are counted, but nobody is notified until it is reopened.',
+  Open: 'no one is working on the issue yet.',
+  Acknowledged: 'someone is working on the issue. It still resolves automatically.',
+  Ignored: 'failures are counted, but no one is notified until the issue is reopened.',
   Resolved: 'fixed, or closed by a user. If the failure recurs within an hour, the issue reopens.',
 };
 

@@ -53,15 +53,16 @@ export function Audit() {
   return (
     <>
       <ListPage
-        title="Audit log"
+        title="Audit log entries"
+        heading="Audit log"
         list="listAuditRecords"
         filters={FILTERS}
         range="7d"
         columns={columns}
         onOpen={setOpened}
-        empty={{ title: 'No entries', text: 'Changes and refused requests in this time range appear here.' }}
+        empty={{ title: 'No audit log entries', text: 'Changes and refused requests in this time range appear here.' }}
       />
-      <Modal opened={opened !== null} onClose={() => setOpened(null)} title="Audit record" size="lg">
+      <Modal opened={opened !== null} onClose={() => setOpened(null)} title="Audit log entry" size="lg">
         {opened && <One record={opened} />}
       </Modal>
     </>

@@ -36,7 +36,7 @@ export function Exchange() {
       note={
         writeDestinations || writeRoutes
           ? 'Move destinations and routes between organizations as JSON files. Import destinations first, because routes refer to them by slug.'
-          : 'Download destinations and routes as JSON files. Your API key cannot import.'
+          : 'Download destinations and routes as JSON files. Your API key cannot import files.'
       }
     >
       <div className="grid-2">
@@ -122,7 +122,7 @@ function Import({ kind }: { kind: Kind }) {
           onChange={(next) => change(() => setFile(next))}
         />
         <NativeSelect
-          label={kind === 'destinations' ? 'If the slug exists' : 'If the name exists'}
+          label={kind === 'destinations' ? 'If the slug already exists' : 'If the name already exists'}
           value={strategy}
           onChange={(event) => {
             const next = event.currentTarget.value as Strategy;

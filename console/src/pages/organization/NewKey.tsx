@@ -35,9 +35,9 @@ const ACCESS: Record<Values['access'], string> = {
   some: 'Custom scopes',
 };
 const ACCESS_HELP: Record<Values['access'], string> = {
-  read: 'Can view everything except secrets, including payloads and the audit log.',
+  read: 'Can view everything, including payloads and the audit log, but not secrets.',
   all: 'Can change everything, including API keys, and export secrets.',
-  some: "Starts with the previous choice's scopes.",
+  some: 'Starts with the scopes of the previous choice.',
 };
 const accessText = ({ scopes }: NewApiKey): string =>
   scopes.includes('write') ? ACCESS.all : scopes.includes('read') ? ACCESS.read : scopes.join(', ');
@@ -106,7 +106,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
           },
           {
             ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
-            help: `Comma-separated IP addresses or ranges. Leave empty for the same as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
+            help: `Comma-separated IP addresses or ranges. Leave empty to allow the same addresses as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
           },
           {
             path: 'expiresAt',
@@ -145,7 +145,7 @@ function Made({ of: key }: { of: NewApiKey }) {
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">
-        <p>Copy the API key now. It is not shown again.</p>
+        <p>Copy the API key now. It will not be shown again.</p>
         <Facts isWide of={facts} />
         {isPrivate(consoleUrl) && (
           <p className="small quiet">

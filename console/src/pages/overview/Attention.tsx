@@ -133,7 +133,7 @@ export function Attention({ of: needs }: { of: Needs }) {
       {!isLoading && failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
         <Line tone={isClear ? 'ok' : 'info'}>
           {isClear
-            ? 'All clear: no open issues or held deliveries, and no failed deliveries to replay from the last 24 hours.'
+            ? 'All clear: no open issues or held deliveries, and no failed deliveries from the last 24 hours to replay.'
             : isKnown
               ? 'Held deliveries are being sent.'
               : 'Your API key lacks the scopes for some of these checks.'}
@@ -175,13 +175,8 @@ export function Attention({ of: needs }: { of: Needs }) {
         what="open issue"
       />
       <More shown={circuits.length} total={totals.circuits} to="/routes" search={{}} what="open circuit breaker" />
-      <More
-        shown={Math.min(MOST, pausedRoutes.length) + Math.min(MOST, paused.length)}
-        total={totals.paused}
-        to="/routes"
-        search={{}}
-        what="pause"
-      />
+      <More shown={MOST} total={pausedRoutes.length} to="/routes" search={{}} what="paused route" />
+      <More shown={MOST} total={paused.length} to="/destinations" search={{}} what="paused destination" />
       <More
         shown={hasMore ? 0 : MOST}
         total={hasMore ? totals.failures : totals.lost}

@@ -31,7 +31,7 @@ export function Overview() {
         <Stats range={range} />
       ) : (
         <Callout tone="info" title="No metrics">
-          Your API key needs the scope <code>deliveries:read</code> to see metrics.
+          Metrics require the <code>deliveries:read</code> scope.
         </Callout>
       )}
       <Attention of={attention} />

@@ -43,7 +43,7 @@ export function Refused() {
   return (
     <Page
       title="Refused webhooks"
-      note={`Refused webhooks are not stored as events. Counts are per ${step === HOUR_S ? 'hour' : 'day'} (UTC).`}
+      note={`Refused webhooks are not stored as events. Counts cover whole ${step === HOUR_S ? 'hours' : 'days'} (UTC).`}
       actions={<ExportMenu call={{ name: 'getMetrics', input }} columns={columns} rows={rows} />}
     >
       <DataTable

@@ -11,8 +11,12 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
-import { countText, plain, plural, totalOrUnknown } from '../../format.ts';
+import { countText, plain, plural } from '../../format.ts';
 import { Time } from '../../zone.tsx';
+
+/** `5 of 12,431`; `5` while the total is unknown. */
+const progressText = (done: number, total: number | null): string =>
+  total === null ? countText(done) : `${countText(done)} of ${countText(total)}`;
 
 /** What a replay takes, in words. */
 function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: (id: string) => string): string {
@@ -45,7 +49,7 @@ export function Replays() {
     {
       title: 'Replayed',
       value: (replay) => replay.eventsReplayed,
-      cell: (replay) => `${countText(replay.eventsReplayed)} of ${totalOrUnknown(replay.eventsTotal)}`,
+      cell: (replay) => progressText(replay.eventsReplayed, replay.eventsTotal),
       numeric: true,
     },
     { title: 'Deliveries', value: (replay) => replay.deliveriesCreated, as: 'count', wideOnly: true },
@@ -122,9 +126,7 @@ function Shown({ replay }: { replay: EventReplay }) {
       {destinations.problem}
       <Card title="Progress">
         <div className="stack">
-          <p role="status">
-            {countText(judged)} of {totalOrUnknown(eventsTotal)} done
-          </p>
+          <p role="status">{progressText(judged, eventsTotal)} done</p>
           {share !== null && <Progress value={share} aria-label="Progress" />}
           <Facts
             isWide
@@ -146,7 +148,7 @@ function Shown({ replay }: { replay: EventReplay }) {
             [
               'Destinations',
               destinationIds === null
-                ? 'All destinations of the routes'
+                ? "All destinations of the events' routes"
                 : destinationIds.map(destinations.nameOf).join(', '),
             ],
           ]}

@@ -294,7 +294,7 @@ function FilterFields({ form }: { form: Form }) {
           error={form.errors.filterConditions}
           help={
             eventType &&
-            `Event type: ${eventType.field}${eventType.example ? ` (for example, ${eventType.example})` : ''}.`
+            `Event type: ${eventType.field}${eventType.example ? ` (for example ${eventType.example})` : ''}.`
           }
         />
       )}

@@ -62,7 +62,7 @@ interface TriedProps<Result> {
 function Tried<Result>({ title, may, scope, answer: { data, error }, children }: TriedProps<Result>) {
   return (
     <Step title={title}>
-      {!may && <p className="small quiet">Your API key needs the scope {scope}.</p>}
+      {!may && <p className="small quiet">Requires the {scope} scope.</p>}
       {error !== null && <Failed error={error} />}
       {data && children(data)}
     </Step>

@@ -71,7 +71,7 @@ export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K
         <Card title="Test" actions={<ReplayTried sample={sample} isDirty={record.isDirty} />}>
           <div className="stack">
             <SampleField sample={sample} {...(marks && { marks })} />
-            {!mayWrite && <p className="small quiet">Your API key needs the scope {scope} to test.</p>}
+            {!mayWrite && <p className="small quiet">Testing requires the {scope} scope.</p>}
             {result}
           </div>
         </Card>

@@ -29,7 +29,7 @@ const KINDS = {
 
 const detailOf = (rule: Rule): string => {
   if ('conditions' in rule)
-    return `${plural(rule.conditions.length, 'condition')}, ${rule.logic === 'AND' ? 'all' : 'any'}`;
+    return `${plural(rule.conditions.length, 'condition')}, ${rule.logic === 'AND' ? 'match all' : 'match any'}`;
   return 'code' in rule ? `${LANGUAGES[rule.type]}, version ${rule.version}` : `Version ${rule.version}`;
 };
 

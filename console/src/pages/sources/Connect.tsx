@@ -37,7 +37,7 @@ export function Connect({ source }: { source: Source }) {
           </p>
         )}
         {url.includes('•') && (
-          <p className="small quiet">Your API key needs the scope sources:write or secrets:read to see the full URL.</p>
+          <p className="small quiet">The full URL requires the sources:write or secrets:read scope.</p>
         )}
         {isOpen && source.ingestToken !== 'required' && (
           <p className="small quiet">Not verified. Anyone who knows the URL can send webhooks.</p>

@@ -143,7 +143,7 @@ function Causes({ of }: { of: { cause: Cause; limit: string | null; count: numbe
       <span className="quiet">
         {one.lastAt && (
           <>
-            last <Time at={one.lastAt} />.{' '}
+            Last refused <Time at={one.lastAt} />.{' '}
           </>
         )}
         {CAUSES[one.cause]}
@@ -169,7 +169,7 @@ function One({ refusal, mayRead }: { refusal: Refusal; mayRead: boolean }) {
       />
       <Headers title="Headers" of={refusal.headers} />
       <h3>Start of payload</h3>
-      {!mayRead && <p className="quiet">Your API key needs the scope payloads:read.</p>}
+      {!mayRead && <p className="quiet">Requires the payloads:read scope.</p>}
       {mayRead && refusal.payloadStart == null && <p className="quiet">Refused before the payload was read.</p>}
       {refusal.payloadStart != null && (
         <>

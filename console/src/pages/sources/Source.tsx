@@ -140,13 +140,13 @@ function Actions({ source }: { source: Source }) {
     <RecordActions
       kind="source"
       of={source}
-      disabling={<p>Webhooks receive a 403 response and are not stored. Some senders retry, others give up.</p>}
+      disabling={<p>Webhooks receive a 403 response and are not stored. Some senders retry; others give up.</p>}
       enabling={<p>The source accepts webhooks again.</p>}
       deleting={
         <p>
           The source's routes,{' '}
           {mayReadEvents ? <Count list="listEvents" input={{ sourceId: id }} one="event" /> : 'events'} and their
-          deliveries are also deleted. The ingest URL returns 404.
+          deliveries are also deleted. The ingest URL will return 404.
         </p>
       }
       more={{

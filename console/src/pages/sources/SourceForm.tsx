@@ -212,7 +212,7 @@ const template = ({ type }: Config): Entry[] => [
     of('partSeparator', 'Header part separator'),
   ],
   [
-    of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'For headers like t=1,v1=abc.' }),
+    of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'For headers such as t=1,v1=abc.' }),
     of('timestampPart', 'Timestamp part', { placeholder: 't' }),
     of('idHeader', 'ID header'),
   ],
@@ -324,7 +324,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
     },
     {
       ...{ path: 'allowPaths', label: 'Accept subpaths', kind: 'flag' },
-      help: 'Accepts webhooks at any path below the ingest URL.',
+      help: 'Accepts webhooks at any path below the ingest URL. Filters and transforms can use the path.',
     },
     {
       path: 'handshake.type',

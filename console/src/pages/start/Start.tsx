@@ -106,7 +106,7 @@ function Guided({ source, route, provider }: Ready) {
           <Step number={4} title="Break the route" state={phase === 'whole' ? 'now' : 'done'}>
             <p>
               Make the route expect HTTP 299, which no receiver returns. Then send another test webhook. Its delivery
-              fails and is retried.
+              will fail and be retried.
             </p>
             {phase === 'whole' && (
               <div>
@@ -124,7 +124,7 @@ function Guided({ source, route, provider }: Ready) {
             {phase === 'broken' && (
               <>
                 <p>
-                  Accept any 2xx response again. Retries then succeed automatically. To retry immediately, open the
+                  Accept any 2xx response again. Retries will then succeed automatically. To retry immediately, open the
                   delivery.
                 </p>
                 <div>
