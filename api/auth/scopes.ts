@@ -11,7 +11,7 @@ export function permit(operation: Described): Around {
   return async (ctx: Context, next: Next) => {
     if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
     if (operation.method !== 'get' && callerOf(ctx).organization.suspended)
-      throw suspended('it can read but not change anything');
+      throw suspended('only GET requests are allowed');
     await next();
   };
 }

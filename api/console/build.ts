@@ -65,7 +65,7 @@ function run(command: string, args: string[]): Promise<void> {
   return new Promise((done, fail) => {
     child.once('error', fail);
     child.once('exit', (code, signal) =>
-      code === 0 ? done() : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}`)),
+      code === 0 ? done() : fail(new Error(`${command} ${args[0] ?? ''} exited with ${code ?? signal}`)),
     );
   });
 }

@@ -109,7 +109,7 @@ const NOT_BUILT = `<!doctype html>
     <title>Hookyard</title>
   </head>
   <body>
-    <h1>The console is not built yet</h1>
+    <h1>The console has not been built yet</h1>
     <p>The API is running. <code>npm start</code> builds the console once in the background, which takes about a minute. This page reloads every five seconds.</p>
     <p>If the console does not appear, check the output of <code>npm start</code>. To build the console manually, run <code>npm run console:build</code>, which needs access to the npm registry. To disable the console, set <code>HOOKYARD_CONSOLE=off</code>.</p>
   </body>

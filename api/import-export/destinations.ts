@@ -44,7 +44,7 @@ export const destinationExchangeOperations: Operation[] = [
   operation('exportDestinations', 'get', '/api/destinations/export', {
     tag: 'Destinations',
     summary: 'Export destinations',
-    description: 'Credentials are omitted unless `includeSensitive` is true, which needs the scope `secrets:read`.',
+    description: 'Credentials are omitted unless `includeSensitive` is true, which requires the `secrets:read` scope.',
     query: exportSchema,
     answer: {
       description: 'The export file, with one record per line.',

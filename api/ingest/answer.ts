@@ -64,7 +64,7 @@ function writeEmpty(ctx: Koa.Context, isTyped: boolean): void {
 
 /** 503: the sender has to come again. @param reason a sentence without its end */
 export function unavailable(reason: string, retryAfterSeconds: number = 1): ApiError {
-  return new ApiError(503, 'UNAVAILABLE', `${reason}; nothing was stored. Send the webhook again`, undefined, {
+  return new ApiError(503, 'UNAVAILABLE', `${reason}; nothing was stored, so send the webhook again`, undefined, {
     'Retry-After': String(retryAfterSeconds),
   });
 }

@@ -14,8 +14,8 @@ import { ApiError, limitExceeded } from '../request/errors.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;
-const NOT_STORED = 'nothing was stored. Send the webhook again later';
-const NOT_REPLAYED = 'nothing was replayed. Try again later';
+const NOT_STORED = 'nothing was stored, so send the webhook again later';
+const NOT_REPLAYED = 'nothing was replayed, so try again later';
 /**
  * About what an event takes in the database besides its payload and its deliveries; bytes (docs/operate/scaling.md).
  */

@@ -233,7 +233,7 @@ export class OrganizationUse {
   #refusal(bytes: number): ApiError | null {
     const { eventsPerSecond, eventsPerMonth, storedBytes } = this.#limits;
     if (!this.#bucket.has(this.usedAt)) {
-      const what = `This organization is limited to ${plural(eventsPerSecond, 'webhook')} per second; nothing was stored. Send the webhook again`;
+      const what = `This organization is limited to ${plural(eventsPerSecond, 'webhook')} per second; nothing was stored, so send the webhook again`;
       return limitExceeded('eventsPerSecond', what, this.#bucket.waitMs(this.usedAt) / 1000);
     }
     if (Number.isFinite(eventsPerMonth) && this.#monthEvents >= eventsPerMonth) {

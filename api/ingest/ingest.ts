@@ -233,7 +233,7 @@ function refuseLoop(headers: HeaderBytes): void {
   throw new ApiError(
     508,
     'LOOP_DETECTED',
-    `This webhook has passed through ${MAX_HOPS} Hookyard instances, so it is in a loop; nothing was stored. Look for a route that delivers to a source`,
+    `This webhook has passed through ${MAX_HOPS} Hookyard instances, so it is in a loop and was not stored; look for a route that delivers to a source`,
   );
 }
 
@@ -276,7 +276,7 @@ async function requireFewDeliveries(
   await ingestLimits.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored. Disable some routes`;
+  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored, so disable some routes`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -309,7 +309,7 @@ async function readBody(request: IncomingMessage, limits: BodyLimits, room: Body
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     if (error.reason === 'too_slow') throw tooSlow('nothing was stored');
-    if (error.reason === 'no_room') throw noRoom('nothing was stored. Send the webhook again');
+    if (error.reason === 'no_room') throw noRoom('nothing was stored, so send the webhook again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }

@@ -124,7 +124,7 @@ export function unknownSource({ organizationSlug, sourceSlug, below }: Named) {
   const path = below.replaceAll(new RegExp(`[^/]{${LONGEST_SEGMENT + 1},}`, 'g'), '…').slice(0, LONGEST_PATH);
   const message =
     path === ''
-      ? `There is no source at ${at}; send webhooks to a source's webhookUrl`
+      ? `No source at ${at}; send webhooks to a source's webhookUrl`
       : `The path ${path} below ${at} is not accepted; send webhooks to a source's webhookUrl, or set its allowPaths`;
   return new ApiError(404, 'RESOURCE_NOT_FOUND', message);
 }

@@ -92,7 +92,7 @@ const events = {
 
 const headers = z.object({
   'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The message ID, the same for every attempt.'),
-  'webhook-timestamp': text('1795430400', 'When the message was sent, in Unix seconds.'),
+  'webhook-timestamp': text('1795430400', 'When the message was sent, as a Unix timestamp in seconds.'),
   'webhook-signature': text(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     'The Standard Webhooks signature, or two signatures during a rotation.',
@@ -104,7 +104,12 @@ const described = {
   description: 'Sent to alert channels of type `webhook`, with a Standard Webhooks signature.',
   security: [],
   requestParams: { header: headers },
-  responses: { '2XX': { description: 'Accepted. 408, 425, 429, 5xx and missing responses are retried.' } },
+  responses: {
+    '2XX': {
+      description:
+        'Accepted. The message is retried after a 408, 425, 429 or 5xx response, or if there is no response.',
+    },
+  },
 } satisfies ZodOpenApiOperationObject;
 
 export const alertWebhooks: Record<string, ZodOpenApiPathItemObject> = Object.fromEntries(

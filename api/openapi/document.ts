@@ -24,7 +24,7 @@ const operations: Described[] = [
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
 * Authenticate with an API key, as \`Authorization: Bearer whr_...\` or as \`X-API-Key\`. An API key belongs to one
-  organization, which paths without an organization ID use. Each operation names the scope that it needs (\`x-scopes\`);
+  organization, which paths without an organization ID use. Each operation names the scope that it requires (\`x-scopes\`);
   \`read\` includes the scopes of all \`GET\` operations, \`write\` all others.
 * Bodies are JSON. Unknown fields and query parameters are ignored and listed in the response header
   \`X-Ignored\`, but replays and bulk requests refuse them. New fields may be added to responses.

@@ -67,7 +67,7 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
     'Retry-After': retryAfter,
     'X-RateLimit-Limit': number('Requests per minute.', 'RateLimitLimit').optional(),
     'X-RateLimit-Remaining': number('Remaining requests in this minute.', 'RateLimitRemaining').optional(),
-    'X-RateLimit-Reset': number('When this minute ends, in Unix seconds.', 'RateLimitReset').optional(),
+    'X-RateLimit-Reset': number('When this minute ends, as a Unix timestamp in seconds.', 'RateLimitReset').optional(),
   },
 };
 

@@ -103,7 +103,7 @@ function descriptionOf(operation: Described): string {
 }
 
 const whoMay = (scope: string | null): string =>
-  scope === null ? 'Any API key can call this operation.' : `Needs the scope \`${scope}\`.`;
+  scope === null ? 'Any API key can call this operation.' : `Requires the \`${scope}\` scope.`;
 
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
 

@@ -17,7 +17,7 @@ export const descriptionOperation: Described = {
   path: '/openapi.json',
   operationId: 'getDescription',
   summary: 'Get the API description',
-  description: "This instance's operations.",
+  description: "Describes this instance's operations.",
   answer: {
     description: 'An OpenAPI document. `/docs` shows it as a page.',
     schema: z.looseObject({ openapi: text('3.1.0') }),

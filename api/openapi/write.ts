@@ -12,5 +12,5 @@ export function checkedInText(): string {
 
 if (import.meta.main) {
   writeFileSync(CHECKED_IN, checkedInText());
-  console.log(`${CHECKED_IN} is written`);
+  console.log(`wrote ${CHECKED_IN}`);
 }

@@ -67,7 +67,7 @@ export function suspended(consequence: string): ApiError {
   return new ApiError(
     403,
     'ORGANIZATION_SUSPENDED',
-    `The organization is suspended; ${consequence}. Contact the operator`,
+    `The organization is suspended, so ${consequence}; contact the operator`,
   );
 }
 

@@ -151,7 +151,7 @@ export function scopeOf({ operationId, method, tag, scope, family }: Described):
   if (scope !== undefined || family === 'public' || family === 'operator') return scope ?? null;
   const derived = `${TAGS[tag].records}:${method === 'get' ? 'read' : 'write'}`;
   if (!isSingleScope(derived))
-    throw new Error(`The operation ${operationId} needs the scope "${derived}", which does not exist`);
+    throw new Error(`The operation ${operationId} requires the scope "${derived}", which does not exist`);
   return derived;
 }
 

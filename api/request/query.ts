@@ -161,7 +161,7 @@ export function partOf(ctx: AppContext, query: PartQuery, isCursor: IdPrefix | (
   }
   if (ctx.query.page !== undefined) throw invalid('page', 'cannot be combined with cursor');
   const fits = typeof isCursor === 'function' ? isCursor(cursor) : isId(isCursor, cursor);
-  if (cursor !== FIRST && !fits) throw invalid('cursor', `must be ${FIRST}, or a nextCursor from this list`);
+  if (cursor !== FIRST && !fits) throw invalid('cursor', `must be "${FIRST}" or a nextCursor from this list`);
   return { limit: pageSize, after: cursor === FIRST ? null : cursor, withTotal: withTotal ?? false };
 }
 

@@ -67,7 +67,7 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     // The client may still be sending, so the connection cannot be reused.
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
     if (error.reason === 'too_slow') throw tooSlow('nothing was changed');
-    if (error.reason === 'no_room') throw noRoom('nothing was changed. Try again in a moment');
+    if (error.reason === 'no_room') throw noRoom('nothing was changed, so try again in a moment');
     throw new ApiError(400, 'INVALID_JSON', 'The body is shorter than its Content-Length; send the request again');
   }
 }

@@ -4,7 +4,7 @@ import { component, withExample } from './values.ts';
 import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';
 import { pathProblem } from '../../core/ingest/ingest-path.ts';
-import { MAX_URL_LENGTH, urlProblem } from '../../core/http/http-url.ts';
+import { MAX_URL_LENGTH, URL_HAS_CREDENTIALS, urlProblem } from '../../core/http/http-url.ts';
 import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { parseTime } from '../request/query.ts';
 import { refuse } from '../request/validation.ts';
@@ -19,7 +19,8 @@ export const url = z
   .string()
   .superRefine((text, context) => {
     const problem = urlProblem(text);
-    if (problem !== null) refuse(context, 'INVALID_URL', problem);
+    const advice = problem === URL_HAS_CREDENTIALS ? '; use authType and authConfig' : '';
+    if (problem !== null) refuse(context, 'INVALID_URL', `${problem}${advice}`);
   })
   .meta({
     description: 'An http:// or https:// URL without credentials; HTTPS is recommended.',
@@ -116,10 +117,10 @@ const policyMembers = {
 export const shownRetryPolicy = component('RetryPolicy', policyMembers);
 
 /** Any part of a retry policy; missing members come from the defaults (create) or the stored policy (update). */
-export const retryPolicy = z
-  .object(policyMembers)
-  .partial()
-  .meta({ id: 'RetryPolicyInput', description: 'Omitted values keep their stored value, or get their default.' });
+export const retryPolicy = z.object(policyMembers).partial().meta({
+  id: 'RetryPolicyInput',
+  description: 'Omitted fields keep their stored values; in a new record, they get their defaults.',
+});
 
 export function sent<T extends object>(patch: T): Partial<T> {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<T>;

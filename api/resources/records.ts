@@ -105,7 +105,7 @@ export function tell(ctx: Context, { version }: Pick<Versioned, 'version'>): voi
 /** Call it when there is no record. @throws ApiError 412 when `If-Match` names a version of it */
 export function requireNoVersion(ctx: Context, kind: string, name: string): void {
   if (ctx.req.headers['if-match'] === undefined) return;
-  const message = `There is no ${kind} ${name} for If-Match to match; nothing was changed. To create the ${kind}, omit the header`;
+  const message = `There is no ${kind} ${name} for If-Match to match, so nothing was changed; to create the ${kind}, omit the header`;
   throw new ApiError(412, 'PRECONDITION_FAILED', message);
 }
 
@@ -121,8 +121,8 @@ export function requireWanted(ctx: Context, kind: string, { id, version }: Versi
   throw new ApiError(
     412,
     'PRECONDITION_FAILED',
-    `The version of the ${kind} ${id} differs from If-Match; nothing was changed. Get the ${kind} again, apply your change to ` +
-      'the current record, and send the ETag from that response, including the quotes',
+    `The version of the ${kind} ${id} differs from If-Match, so nothing was changed; get the ${kind} again, apply your change to ` +
+      'the current record and send the ETag from that response, including the quotes',
   );
 }
 

@@ -70,7 +70,7 @@ const cursorPagination = component('CursorPagination', {
   pageSize: withExample(z.int().min(1).max(100), 20),
   nextCursor: text(
     'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-    'The `cursor` for the next page. Null if this is the last page.',
+    'The value of `cursor` for the next page. Null if this is the last page.',
   ).nullable(),
   searchedUntil: withExample(
     timestamp.nullable(),

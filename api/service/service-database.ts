@@ -99,7 +99,7 @@ async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
     );
   else if (role === null)
     log.warn(
-      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role as the owner of the tables, grant that role to the DATABASE_URL role as described in docs/operate/postgresql.md, and restart',
+      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role as the owner of the tables, grant that role to the DATABASE_URL role as described in docs/operate/postgresql.md, then restart',
     );
   else
     log.info({ databaseRole: role }, "the management API sees one organization's rows at a time (row-level security)");

@@ -39,7 +39,7 @@ export function createSignals(client: Client, pool: Pool, log: Log): Signals {
     if (sends.length === 0) return;
     const sending = sendAll(sends, CONCURRENT_SIGNALS)
       .catch((error: unknown) =>
-        throttled(log).warn({ cause: causeOf(error) }, 'failed to signal workflows after a decision'),
+        throttled(log).warn({ cause: causeOf(error) }, 'failed to signal workflows after a cancellation or replay'),
       )
       .finally(() => underWay.delete(sending));
     underWay.add(sending);

@@ -1,6 +1,7 @@
 // The addresses that users give for what Hookyard sends.
 
 export const MAX_URL_LENGTH = 2048;
+export const URL_HAS_CREDENTIALS = 'must not contain credentials';
 
 /** Why a text is no address that requests can be sent to, or null. */
 export function urlProblem(text: string): string | null {
@@ -10,7 +11,7 @@ export function urlProblem(text: string): string | null {
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text)) return `must be an absolute http:// or https:// URL, ${example}`;
-  if (url.username !== '' || url.password !== '') return 'must not contain credentials; use authType and authConfig';
+  if (url.username !== '' || url.password !== '') return URL_HAS_CREDENTIALS;
   return null;
 }
 

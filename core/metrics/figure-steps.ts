@@ -33,14 +33,15 @@ interface StepProblem {
 export function stepsOf(time: { from?: Date; to?: Date }, step: number, nowMs: number): Steps | StepProblem {
   const to = time.to?.getTime() ?? nowMs;
   const from = time.from?.getTime() ?? to - DAY_MS;
-  if (from >= to) return { member: 'from', message: 'must be before to' };
-  if (to - from > MOST_DAYS * DAY_MS) return { member: 'from', message: `must be at most ${MOST_DAYS} days before to` };
+  if (from >= to) return { member: 'from', message: 'must be before "to"' };
+  if (to - from > MOST_DAYS * DAY_MS)
+    return { member: 'from', message: `must be at most ${MOST_DAYS} days before "to"` };
   if (from < nowMs - MOST_DAYS * DAY_MS)
-    return { member: 'from', message: `must not be more than ${MOST_DAYS} days ago: older metrics are not kept` };
+    return { member: 'from', message: `must be at most ${MOST_DAYS} days ago; older metrics are not kept` };
   const stepMs = step * 1000;
   const first = Math.floor(from / stepMs) * stepMs;
   const age = nowMs - first + CLOCKS_MS;
   if (age >= HOURS_AFTER_MS && stepMs % HOUR_MS !== 0)
-    return { member: 'step', message: 'must be a multiple of 3600 (an hour) where from is more than a day ago' };
+    return { member: 'step', message: 'must be a multiple of 3600 (1 hour) if "from" is more than one day ago' };
   return { from: new Date(first), to: new Date(Math.ceil(to / stepMs) * stepMs), step };
 }

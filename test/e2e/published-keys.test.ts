@@ -89,7 +89,9 @@ describe('sources of providers that publish their keys', () => {
     keyServer.state = 'failing';
     const { status, retryAfter, body } = await post(source, sent());
     expect([status, retryAfter, body.code]).to.deep.equal([503, '5', 'UNAVAILABLE']);
-    expect(body.message).to.match(/from api.paypal.com: it returned 500; nothing was stored. Send the webhook again$/);
+    expect(body.message).to.match(
+      /from api.paypal.com: it returned 500; nothing was stored, so send the webhook again$/,
+    );
     expect(await eventsOf(source)).to.equal(0);
     keyServer.state = 'up';
     await until('the key to be fetched again', async () => (await post(source, sent())).status === 200);
@@ -179,7 +181,7 @@ describe('sources of providers that publish their keys', () => {
       ...fields,
     });
     expect(refused.status).to.equal(400);
-    expect(refused.body.message).to.match(/ingestToken.*must be required for a concealed source/);
+    expect(refused.body.message).to.match(/ingestToken.*must be "required" for a concealed source/);
     const source = await makeSource(organization, { ...fields, ingestToken: 'required' });
     const loosened = await organization.api.request('PATCH', path(source), { ingestToken: 'optional' });
     expect(loosened.status).to.equal(400);

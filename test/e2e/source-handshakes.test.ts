@@ -100,7 +100,7 @@ describe('checks of the address of a source', () => {
     }
     await answered();
     expect((await patch(source, { handshake: { ...handshake, verifyToken: 'short' } })).body.warnings).to.deep.equal([
-      'handshake.verifyToken has fewer than 16 characters and can be guessed; replace it as soon as the sender can change it. Generate a long secret with: openssl rand -hex 32',
+      'handshake.verifyToken has fewer than 16 characters and can be guessed; replace it as soon as the sender can change it (to generate a long secret, run openssl rand -hex 32)',
     ]);
     await patch(source, { handshake: { ...handshake, verifyToken: null } });
     expect((await challenge('another token')).status).to.equal(200);

@@ -63,7 +63,7 @@ const quietHours = withExample(
         'Europe/Berlin',
       ),
     })
-    .refine(({ from, to }) => from !== to, 'must have different values for from and to')
+    .refine(({ from, to }) => from !== to, 'must have different values for "from" and "to"')
     .nullable(),
   null,
   'Daily quiet hours. Changes during quiet hours are sent afterward, unless they were undone.',
@@ -107,7 +107,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.array(text('ops@example.com')),
       [],
-      'Addresses that receive no email because their owner has not confirmed them or the operator does not accept their domain.',
+      'Addresses that receive no email because their owners have not confirmed them or the operator does not accept their domain.',
     ),
   ),
   previousSecretUntil: readOnly(

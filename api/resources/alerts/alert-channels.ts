@@ -295,11 +295,17 @@ function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>
   const value = sent[member];
   const isMasked = typeof value === 'string' && isRedacted(value);
   if (typeof value === 'string' && extendsRedacted(value))
-    throw invalid(`config.${member}`, 'must be the full secret: a masked value only keeps a stored secret');
+    throw invalid(
+      `config.${member}`,
+      'must be the full secret; a masked value is accepted only to keep a stored secret',
+    );
   if (value !== undefined && !isMasked) return sent;
   const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
   if (!kept && isMasked)
-    throw invalid(`config.${member}`, 'must be the full secret: a masked value only keeps a stored secret');
+    throw invalid(
+      `config.${member}`,
+      'must be the full secret; a masked value is accepted only to keep a stored secret',
+    );
   return kept ? { ...sent, [member]: kept } : sent;
 }
 

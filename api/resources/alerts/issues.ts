@@ -116,7 +116,7 @@ export const issueOperations: Operation[] = [
     summary: "Replay an issue's failed deliveries",
     description:
       `Replays up to ${MAX_RETRIED} deliveries that failed since the issue opened, newest first. To continue, repeat the call with ` +
-      "`before` set to the previous response's `next`. Also needs the scope `deliveries:write`.",
+      "`before` set to the previous response's `next`. Also requires the `deliveries:write` scope.",
     body: {
       selects: true,
       schema: retrySchema,
@@ -130,7 +130,7 @@ export const issueOperations: Operation[] = [
         deliveriesFound: withExample(
           count,
           12,
-          'The number of failed deliveries in this call that have not been replayed.',
+          'The number of failed deliveries in this call that had not been replayed yet.',
         ),
         deliveriesCreated: withExample(
           count,
@@ -141,7 +141,7 @@ export const issueOperations: Operation[] = [
         next: withExample(
           idOf('dlv').nullable(),
           null,
-          'The `before` for the next call. Null if there are no more deliveries.',
+          'The value of `before` for the next call. Null if there are no more deliveries.',
         ),
       }),
     },
@@ -193,7 +193,7 @@ async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promis
 }
 
 const counted = (found: number): string =>
-  `${plural(found, 'delivery')} would be replayed, if the payload and destination still exist`;
+  `${plural(found, 'delivery')} would be replayed, provided that ${found === 1 ? 'its payload and destination' : 'their payloads and destinations'} still exist`;
 
 function describe(created: number): string {
   if (created === 0) return "Nothing was created: none of this issue's deliveries can be replayed";

@@ -136,7 +136,7 @@ async function requireRoom(
   throw invalid(
     member,
     `must not add more than ${plural(Math.max(0, MAX_WAITING - waiting), 'new address')}: an organization can have up to ${MAX_WAITING} addresses ` +
-      `waiting for a confirmation email, and ${plural(waiting, 'is', 'are')} waiting. This request adds ${added}`,
+      `waiting for a confirmation email, and ${plural(waiting, 'is', 'are')} waiting; this request adds ${added}`,
   );
 }
 

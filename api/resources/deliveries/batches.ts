@@ -23,7 +23,7 @@ const batchListSchema = z.object({
   ...partParams,
   status: choiceParam(BATCH_STATUSES),
   writtenAfter: timeParam.describe(
-    'Returns only files with a later `writtenAt`, oldest first. Cannot be combined with `status`.',
+    'Returns only files written after this time, oldest first. Cannot be combined with `status`.',
   ),
 });
 
@@ -53,7 +53,7 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
   tag: 'Destinations',
   idOf: ['dst_wh'],
   summary: "List a warehouse's batches",
-  description: 'Batches that are written, in progress or failed, with the reason for a failure.',
+  description: 'Batches that are written, in progress or failed, with the reason for any failure.',
   query: batchListSchema,
   answer: {
     description: 'One page, newest first. With `writtenAfter`, oldest first.',

@@ -147,7 +147,7 @@ export const deliveryOperations: Operation[] = [
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
         throw invalidState(
           delivery,
-          `it is waiting for a warehouse file; GET /api/destinations/${delivery.destinationId}/batches shows when the file is written`,
+          `it is waiting for a warehouse file; GET /api/destinations/${delivery.destinationId}/batches shows the status of the file`,
         );
       }
       if (delivery.waitsFor !== null) {
@@ -239,8 +239,8 @@ export const deliveryOperations: Operation[] = [
     tag: 'Deliveries',
     summary: 'Retry, replay or cancel deliveries that match a filter',
     description:
-      'Accepts the same filters as the list and requires at least one. Each call changes up to `limit` deliveries, newest first; repeat it with ' +
-      '`nextCursor` until it is null. Deliveries created after the first call do not match.',
+      'Accepts the same filters as the list and requires at least one. Each call changes up to `limit` deliveries, newest first; repeat the ' +
+      'call with `nextCursor` until `nextCursor` is null. Deliveries created after the first call do not match.',
     body: {
       selects: true,
       schema: z.strictObject({
@@ -251,7 +251,7 @@ export const deliveryOperations: Operation[] = [
           .string()
           .refine(
             (cursor) => cursor === FIRST || isId('dlv', cursor),
-            `must be ${FIRST}, or a nextCursor from a previous response`,
+            `must be "${FIRST}" or a nextCursor from a previous response`,
           )
           .default(FIRST)
           .describe(`\`${FIRST}\`, or the previous response's \`nextCursor\`.`),
@@ -279,13 +279,13 @@ export const deliveryOperations: Operation[] = [
         ),
         nextCursor: idOf('dlv')
           .nullable()
-          .describe('The `cursor` for the next call. Null if there are no more matches.'),
+          .describe('The value of `cursor` for the next call. Null if there are no more matches.'),
       }),
     },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
     async run(ctx, deps, { body: { action, cursor, limit, dryRun, ...filter } }) {
       if (Object.values(filter).every((value) => value === undefined))
-        throw invalid('status', 'or another filter of the list is required, such as routeId or from');
+        throw invalid('status', 'or another filter of the list (for example routeId) is required');
       const status = applicable(action, filter.status);
       const after = cursor === FIRST ? null : cursor;
       const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };

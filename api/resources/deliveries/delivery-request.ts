@@ -45,7 +45,7 @@ const PROBLEMS = {
   DESTINATION_DELETED: 'The destination was deleted',
   EVENT_DELETED: 'The event was deleted',
   PAYLOAD_EXPIRED: "The event's payload was removed by the retention policy",
-  TRANSFORM_DELETED: 'The route and transform version that the delivery used is no longer stored',
+  TRANSFORM_DELETED: 'The version of the route and transform that the delivery used is no longer stored',
   TRANSFORM_FAILED: "The route's transform fails",
   CANNOT_BE_MADE: 'The request cannot be built for the current destination',
 } as const;
@@ -176,7 +176,7 @@ const DOUBTS = {
   DESTINATION_CHANGED: 'The destination was changed after this attempt; its method and URL may have been different',
   HEADERS_NOT_KEPT: "This attempt's headers were not stored; these headers are built from the current destination",
   SIGNED_LATER: 'The signature and its timestamp are generated when the request is sent',
-  DESTINATION_DISABLED: 'The destination is disabled; unless you enable it, the delivery is skipped',
+  DESTINATION_DISABLED: 'The destination is disabled; unless you enable it, the delivery will be skipped',
 } as const;
 type DoubtCode = keyof typeof DOUBTS;
 
@@ -219,7 +219,7 @@ const querySchema = z.object({
     })
     .optional(),
   includeBody: booleanParam.describe(
-    'Whether to include the body. Defaults to true, which needs the scope `payloads:read`.',
+    'Whether to include the body. Defaults to true, which requires the `payloads:read` scope.',
   ),
 });
 
@@ -312,7 +312,11 @@ async function askedAttempt(
   const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
   const attempt = asked ?? Math.max(1, made);
   const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
-  if (attempt > last) throw invalid('attempt', `must be at most ${last}, this delivery's number of attempts`);
+  if (attempt > last)
+    throw invalid(
+      'attempt',
+      `must be at most ${last}, the number of this delivery's ${isOpenStatus(status) ? 'next' : 'last'} attempt`,
+    );
   if (attempt > made)
     return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
   const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);

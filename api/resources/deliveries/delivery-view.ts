@@ -47,16 +47,16 @@ export async function holdsOf(
 function circuitHold(routeId: string): Hold {
   return {
     reason: "The route's circuit breaker is open",
-    advice: `it continues when the circuit breaker closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
+    advice: `the delivery continues when the circuit breaker closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
   };
 }
 
 function pausedHold(kind: 'route' | 'destination', id: string, { since, until, reason }: Pause): Hold {
-  const end = until === null ? '' : `, until ${until.toISOString()}`;
+  const end = until === null ? '' : ` (until ${until.toISOString()})`;
   const why = reason === null ? '' : `: ${reason}`;
   return {
     reason: `The ${kind} has been paused since ${since.toISOString()}${end}${why}`,
-    advice: `it continues when the ${kind} is resumed (POST /api/${kind}s/${id}/resume)`,
+    advice: `the delivery continues when the ${kind} is resumed (POST /api/${kind}s/${id}/resume)`,
   };
 }
 

@@ -171,7 +171,10 @@ function checkAuth(
     ? keepRedactedAuthConfig(authType, texts.data, stored)
     : { ok: true as const, config: authConfig };
   if (!kept.ok)
-    throw invalid(`authConfig.${kept.field}`, 'must be the full secret: a masked value only keeps a stored secret');
+    throw invalid(
+      `authConfig.${kept.field}`,
+      'must be the full secret; a masked value is accepted only to keep a stored secret',
+    );
   const checked = check(
     z.object({ authConfig: authConfigSchemas[authType] as z.ZodType<Record<string, string>> }),
     { authConfig: kept.config },
@@ -188,7 +191,8 @@ function sealAuth(deps: ApiDeps, id: string, auth: Auth) {
 function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, stored: string | null): string | null {
   if (incoming === null) return null;
   const kept = keepRedacted(incoming, stored);
-  if (!kept.ok) throw invalid('signingSecret', 'must be the full secret: a masked value only keeps a stored secret');
+  if (!kept.ok)
+    throw invalid('signingSecret', 'must be the full secret; a masked value is accepted only to keep a stored secret');
   const problem = signingSecretProblem(kept.value);
   if (problem !== null) throw invalid('signingSecret', problem);
   return deps.secretBox.encrypt(kept.value, id);

@@ -43,7 +43,7 @@ export const conversions = withExample(
     component(
       'Conversion',
       { target: text('order_id'), count, eventId: idOf('evt') },
-      'A column, with the number of values that did not fit and the first such event.',
+      'A column, with the number of values that did not fit and the first event with such a value.',
     ),
   ),
   [],
@@ -278,7 +278,7 @@ const shownRow = (json: string, fileFormat: FileFormat): unknown =>
   fileFormat === 'parquet' ? JSON.parse(json) : parseExact(json);
 
 /** Credentials may be for the data only. */
-const besideOf = (key: string): string => `. The test file is next to the data: ${key}`;
+const besideOf = (key: string): string => `; test files are stored next to the data, this one at ${key}`;
 
 function misfitsOf(misfits: Conversion[]): string {
   const values = convertedCount(misfits);

@@ -175,7 +175,10 @@ export function checkConfig(
   refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
   if (!kept.ok)
-    throw invalidMember(`config.${kept.field}`, 'must be the full secret: a masked value only keeps a stored secret');
+    throw invalidMember(
+      `config.${kept.field}`,
+      'must be the full secret; a masked value is accepted only to keep a stored secret',
+    );
   const merged = { ...fittingMembers(stored ?? {}, { ...stored, ...kept.config }), ...kept.config };
   const present = Object.entries(merged).filter(([, value]) => value !== null);
   const schema: z.ZodObject = incomplete ? withoutItsSecret(type) : warehouseConfigSchemas[type];

@@ -30,7 +30,7 @@ const orderKey = component('OrderKey', {
   state: withExample(
     z.enum(ORDER_KEY_STATES),
     'blocked',
-    '`blocked`: a delivery has used up its retries. `waiting`: deliveries are waiting for an earlier one. `delivering`: a delivery is open. `idle`: no delivery is open.',
+    '`blocked`: a delivery has used up its retries. `waiting`: deliveries are waiting for an earlier one. `delivering`: a delivery is in progress. `idle`: no delivery is in progress.',
   ),
   headDeliveryId: idOf('dlv').nullable().describe('The delivery that the others are waiting for. Null if `idle`.'),
   headSequence: count.nullable(),
@@ -67,13 +67,13 @@ export const orderKeyOperations: Operation[] = [
   operation('skipOrderKey', 'post', `${base}/{key}/skip`, {
     ...common,
     summary: 'Skip the first delivery of an ordering key',
-    description: 'The next delivery is attempted. A delivery that is still open is cancelled.',
+    description: 'The next delivery is attempted. A delivery that is still in progress is cancelled.',
     answer: { description: 'The ordering key.', schema: orderKey },
     errors: { 409: ['INVALID_STATE'] },
     async run(ctx, deps) {
       const keys = await keysOf(ctx, deps);
       const { id, key, state, headDeliveryId } = await requireKey(ctx, deps, keys);
-      if (headDeliveryId === null) throw conflict(`The ordering key ${key} has no open delivery to skip`);
+      if (headDeliveryId === null) throw conflict(`The ordering key ${key} has no delivery to skip`);
       const isSkipped =
         state === 'blocked'
           ? await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId))

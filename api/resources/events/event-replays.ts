@@ -51,7 +51,7 @@ const replayAnswer = component('EventReplay', {
   waitsFor: withExample(
     z.string().nullable(),
     null,
-    'Why the replay is waiting, such as a full backlog. Null if not waiting.',
+    'Why the replay is waiting (for example because of a full backlog). Null if not waiting.',
   ),
   error: withExample(z.string().nullable(), null),
   createdAt: timestamp,
@@ -200,7 +200,7 @@ async function requireDestinations(em: EntityManager, ids: string[]): Promise<vo
   const found = new Set((await em.find(Destination, { id: { $in: ids } }, { fields: ['id'] })).map(({ id }) => id));
   const unknown = ids.filter((id) => !found.has(id));
   if (unknown.length > 0)
-    throw invalid('destinationIds', `must contain only existing destinations; there is no ${unknown.join(', ')}`);
+    throw invalid('destinationIds', `must contain only existing destinations; not found: ${unknown.join(', ')}`);
 }
 
 async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) {
@@ -217,7 +217,7 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
     throw new ApiError(
       400,
       'FILTER_TOO_BROAD',
-      'Counting these events takes too long; narrow from and to, or omit search. A replay without dryRun still works',
+      'Counting these events takes too long; narrow "from" and "to", or omit search (a replay without dryRun still works)',
     );
   }
 }

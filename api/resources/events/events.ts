@@ -145,7 +145,7 @@ const eventMembers = {
 const nextDeliveries = withExample(
   idOf('dlv').nullable(),
   null,
-  'The `cursor` for older deliveries in `GET /api/deliveries?eventId=`. Null if there are none.',
+  'The value of `cursor` for older deliveries in `GET /api/deliveries?eventId=`. Null if there are none.',
 );
 const eventAnswer = component('Event', eventMembers);
 const eventInFull = component('EventInFull', {

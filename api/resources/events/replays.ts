@@ -43,7 +43,7 @@ export async function inRoom<Result extends Replayed | null>(
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
 
 function tooManyDeliveries(eventId: string, most: number): ApiError {
-  const what = `The event ${eventId} would create more than ${plural(most, 'delivery')}; nothing was replayed. Disable some routes, or pass destinationIds`;
+  const what = `The event ${eventId} would create more than ${plural(most, 'delivery')}; nothing was replayed, so disable some routes or pass destinationIds`;
   return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 

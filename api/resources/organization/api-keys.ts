@@ -210,7 +210,7 @@ function lastKey(): ApiError {
   return new ApiError(
     409,
     'LAST_KEY',
-    'This is the last key that can create keys for as long and from the same addresses; create another such key first',
+    'No other key can create keys for as long as this key and from the same addresses; create such a key first',
   );
 }
 

@@ -41,7 +41,7 @@ const stepParam = z
   .transform(Number)
   .refine(
     (step) => step >= MIN_STEP && step <= MAX_STEP && step % MIN_STEP === 0,
-    `must be a multiple of ${MIN_STEP} (5 minutes), at most ${MAX_STEP} (a day)`,
+    `must be a multiple of ${MIN_STEP} (5 minutes), at most ${MAX_STEP} (1 day)`,
   )
   .meta({
     description: 'Interval length, in seconds. Intervals are aligned to the Unix epoch (UTC).',
@@ -115,7 +115,7 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
       `One series per value: the largest ${MOST_GROUPS} (${MOST_LATENCIES} for latencies), with at most ${MOST_POINTS} points in total. ` +
         'If omitted, there is one series, or no series if there is no data.',
     ),
-    from: timeParam.describe(`Start of the period, at most ${MOST_DAYS} days ago. Defaults to a day before \`to\`.`),
+    from: timeParam.describe(`Start of the period, at most ${MOST_DAYS} days ago. Defaults to one day before \`to\`.`),
     to: timeParam.describe('End of the period. Defaults to now.'),
     step: stepParam,
     sourceId: textParam,
@@ -133,7 +133,7 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
     };
     requireKnown(metric, groupBy, where);
     if (metric === 'refused' && wanted % REFUSED_STEP !== 0)
-      throw invalid('step', `must be a multiple of ${REFUSED_STEP} (an hour) with metric=refused`);
+      throw invalid('step', `must be a multiple of ${REFUSED_STEP} (1 hour) if metric=refused`);
     const steps = stepsOf(query, wanted, Date.now());
     if ('member' in steps) throw invalid(steps.member, steps.message);
     if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);
@@ -165,7 +165,7 @@ function mostGroups(metric: Metric, { from, to, step }: Steps): number {
 function requireKnown(metric: Metric, groupBy: Grouping | null, where: Partial<Record<Narrowing, string>>): void {
   const known = KNOWN[metric];
   if (groupBy !== null && !known.groupBy.includes(groupBy))
-    throw invalid('groupBy', `must be ${known.groupBy.join(' or ')} with metric=${metric}`);
+    throw invalid('groupBy', `must be ${known.groupBy.join(' or ')} if metric=${metric}`);
   const unknown = (Object.keys(where) as Narrowing[]).find((name) => !known.where.includes(name));
   if (unknown !== undefined)
     throw invalid(unknown, `cannot be combined with metric=${metric}; valid filters: ${known.where.join(', ')}`);
@@ -177,8 +177,7 @@ function requireKnown(metric: Metric, groupBy: Grouping | null, where: Partial<R
  */
 function requireFewLatencies(groupBy: Grouping | null, destinationId: string | undefined, { from, to }: Steps): void {
   if (destinationId !== undefined) return;
-  if (groupBy === null)
-    throw invalid('destinationId', 'is required with metric=latency, unless groupBy is destination');
+  if (groupBy === null) throw invalid('destinationId', 'is required if metric=latency, unless groupBy=destination');
   if (to.getTime() - from.getTime() > MOST_LATENCY_MS)
-    throw invalid('from', 'must be at most a day before to, with metric=latency and without a destinationId');
+    throw invalid('from', 'must be at most one day before "to" if metric=latency and destinationId is not set');
 }

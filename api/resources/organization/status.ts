@@ -34,7 +34,7 @@ const readySchema = z.object({
     .transform((text) => text !== 'false')
     .meta({
       override: { type: 'string', enum: ['', 'true', 'false'] },
-      description: 'Whether to also check Temporal and that the backlog has room.',
+      description: 'Whether to also check Temporal and the backlog.',
     })
     .optional(),
 });
@@ -46,7 +46,7 @@ const ingestState = z
   );
 const temporalState = z
   .enum(['ok', 'away'])
-  .describe('Whether Temporal is reachable. While it is `away`, webhooks are accepted and wait.');
+  .describe('Whether Temporal is reachable. While it is `away`, webhooks are accepted, but their deliveries may wait.');
 
 const well = component('Well', { status: z.literal('ok') });
 

@@ -85,7 +85,7 @@ export const usageOperations: Operation[] = [
   operation('listDailyUsage', 'get', '/api/organization/usage/daily', {
     tag: 'Usage',
     summary: 'List daily usage',
-    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. Up to ${MAX_DAYS} days.`,
+    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. Returns up to ${MAX_DAYS} days.`,
     query: z.object({ from: dayParam, to: dayParam }),
     answer: {
       description: 'The days, oldest first.',
@@ -98,7 +98,7 @@ export const usageOperations: Operation[] = [
       const to = query.to ?? dayOf(Date.now());
       const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
       if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS)
-        throw invalid('from', `must be less than ${MAX_DAYS} days before to`);
+        throw invalid('from', `must be less than ${MAX_DAYS} days before "to"`);
       const days = await dailyUse(deps.pool, organizationId(ctx), { from, to });
       ctx.vary('Accept');
       if (ctx.accepts('application/json', 'text/csv') === 'text/csv') {

@@ -44,7 +44,7 @@ export const conditions = z
       return refuse(
         context,
         'INVALID_FILTER',
-        `must contain at most ${MAX_PATTERNS} conditions with the matches operator`,
+        `must contain at most ${MAX_PATTERNS} conditions with the operator "matches"`,
       );
     if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES)
       return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);

@@ -29,12 +29,7 @@ const until = withExample(
 
 const pauseSchema = z.object({
   reason: withExample(
-    z
-      .string()
-      .max(MAX_REASON)
-      .regex(/\S/, 'must not be empty; omit it or send null for no reason')
-      .nullable()
-      .optional(),
+    z.string().max(MAX_REASON).regex(/\S/, 'must not be empty; omit it or send null').nullable().optional(),
     'CRM migration',
     'The reason to show with the pause.',
   ),
@@ -45,7 +40,7 @@ const resumeSchema = z.object({
   releasePerSecond: withExample(
     z.int().min(1).max(MAX_RELEASE_PER_SECOND).optional(),
     10,
-    'Maximum number of waiting deliveries to send per second. Defaults to 50.',
+    'Maximum number of held deliveries to send per second. Defaults to 50.',
   ),
 });
 
@@ -62,7 +57,7 @@ export function showPause(pause: Pause | undefined) {
 }
 
 const AGAIN = 'A pause does not cause failover. Pausing again updates the end and reason.';
-const RELEASED = 'Waiting deliveries are sent in the order they were received.';
+const RELEASED = 'Held deliveries are sent in the order they were received.';
 
 const PAUSABLE = [
   {
@@ -72,8 +67,8 @@ const PAUSABLE = [
     find: findRoute,
     tag: 'Routes',
     name: 'Route',
-    paused: `The route keeps accepting webhooks; deliveries and retries wait. ${AGAIN}`,
-    resumed: `${RELEASED} If the circuit breaker is open, they wait for it to close.`,
+    paused: `The route keeps accepting webhooks; deliveries and retries are held. ${AGAIN}`,
+    resumed: `${RELEASED} If the circuit breaker is open, they are held until it closes.`,
   },
   {
     table: 'destinations',
@@ -82,7 +77,7 @@ const PAUSABLE = [
     find: findDestination,
     tag: 'Destinations',
     name: 'Destination',
-    paused: `All deliveries to the destination wait, regardless of their route. ${AGAIN}`,
+    paused: `All deliveries to the destination are held, regardless of their route. ${AGAIN}`,
     resumed: RELEASED,
   },
 ] as const;

@@ -138,7 +138,7 @@ export const routeMembers = membersOf<Route>()({
     withExample(
       z.array(text('team@example.com')),
       [],
-      'Addresses in `notifyEmails` that receive no email because their owner has not confirmed them or the operator does not accept their domain.',
+      'Addresses in `notifyEmails` that receive no email because their owners have not confirmed them or the operator does not accept their domain.',
     ),
   ),
   expectedResponse: optional(expectedResponse, null),

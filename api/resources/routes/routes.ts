@@ -128,7 +128,7 @@ export const manyRoutesOperations: Operation[] = [
   }),
   operation('deleteRoutes', 'post', '/api/routes/bulk-delete', {
     tag: 'Routes',
-    summary: 'Delete many routes',
+    summary: 'Delete multiple routes',
     description: 'This cannot be undone. Unknown IDs are skipped.',
     body: {
       selects: true,

@@ -90,7 +90,7 @@ const signedSample = component('SignedSample', {
 export const signSampleOperation = operation('signSample', 'post', '/api/providers/sample', {
   tag: 'Sources',
   changesNothing: true,
-  summary: 'Create a signed sample webhook of a provider',
+  summary: 'Create a signed sample webhook for a provider',
   description:
     "Use the sample to test a source before you connect the provider: send it to the source's `webhookUrl` with `POST`.",
   body: {
@@ -128,7 +128,7 @@ export const signSourceSampleOperation = operation(
     tag: 'Sources',
     idOf: ['src'],
     changesNothing: true,
-    summary: 'Create a signed sample webhook of a source',
+    summary: 'Create a signed sample webhook for a source',
     description:
       "The sample is signed with the stored secret; send it to the source's `webhookUrl` with `POST`. Sources without a signature, such as those that verify a token, have no sample because it would contain the secret.",
     body: { schema: z.object(sampleMembers), examples: { push: { event: 'push' } }, optional: true },
@@ -138,7 +138,7 @@ export const signSourceSampleOperation = operation(
       const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
       const sender = senderOf(source);
       const secret = openSecret(deps, source);
-      const unsigned = () => conflict('The source has no secret to sign webhooks with');
+      const unsigned = () => conflict("The source's webhooks are not signed with a stored secret");
       if (sender === null || secret === null || !isSigned(sender.verification)) throw unsigned();
       const known = providerNamed(providerOf(source) ?? source.verification.type);
       const { verification } = sender;

@@ -72,7 +72,7 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
     cause: choiceParam(REFUSAL_CAUSES),
     period: choiceParam(PERIOD_NAMES).describe('The period of the counts. Defaults to `24h`.'),
     includePayload: booleanParam.describe(
-      'Whether to include the start of each payload. Needs the scope `payloads:read`.',
+      'Whether to include the start of each payload. Requires the `payloads:read` scope.',
     ),
   }),
   answer: {

@@ -68,7 +68,7 @@ const idempotencyKey = withExample(
 
 const ingestToken = z
   .enum(INGEST_TOKEN_RULES)
-  .describe('Whether the ingest URL requires an unguessable token: never, optionally or always.');
+  .describe('Whether the ingest URL has an unguessable token, and whether webhooks must use it.');
 const concealed = withExample(
   z.boolean(),
   false,

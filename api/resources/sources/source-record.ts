@@ -55,7 +55,7 @@ function requireGuarded(source: Checked): void {
     return;
   throw invalid(
     'ingestToken',
-    `must be required until ${provider} has sent its secret because the first secret received is stored`,
+    `must be "required" until ${provider} has sent its secret because the first secret received is stored`,
   );
 }
 
@@ -70,7 +70,7 @@ function requireUntold(source: Checked): void {
   const whose = providerOf(source) ?? 'the sender';
   throw invalid(
     'ingestToken',
-    `must be required for a concealed source because the time to fetch a key from ${whose} would reveal the source`,
+    `must be "required" for a concealed source because the time taken to fetch a key from ${whose} would reveal the source`,
   );
 }
 

@@ -119,7 +119,7 @@ export function secretWarnings(deps: Deps, source: Source): string[] {
 function tooShort(member: string, text: string | null | undefined, shortest = ADVISED_SECRET_LENGTH): string[] {
   if (!text || text.length >= shortest) return [];
   return [
-    `${member} has fewer than ${shortest} characters and can be guessed; replace it as soon as the sender can change it. Generate a long secret with: openssl rand -hex 32`,
+    `${member} has fewer than ${shortest} characters and can be guessed; replace it as soon as the sender can change it (to generate a long secret, run openssl rand -hex 32)`,
   ];
 }
 
@@ -238,6 +238,9 @@ function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials
 function isKept(secret: unknown): boolean {
   if (typeof secret !== 'string') return secret === undefined;
   if (extendsRedacted(secret))
-    throw invalid('verificationConfig.secret', 'must be the full secret: a masked value only keeps a stored secret');
+    throw invalid(
+      'verificationConfig.secret',
+      'must be the full secret; a masked value is accepted only to keep a stored secret',
+    );
   return isRedacted(secret);
 }
