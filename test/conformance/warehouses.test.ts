@@ -167,7 +167,7 @@ for (const provider of providerCases) {
       it('says that the region is wrong', async () => {
         const problem = failed(await put(object('a.jsonl'), { region: 'us-west-2' }));
         expect(problem).to.include({ kind: 'region', retryable: false });
-        expect(problem.detail).to.match(/not in region "us-west-2": correct region .*eu-central-1/);
+        expect(problem.detail).to.match(/not in region "us-west-2".*eu-central-1/);
       });
     }
 
