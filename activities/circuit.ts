@@ -272,7 +272,7 @@ async function releaseHeld(
     }
     await delay(STEP_MS);
   }
-  deps.log.info({ routeId, released }, 'released held deliveries');
+  deps.log.info({ routeId, released }, 'resumed held deliveries');
   return { state: 'closed', held: await countHeld(deps.pool, routeId, COUNT_UP_TO), waitMs: 0 };
 }
 

@@ -71,7 +71,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         const { deliveryId, attempt } = request;
         // While the database is away, or an organization waits for its turn there, it is so for all.
         const log = isTransientDatabaseError(error) ? throttled(deps.log) : deps.log;
-        log.error({ deliveryId, attempt, cause: causeOf(error) }, 'failed to make an attempt');
+        log.error({ deliveryId, attempt, cause: causeOf(error) }, 'an attempt failed because of an internal error');
         throw error;
       }
     },

@@ -57,7 +57,7 @@ export interface AlertSenderDeps extends MailSenderDeps {
 /** Never rejects; errors are part of the result. */
 export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<SendResult>;
 
-const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL, so alerts would come back as webhooks. Use another URL`;
+const COMES_BACK = ownWords`The URL is under HOOKYARD_PUBLIC_URL, so alerts would come back as webhooks; use another URL`;
 
 /** Why a mail was given up that no address may get: a matter of the tenant and the rule of recipients. */
 export const WITHHELD = ownWords`None of the addresses is allowed to receive emails`;

@@ -12,7 +12,7 @@ export const nylas: Provider = {
   dedup: { jsonPath: '$.id' },
   handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
   instructions:
-    "Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the challenge. Then set the secret that Nylas shows as the source's secret.",
+    "Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the challenge. Then copy the secret that Nylas shows, and set it as the source's secret.",
   samples: [
     {
       event: 'message.created',

@@ -113,7 +113,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       !isPolling && 'the worker is not polling Temporal for tasks',
       schedules.refusal !== null &&
         `Temporal refuses the worker's requests (${schedules.refusal}): the worker's key or certificate needs the writer role for the namespace ${namespace} (docs/operate/temporal.md)`,
-      isUnserved && `workflows are not processed: ${unservedBecause(current)}`,
+      isUnserved && `workflows are not being processed: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {
       problems,
@@ -136,5 +136,5 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
 
 function unservedBecause(current: string | null): string {
   const who = current === null ? 'workers without a release' : `the release ${current}`;
-  return `Temporal assigns them to ${who}, but no such worker polls for them. Start one, or make this release the current one (docs/operate/upgrading.md)`;
+  return `Temporal assigns them to ${who}, but no such worker polls for them; start one, or make this release the current one (docs/operate/upgrading.md)`;
 }

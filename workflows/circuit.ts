@@ -66,7 +66,7 @@ function waitSummary(advice: CircuitAdvice): string {
 
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.suspended) {
-    return `**Suspended**: ${plural(advice.held, 'delivery of this route is', 'deliveries of this route are')} held until an operator resumes the organization (\`hookyard orgs resume\`).`;
+    return `**Suspended**: ${plural(advice.held, 'delivery from this route is', 'deliveries from this route are')} held until an operator resumes the organization (\`hookyard orgs resume\`).`;
   }
   if (advice.state === 'closed' && advice.paused) return describePause(routeId, advice.paused, advice.held);
   if (advice.state === 'closed') {
@@ -78,7 +78,7 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   const held = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
   return paragraphs(
     advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice, prefix),
-    `Held at ${new Date().toISOString()}: ${plural(advice.held, 'delivery')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those with a previous attempt', queryOf(prefix, held))} have a workflow.`,
+    `Held at ${new Date().toISOString()}: ${plural(advice.held, 'delivery')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('held deliveries with a previous attempt', queryOf(prefix, held))} have a workflow.`,
     signalChoices(
       '`resetCircuit` closes the circuit breaker now, and sends the held deliveries. If the destination is still down, the circuit breaker opens again.',
     ),
@@ -98,7 +98,7 @@ type OpenAdvice = Exclude<CircuitAdvice, { state: 'closed' }>;
 
 function describeOpen({ failureCount, waitMs }: OpenAdvice): string {
   const until = new Date(Date.now() + (waitMs ?? 0)).toISOString();
-  return `**Open** after ${plural(failureCount, 'consecutive failed attempt')}. Nothing is sent to the route's destinations until ${until}, when one delivery is sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if there are none.`;
+  return `**Open** after ${plural(failureCount, 'consecutive failed attempt')}. Nothing is sent to the route's destinations until ${until}, when one delivery will be sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if there are none.`;
 }
 
 function describeHalfOpen(
@@ -107,7 +107,7 @@ function describeHalfOpen(
 ): string {
   const probe =
     probeDeliveryId === null
-      ? 'the next delivery is sent as a probe'
+      ? 'the next delivery will be sent as a probe'
       : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is being sent as a probe`;
   return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed probe opens the circuit breaker again.`;
 }

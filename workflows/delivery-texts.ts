@@ -68,13 +68,13 @@ interface Wait {
 
 const NO_SIGNAL = 'A signal does not bypass the limit.';
 const enoughAt = (where: string) => (at: string | null) =>
-  `The maximum number of attempts ${where} is in progress. Hookyard checks again at ${at}.`;
+  `The maximum number of attempts ${where} is in progress. Hookyard will check again at ${at}.`;
 
 const WAITS = {
   transforms: {
     summary: "Organization's transform limit",
     text: (at) =>
-      `The transform is waiting: the organization has used up its \`transformMsPerMinute\`, or too many of its transforms are already waiting. The attempt starts at ${at} if there is capacity.`,
+      `The transform is waiting: the organization has used up its \`transformMsPerMinute\`, or too many of its transforms are already waiting. The attempt will start at ${at} if there is capacity.`,
     hint: `${NO_SIGNAL} A higher organization limit takes effect within seconds.`,
   },
   resumption: {
@@ -87,7 +87,7 @@ const WAITS = {
   circuit: {
     summary: "The route's circuit breaker may open",
     text: (at) =>
-      `The route has had enough failed attempts to open its circuit breaker, but PostgreSQL has not recorded them yet. Hookyard checks again at ${at}.`,
+      `The route has had enough failed attempts to open its circuit breaker, but PostgreSQL has not recorded them yet. Hookyard will check again at ${at}.`,
     hint: 'This resolves automatically when PostgreSQL accepts results again.',
   },
   slots: { summary: "Organization's concurrency limit", text: enoughAt('for this organization'), hint: NO_SIGNAL },
@@ -140,7 +140,7 @@ export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'
   if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
   if (ending === 'cancelled') {
     return paragraphs(
-      `**Cancelled** after ${attempts} of ${plural(maxAttempts, 'attempt')}. No further attempts are made.`,
+      `**Cancelled** after ${attempts} of ${plural(maxAttempts, 'attempt')}. No further attempts will be made.`,
       `To deliver the event: \`POST /api/deliveries/${deliveryId}/replay\`.`,
       seeAlso(facts),
     );
@@ -232,5 +232,5 @@ function ofDestination({ belongs: { prefix, destinationId } }: Facts, status: 'f
   // One that has failed may wait for a replay here, or may have ended.
   const execution = status === 'failed' ? 'in ("Running", "Failed")' : '= "Running"';
   const query = `DestinationId = "${destinationId}" and DeliveryStatus = "${status}" and ExecutionStatus ${execution}`;
-  return listReference(`${status} deliveries of this destination`, queryOf(prefix, query));
+  return listReference(`${status} deliveries to this destination`, queryOf(prefix, query));
 }

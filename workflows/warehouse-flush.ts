@@ -93,7 +93,7 @@ async function waitForStore(
   setCurrentDetails(
     paragraphs(
       `Batch ${batchId} with ${plural(events, 'event')} could not be written (attempt ${attempts + 1}): ${plain(error)}`,
-      `The upload is retried at ${next}, and immediately after the destination is changed. After ${last}, the deliveries fail, or are sent to the failover destinations of their routes.`,
+      `The upload will be retried at ${next}, and immediately after the destination is changed. After ${last}, the deliveries will fail, or be sent to the failover destinations of their routes.`,
       signalChoices('`warehouseChanged` retries immediately.'),
     ),
   );

@@ -90,7 +90,7 @@ export class HousekeepingError extends Error {
 /** Keys of which a partition took the head get the next one; those without events for as long as events are kept go. */
 async function keepOrderKeys({ pool, settings, log }: MaintenanceDeps): Promise<boolean> {
   const advanced = await repairOrder(pool);
-  if (advanced > 0) log.warn({ count: advanced }, 'repaired: ordering keys continue after a missing delivery');
+  if (advanced > 0) log.warn({ count: advanced }, 'repaired ordering keys that were waiting for a missing delivery');
   await forgetOrderKeys(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS || null);
   return false;
 }
@@ -142,7 +142,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
       const ids = refused.slice(0, 10);
       log.error(
         { refused: refused.length, ids },
-        'PostgreSQL rejected the status failed for these deliveries; removing their payloads anyway',
+        'PostgreSQL rejected the status "failed" for these deliveries; removing their payloads anyway',
       );
     }
     if (!done || failed > 0) return true;
@@ -175,7 +175,7 @@ async function removeYounger(pool: Pool, day: number): Promise<boolean> {
 /** @returns whether all of them are gone */
 async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: number): Promise<boolean> {
   const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
-  if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');
+  if (dropped.length > 0) log.info({ dropped }, 'dropped partitions whose retention period has ended');
   if (inUse)
     log.warn(inUse, 'retention is waiting for a transaction that uses the table; trying again in five minutes');
   return inUse === null;

@@ -123,7 +123,7 @@ function refused(
 
 const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all deliveries in the batch have ended`);
 const TOO_LARGE = openError(
-  ownWords`The row for this event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB. Reduce the number of columns that contain whole payloads`,
+  ownWords`The row for this event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB; reduce the number of columns that contain whole payloads`,
 );
 
 /** The cause of an issue (docs/guide/issues-and-alerts.md). */
@@ -198,7 +198,7 @@ function bytesOf(members: BatchMember[]): number {
 }
 
 const MAPPING_TOO_LONG = openError(
-  ownWords`Building the event's row took too long. Simplify the destination's fieldMapping`,
+  ownWords`Building the event's row took too long; simplify the destination's fieldMapping`,
 );
 
 /** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */

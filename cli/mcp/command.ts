@@ -81,5 +81,5 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
 function givenToken(): string | undefined {
   const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
   if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
-  throw usage('HOOKYARD_MCP_TOKEN must be 32 to 200 letters, digits, - and _; generate one with: openssl rand -hex 32');
+  throw usage('HOOKYARD_MCP_TOKEN must be 32 to 200 letters, digits, hyphens or underscores; generate one with: openssl rand -hex 32');
 }

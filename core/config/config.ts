@@ -34,7 +34,7 @@ const identityGrants = list.refine(
   'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each optionally followed by /<prefix>',
 );
 
-const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated lowercase domains');
+const recipients = list.refine(isRecipientRule, 'must be any or confirmed, or comma-separated lowercase domains');
 
 const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
   z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
@@ -57,7 +57,7 @@ const slug = z
   .max(63)
   .regex(
     /^[a-z0-9]+(-[a-z0-9]+)*$/,
-    'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends',
+    'must contain only lowercase letters, digits and single hyphens, and start and end with a letter or digit',
   );
 
 const url = (protocols: string[]) =>
@@ -78,7 +78,7 @@ const prefix = z
   .max(40, 'must be at most 40 characters long')
   .regex(
     /^([a-z0-9]+(-[a-z0-9]+)*)?$/,
-    'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends',
+    'must contain only lowercase letters, digits and single hyphens, and start and end with a letter or digit',
   );
 
 // Compared with the Origin header of a browser, letter by letter (RFC 6454, section 6.2): no path, no default port.
@@ -106,10 +106,15 @@ const variables = {
   HOOKYARD_CONSOLE: { schema: onOff, default: 'on' },
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {
-    schema: z.string().regex(/^whr_[A-Za-z0-9_-]{16,}$/, 'must be whr_ and at least 16 letters or digits'),
+    schema: z
+      .string()
+      .regex(
+        /^whr_[A-Za-z0-9_-]{16,}$/,
+        'must be whr_ followed by at least 16 letters, digits, hyphens or underscores',
+      ),
   },
   HOOKYARD_OPERATOR_KEY: {
-    schema: z.string().regex(/^[A-Za-z0-9_-]{32,200}$/, 'must be 32 to 200 letters, digits, - and _'),
+    schema: z.string().regex(/^[A-Za-z0-9_-]{32,200}$/, 'must be 32 to 200 letters, digits, hyphens or underscores'),
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
   // Unset: business (db/schema/prepare.ts).

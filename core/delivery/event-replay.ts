@@ -126,11 +126,11 @@ export function describeProgress(progress: ReplayProgress): string {
     eventsTotal === null ? plural(eventsReplayed, 'event') : `${eventsReplayed} of ${plural(eventsTotal, 'event')}`;
   const left = [
     ...(eventsExpired > 0 ? [`${eventsExpired} no longer had a payload`] : []),
-    ...(eventsUnroutable > 0 ? [`${plural(eventsUnroutable, 'no longer matches', 'no longer match')} a route`] : []),
+    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} no longer matched a route`] : []),
   ];
   return [
     `${replayed} replayed, ${plural(deliveriesCreated, 'delivery')} created.`,
     ...(left.length > 0 ? [`${left.join(', ')}.`] : []),
-    ...(replayedUntil === null ? [] : [`The replay has reached events received at ${replayedUntil}.`]),
+    ...(replayedUntil === null ? [] : [`Events received before ${replayedUntil} have been processed.`]),
   ].join(' ');
 }

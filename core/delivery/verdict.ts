@@ -84,7 +84,7 @@ export function isSuccess(expected: ExpectedResponse | null, statusCode: number,
   const statusIsRight =
     statusCodes.length > 0 ? statusCodes.includes(statusCode) : statusCode >= 200 && statusCode <= 299;
   if (!statusIsRight) {
-    const wanted = named(statusCodes.length > 0 ? `, expected ${statusCodes.join(' or ')}` : '');
+    const wanted = named(statusCodes.length > 0 ? ` (expected ${statusCodes.join(' or ')})` : '');
     return { success: false, reason: ownWords`The destination returned ${statusCode}${wanted}` };
   }
   if (expected?.bodyContains && !contains) {

@@ -61,8 +61,8 @@ function introduction(facts: MailFacts): string {
   const route = oneLine(facts.routeName);
   if (facts.kind === 'recovery') return recoverySentence(facts, route);
   const ended = facts.kind === 'failure' ? 'failed' : 'succeeded';
-  if (facts.count === 1) return `A delivery of the route ${route} ${ended}.`;
-  return `${facts.count} deliveries of the route ${route} ${ended} since ${facts.since}. The latest delivery:`;
+  if (facts.count === 1) return `A delivery from the route ${route} ${ended}.`;
+  return `${facts.count} deliveries from the route ${route} have ${ended} since ${facts.since}. The latest delivery:`;
 }
 
 function recoverySentence({ count, failedBefore }: MailFacts, route: string): string {
@@ -72,7 +72,7 @@ function recoverySentence({ count, failedBefore }: MailFacts, route: string): st
   const { count: failed, since } = failedBefore;
   if (failed === 0)
     return `${again}: the circuit breaker opened at ${since} and is closed now. The first delivery since then:`;
-  return `${again}, after ${plural(failed, 'delivery')} that failed since ${since}. The first successful delivery:`;
+  return `${again} after ${plural(failed, 'failed delivery')} since ${since}. The first successful delivery:`;
 }
 
 function rowsOf({ routeName, sourceName, destinationName, facts }: MailFacts): [string, string][] {
@@ -141,7 +141,7 @@ export function renderConfirmation(facts: { organization: string; link: string; 
   const until = `${facts.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const ask = `The organization "${organization}" wants to send notifications about its webhooks to this address.`;
   const yes = 'To receive them, open this page and confirm:';
-  const no = `Otherwise, ignore this email. You will receive no notifications without your consent. The link is valid until ${until}.`;
+  const no = `Otherwise, ignore this email. You will receive no notifications unless you confirm. The link is valid until ${until}.`;
   return {
     subject: `[Hookyard] Do you want to receive notifications from ${organization}?`,
     text: `${[ask, '', yes, link, '', no].join('\n')}\n`,

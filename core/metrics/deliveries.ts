@@ -68,7 +68,7 @@ export const relayClaim = new Histogram({
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: 'Whether workflows are not processed, as far as this worker knows (1 if so): it does not receive them, and no worker of the current release polls for them.',
+  help: '1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
   in: ['worker'],
 });
 
@@ -99,21 +99,21 @@ export const laneChanges = new Counter({
 
 export const leftToRelay = new Counter({
   name: 'hookyard_left_to_relay_total',
-  help: 'First attempts that the relay sent although their lane lets a workflow send them, by reason.',
+  help: 'First attempts that the relay made although their lane assigns them to a workflow, by reason.',
   labels: { reason: REASONS_FOR_RELAY },
   in: ['worker'],
 });
 
 export const concurrencyLimit = new Gauge({
   name: 'hookyard_concurrency_limit',
-  help: 'Maximum concurrent attempts of this worker per destination: the smallest, the median and the largest limit.',
+  help: "Minimum, median and maximum of this worker's limits on concurrent attempts per destination.",
   labels: { stat: ['min', 'median', 'max'] },
   in: ['worker'],
 });
 
 export const concurrencyDestinations = new Gauge({
   name: 'hookyard_concurrency_destinations',
-  help: 'Number of destinations in hookyard_concurrency_limit: those used in the last minute.',
+  help: 'Number of destinations that hookyard_concurrency_limit includes: those used in the last minute.',
   in: ['worker'],
 });
 

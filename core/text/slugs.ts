@@ -7,7 +7,7 @@ export const MAX_SLUG_LENGTH = 63;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const HASH_LENGTH = 10;
 
-export const SLUG_PROBLEM = `must be at most ${MAX_SLUG_LENGTH} lowercase letters, digits and single hyphens, with a letter or digit at both ends`;
+export const SLUG_PROBLEM = `must contain only lowercase letters, digits and single hyphens, and start and end with a letter or digit (at most ${MAX_SLUG_LENGTH} characters)`;
 
 /** Whether a text is a slug: lowercase letters and digits with single hyphens between, at most 63 characters. */
 export function isSlug(text: string): boolean {

@@ -99,13 +99,13 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '')
       return refused("The certificate URL does not belong to Amazon SNS in the topic's region");
     const key = await certificateKey(keys, url.href, request.nowMs);
-    if (key === null) return refused('There is no valid certificate at the URL in the message');
+    if (key === null) return refused('No valid certificate was found at the URL in the message');
     if (!verify(hash, signed, key, Buffer.from(text('Signature'), 'base64')))
       return refused('The signature does not match the message');
     return { valid: true, mac: createHash('sha256').update(signed).digest() };
   },
   secretProblem: (_scheme, secret) =>
-    ARN.test(secret) ? null : 'must be the topic ARN, such as arn:aws:sns:eu-central-1:123456789012:orders',
+    ARN.test(secret) ? null : 'must be the topic ARN, for example arn:aws:sns:eu-central-1:123456789012:orders',
   needsPublishedKeys: () => true,
 };
 
@@ -177,7 +177,7 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
       return refused('The webhook has an unknown signature algorithm');
     if (!PAYPAL_CERTIFICATE.test(url)) return refused('The certificate URL does not belong to PayPal');
     const key = await certificateKey(keys, url, request.nowMs);
-    if (key === null) return refused('There is no valid certificate at the URL in the webhook');
+    if (key === null) return refused('No valid certificate was found at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64')))
       return refused("The signature does not match the webhook's body and ID");

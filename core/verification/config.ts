@@ -28,7 +28,7 @@ const jwt = z.object({
   jwksUrl: z
     .string()
     .max(2048, 'must be at most 2048 characters long')
-    .refine(isKeySetUrl, 'must be an https URL without user, password or fragment')
+    .refine(isKeySetUrl, 'must be an https:// URL without a user name, password or fragment')
     .meta({ examples: ['https://issuer.example.com/.well-known/jwks.json'] })
     .optional(),
   issuer: claimText.optional(),

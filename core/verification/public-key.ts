@@ -44,9 +44,9 @@ const bytesOf = (signed: (string | Buffer)[]): Buffer =>
   Buffer.concat(signed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 
 const FORMS: Readonly<Record<KeyAlgorithm, string>> = {
-  ecdsa: 'must be the public key: P-256, as PEM, or as SPKI in base64',
-  ed25519: 'must be the public key: 64 hex digits, 32 bytes in base64, or PEM',
-  rsa: 'must be the public key: RSA with 2048 to 4096 bits, as PEM, or as SPKI in base64',
+  ecdsa: 'must be a P-256 public key, as PEM or as SPKI in base64',
+  ed25519: 'must be an Ed25519 public key: 64 hex digits, 32 bytes in base64 or PEM',
+  rsa: 'must be an RSA public key of 2048 to 4096 bits, as PEM or as SPKI in base64',
 };
 const RAW_HEX = /^[0-9a-f]{64}$/i;
 const RAW_BASE64 = /^[A-Za-z0-9+/]{43}=?$/;

@@ -49,7 +49,9 @@ export const standardKind: SchemeKind<StandardScheme> = {
   secretProblem(_scheme, secret) {
     if (secret.startsWith(PUBLIC))
       return ed25519Key(bytesAfter(PUBLIC, secret)) ? null : `must be ${PUBLIC} followed by 32 bytes in base64`;
-    return bytesAfter(SHARED, secret) ? null : `must be ${SHARED} followed by base64, or ${PUBLIC} and a public key`;
+    return bytesAfter(SHARED, secret)
+      ? null
+      : `must be ${SHARED} followed by base64, or ${PUBLIC} followed by a public key`;
   },
 };
 

@@ -45,7 +45,7 @@ const common = {
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
     .meta({
       description:
-        'Rows without a mapping: text in every column, or the payload as JSON. Parquet files always use `text`.',
+        'Format of the payload in rows without a field mapping: `text` or `json`. Parquet files always use `text`.',
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
@@ -64,22 +64,23 @@ const common = {
 const LENGTH = 'must be 3 to 63 characters long';
 
 /** Names of buckets of S3 (user guide, "General purpose bucket naming rules") and R2. */
-function bucketProblem(name: string): string | null {
+function bucketProblem(name: string, characters = 'lowercase letters, digits, dots and hyphens'): string | null {
   if (name.length < 3 || name.length > 63) return LENGTH;
   if (!/^[a-z0-9][a-z0-9.-]*[a-z0-9]$/.test(name) || name.includes('..'))
-    return 'must be lowercase letters, digits, dots and hyphens, with a letter or digit at both ends';
+    return `must contain only ${characters} (no two dots in a row), and start and end with a letter or digit`;
   return /^\d+\.\d+\.\d+\.\d+$/.test(name) ? 'must not look like an IP address' : null;
 }
 
 /** Names of buckets of Google Cloud Storage ("About Cloud Storage buckets"): underscores too. */
-const gcsBucketProblem = (name: string): string | null => bucketProblem(name.replaceAll('_', '-'));
+const gcsBucketProblem = (name: string): string | null =>
+  bucketProblem(name.replaceAll('_', '-'), 'lowercase letters, digits, dots, hyphens and underscores');
 
 /** Names of containers (Azure, "Naming and referencing containers, blobs, and metadata"). */
 function containerProblem(name: string): string | null {
   if (name.length < 3 || name.length > 63) return LENGTH;
   return /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)
     ? null
-    : 'must be lowercase letters, digits and single hyphens, with a letter or digit at both ends';
+    : 'must contain only lowercase letters, digits and single hyphens, and start and end with a letter or digit';
 }
 
 function endpointProblem(address: string): string | null {
@@ -204,7 +205,7 @@ const shapes = {
   r2: z.object({
     bucket: checked(string(), bucketProblem),
     accountId: string()
-      .regex(/^[0-9a-f]{32}$/, 'must be a Cloudflare account ID: 32 hexadecimal digits')
+      .regex(/^[0-9a-f]{32}$/, 'must be a Cloudflare account ID: 32 lowercase hexadecimal digits')
       .optional(),
     endpoint: endpoint.optional(),
     region: region.default('auto'),
@@ -224,7 +225,10 @@ const shapes = {
     ...common,
   }),
   azure_blob: z.object({
-    accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
+    accountName: string().regex(
+      /^[a-z0-9]{3,24}$/,
+      'must contain only lowercase letters and digits (3 to 24 characters)',
+    ),
     credentials: credentials(CREDENTIALS.azure_blob),
     accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem).optional(),
     sasToken: checked(

@@ -136,7 +136,8 @@ function checkPattern(call: InstanceType<typeof expressions.FunctionExtension>):
   try {
     compilePattern(pattern.value);
   } catch (error) {
-    if (error instanceof PatternError) throw new JsonPathError(`has a pattern in ${call.name}() that ${error.message}`);
+    if (error instanceof PatternError)
+      throw new JsonPathError(`has a pattern in ${call.name}() that cannot be used; it ${error.message}`);
     throw error;
   }
 }

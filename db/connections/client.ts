@@ -144,13 +144,13 @@ export async function requireServer(db: Queryable): Promise<void> {
   const version = await serverVersion(db);
   if (version < OLDEST)
     throw new ConfigError([
-      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer. Upgrade the server or use another one (docs/operate/production.md)`,
+      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer; upgrade the server or use another one (docs/operate/production.md)`,
     ]);
   const { rows } = await db.query<{ encoding: string }>('select getdatabaseencoding()::text as encoding');
   const { encoding = '' } = rows[0] ?? {};
   if (encoding !== 'UTF8')
     throw new ConfigError([
-      `The database encoding is ${encoding}, but webhooks can contain any character. Create the database with: create database ... encoding 'UTF8' template template0`,
+      `The database encoding is ${encoding}, but webhooks can contain any character; create the database with: create database ... encoding 'UTF8' template template0`,
     ]);
 }
 

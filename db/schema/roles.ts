@@ -160,7 +160,7 @@ export async function requireUnbound(db: Queryable): Promise<void> {
   if (!rows[0]) return;
   const { name, services } = rows[0];
   throw new ConfigError([
-    `The DATABASE_URL role is restricted to one organization, because it inherits from ${name}. To fix this: ${await withoutInheriting(db, name, services)}, see docs/operate/postgresql.md`,
+    `The DATABASE_URL role is restricted to one organization, because it inherits from ${name}; to fix this: ${await withoutInheriting(db, name, services)}; see docs/operate/postgresql.md`,
   ]);
 }
 

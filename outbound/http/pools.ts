@@ -11,7 +11,7 @@ import type { SendRequest } from './sender.ts';
 
 /** Of an address that cannot be requested; a retry would fail the same way. */
 function invalidUrl(url: string): OwnSendError {
-  const rule = ownWords`cannot be used: it must be an absolute http or https URL`;
+  const rule = ownWords`cannot be used: it must be an absolute http:// or https:// URL`;
   // Its query may hold a secret.
   return new OwnSendError('INVALID_URL', { summary: ownWords`The URL ${rule}`, detail: `The URL ${url} ${rule}` });
 }

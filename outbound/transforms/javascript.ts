@@ -81,7 +81,7 @@ const HINTS: readonly [names: string, hint: string][] = [
   ],
   [
     'require module exports process __dirname __filename Deno Bun',
-    'transforms do not run in Node. Use crypto for hashes and Buffer for bytes, without an import',
+    'transforms do not run in Node; use crypto for hashes and Buffer for bytes, without an import',
   ],
   ['console alert', 'its output is not shown; to see a value when you test the transform, return it'],
   [

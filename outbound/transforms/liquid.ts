@@ -60,7 +60,7 @@ function asScript(module: string): string {
     [/^export \{[^}]*\bLiquid\b[^}]*\};$/m, 'globalThis.liquidjs = { Liquid };'],
   ];
   return `(() => { 'use strict';\n${changes.reduce((script, [what, by]) => {
-    if (!what.test(script)) throw new Error(`liquidjs has no ${what} any more: see how it is to be loaded now`);
+    if (!what.test(script)) throw new Error(`liquidjs no longer has ${what}: check how to load it`);
     return script.replace(what, by);
   }, module)}\n})();`;
 }

@@ -93,7 +93,7 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
 function describeIdentityError({ cause }: IdentityError, { service }: Wording): StoreProblem {
   const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : 'unknown');
   const known = /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : 'unknown';
-  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}). Ask the operator, and check that the role trusts it`;
+  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}); ask the operator, and check that the role trusts the service identity`;
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
@@ -128,7 +128,7 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
     case 'credentials':
       return ownWords`${service} rejected the credentials: check ${credentials}`;
     case 'permission':
-      return ownWords`${service} denied access to ${bucket}: the credentials need ${named(wording.permission)}. Also check ${credentials}`;
+      return ownWords`${service} denied access to ${bucket}: the credentials need ${named(wording.permission)}; also check ${credentials}`;
     case 'no_bucket':
       return ownWords`The ${bucket} does not exist: create it, or correct its name`;
     case 'region':

@@ -86,7 +86,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
         bucket: `bucket "${config.bucket}"`,
         credentials: isIdentity ? 'the service identity' : 'serviceAccountKey',
         address: config.endpoint === undefined ? 'the network' : 'endpoint',
-        permission: 'the role Storage Object User',
+        permission: 'the Storage Object User role',
         region: null,
       }),
     close: () => undefined,

@@ -63,12 +63,13 @@ const ownerOf = ({ bucketOwner }: WarehouseConfig<'s3'>) =>
 
 function permissionOf({ bucketOwner, kmsKeyId, tags }: WarehouseConfig<'s3'>): string {
   const rights = [
-    's3:PutObject and s3:GetObject',
-    tags !== undefined && 's3:PutObjectTagging',
-    kmsKeyId !== undefined && 'kms:GenerateDataKey and kms:Decrypt',
-    bucketOwner !== undefined && `a bucket in account ${bucketOwner}`,
+    's3:PutObject',
+    's3:GetObject',
+    ...(tags === undefined ? [] : ['s3:PutObjectTagging']),
+    ...(kmsKeyId === undefined ? [] : ['kms:GenerateDataKey', 'kms:Decrypt']),
   ];
-  return rights.filter((right) => right !== false).join(', ');
+  const listed = `${rights.slice(0, -1).join(', ')} and ${rights.at(-1)}`;
+  return bucketOwner === undefined ? listed : `${listed}, and the bucket must be in account ${bucketOwner}`;
 }
 
 export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, user) => {
@@ -80,7 +81,7 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, use
     bucket: `bucket "${bucket}"`,
     credentials: 'accessKeyId and secretAccessKey (or R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY)',
     address: 'endpoint or accountId',
-    permission: '"Object Read & Write"',
+    permission: 'the "Object Read & Write" permission',
     region,
   });
 };
@@ -111,7 +112,7 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     throw new StoreSettingsError(ownWords`R2 is not configured: set ${named(missing.join(', '))}`);
   if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
-      ownWords`R2 keys from the environment are not used for another endpoint. Set the destination's accessKeyId and secretAccessKey`,
+      ownWords`R2 keys from the environment are not used for another endpoint; set the destination's accessKeyId and secretAccessKey`,
     );
   return { endpoint, accessKeyId, secretAccessKey };
 }

@@ -187,22 +187,20 @@ describe('what an owner describes', () => {
     const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'pem', type: 'spki' });
     const key = (algorithm: string, its: string) =>
       problemOf({ type: 'public_key', algorithm, header: 'X-Sig', secret: its });
-    expect(key('ecdsa', secret)).to.match(/^secret must be the public key: P-256/);
-    expect(key('ed25519', secret)).to.match(/^secret must be the public key: 64 hex digits/);
-    expect(key('rsa', String(small))).to.match(/^secret must be the public key: RSA/);
+    expect(key('ecdsa', secret)).to.match(/^secret must be a P-256 public key/);
+    expect(key('ed25519', secret)).to.match(/^secret must be an Ed25519 public key: 64 hex digits/);
+    expect(key('rsa', String(small))).to.match(/^secret must be an RSA public key/);
     const spki = (its: KeyObject) => its.export({ format: 'der', type: 'spki' }).toString('base64');
     const rsa = (...bits: Parameters<typeof oddPublicKey>) => key('rsa', spki(oddPublicKey(...bits)));
     expect(rsa(4096)).to.equal('accepted');
     expect([rsa(4104), rsa(2048, 24)], 'takes long to verify').to.deep.equal([
-      ...Array<string>(2).fill(
-        'secret must be the public key: RSA with 2048 to 4096 bits, as PEM, or as SPKI in base64',
-      ),
+      ...Array<string>(2).fill('secret must be an RSA public key of 2048 to 4096 bits, as PEM or as SPKI in base64'),
     ]);
     for (const namedCurve of ['secp384r1', 'secp256k1'])
       expect(key('ecdsa', spki(generateKeyPairSync('ec', { namedCurve }).publicKey))).to.match(/^secret must be/);
     expect(key('ed25519', spki(generateKeyPairSync('ed448').publicKey))).to.match(/^secret must be/);
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-    expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be the public key/);
+    expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be a P-256 public key/);
     expect(problemOf({ type: 'basic', secret: 'no colon in this one' })).to.match(/^secret must be the user/);
     expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(
       /^secret must not contain/,
@@ -238,7 +236,7 @@ describe('what an owner describes', () => {
       'x',
       'file:///etc',
     ])
-      expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https URL/);
+      expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https:\/\/ URL/);
     expect([jwt({ jwksUrl, audience: 'a' }), jwt({ jwksUrl, claims: { sub: 'a' } })]).to.deep.equal([
       ...['accepted', 'accepted'],
     ]);

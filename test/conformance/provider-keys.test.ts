@@ -70,7 +70,7 @@ describe('Amazon SNS', () => {
       verifiedAs('aws-sns', secret, { ...snsMessage({ secret, nowMs }, limited), nowMs }, world.keys.of(askerOf(1)));
     for (const nowMs of [fromMs, NOW, toMs]) expect(await at(nowMs)).to.include({ valid: true });
     for (const nowMs of [fromMs - 1000, toMs + 1000])
-      expect(await expectRefused(at(nowMs), String(nowMs))).to.match(/no valid certificate/);
+      expect(await expectRefused(at(nowMs), String(nowMs))).to.match(/No valid certificate/);
   });
 
   it('must be of the topic in the header and in the message, before anything is asked', async () => {

@@ -67,11 +67,11 @@ describe('the mail of a notification', () => {
 
   it('says how many deliveries it tells of, and since when', () => {
     expect(renderMail({ ...failure, count: 12 }).text).to.contain(
-      '12 deliveries of the route Orders failed since 2026-11-21T10:00:00.000Z',
+      '12 deliveries from the route Orders have failed since 2026-11-21T10:00:00.000Z',
     );
     const failedBefore = { count: 3, since: '2026-11-21T09:00:00.000Z' };
     expect(renderMail({ ...failure, kind: 'recovery', failedBefore }).text).to.contain(
-      'after 3 deliveries that failed since 2026-11-21T09:00:00.000Z',
+      'after 3 failed deliveries since 2026-11-21T09:00:00.000Z',
     );
     const circuitOpened = { ...failedBefore, count: 0 };
     expect(renderMail({ ...failure, kind: 'recovery', failedBefore: circuitOpened }).text).to.contain(
@@ -84,13 +84,17 @@ describe('the mail of a notification', () => {
 
   it('has the outcome in its subject', () => {
     const subjects: [facts: Partial<MailFacts>, subject: string, text: RegExp][] = [
-      [{}, 'delivery to Acme CRM failed', /^A delivery of the route Orders failed\.$/m],
-      [{ kind: 'success' }, 'delivery to Acme CRM succeeded', /^A delivery of the route Orders succeeded\.$/m],
-      [{ count: 2 }, '2 deliveries failed', /^2 deliveries of/m],
+      [{}, 'delivery to Acme CRM failed', /^A delivery from the route Orders failed\.$/m],
+      [{ kind: 'success' }, 'delivery to Acme CRM succeeded', /^A delivery from the route Orders succeeded\.$/m],
+      [{ count: 2 }, '2 deliveries failed', /^2 deliveries from/m],
       [{ kind: 'success', count: 2 }, '2 deliveries succeeded', /succeeded since/],
       [{ destinationName: null }, 'delivery failed', /^Destination: +\(deleted\)$/m],
       [{ kind: 'recovery' }, 'delivering again to Acme CRM', /^The route Orders is delivering again\.$/m],
-      [{ kind: 'recovery', failedBefore: { count: 1, since: 'x' } }, 'delivering again to Acme CRM', /1 delivery that/],
+      [
+        { kind: 'recovery', failedBefore: { count: 1, since: 'x' } },
+        'delivering again to Acme CRM',
+        /1 failed delivery/,
+      ],
     ];
     for (const [changes, expected, text] of subjects) {
       const mail = renderMail({ ...failure, ...changes });

@@ -27,7 +27,7 @@ describe('the work that is due', () => {
       `insert into circuits (route_id, organization_id, version, wake_at) values ('r', 'o', 1, ${at})
        on conflict (route_id) do update set wake_at = excluded.wake_at`,
     );
-  const part = { what: 'circuits', kinds: ['circuits'] as const, everyMs: () => 0 };
+  const part = { what: 'circuit breakers', kinds: ['circuits'] as const, everyMs: () => 0 };
 
   it('runs at its time, and not again when it has been claimed', async () => {
     await setWake(`now() + interval '300 milliseconds'`);
@@ -79,7 +79,7 @@ describe('the work that is due', () => {
     expect(rounds).to.equal(1);
     gate.resolve();
     await until('three rounds', () => rounds === 3);
-    expect(warnings).to.deep.equal(['failed to check due circuits; trying again']);
+    expect(warnings).to.deep.equal(['failed to check for due work (circuit breakers); trying again']);
     const seen = others;
     await until('further looks', () => others > seen + 1);
     expect(rounds).to.equal(3);

@@ -68,7 +68,7 @@ async function start(client: Client, type: string, options: WorkflowStartOptions
 
 export function dueCircuits({ client, pool }: DueWorkflowDeps): DuePart {
   return {
-    what: 'circuits',
+    what: 'circuit breakers',
     kinds: ['circuits'],
     everyMs: () => CIRCUITS_EVERY_MS,
     async round() {

@@ -63,7 +63,10 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
     if (runs && forMs <= ATTEMPT_TIMEOUT_MS) return true;
     if (runs && resume !== 'waiting') {
       await removeQueued(deps.pool, row);
-      deps.log.warn({ deliveryId, forMs }, 'the workflow has not recorded a first attempt; handing over the delivery');
+      deps.log.warn(
+        { deliveryId, forMs },
+        'the workflow has not recorded a first attempt; handing the delivery over to the workflow',
+      );
     }
     deps.freeSlot(deliveryId);
     return true;

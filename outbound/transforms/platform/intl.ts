@@ -78,7 +78,7 @@ function offsetOf(zone: string, ms: number): string {
   const [, sign, hours = '', minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (sign !== undefined) return `${sign}${hours}${minutes}`;
   if (!/[A-Za-z]/.test(zone))
-    throw new RangeProblem(`Invalid time zone: ${zone}. Use an offset such as +0530 or a name such as Asia/Kolkata`);
+    throw new RangeProblem(`Invalid time zone: ${zone}; use an offset such as +0530 or a name such as Asia/Kolkata`);
   const formatter = formatterOf('DateTimeFormat', 'en-US', {
     timeZone: zone,
     timeZoneName: 'longOffset',
