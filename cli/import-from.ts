@@ -228,7 +228,7 @@ function ofHookdeck({ name, source, destination, rules, disabled_at, paused_at }
     left: [
       isVerified && unverified(source.name, source.type),
       authType && !given && `destination "${destination.name}": authentication (${authType})`,
-      ['GET', 'DELETE'].includes(method ?? '') && `destination "${destination.name}": method (${method}), POST is used`,
+      ['GET', 'DELETE'].includes(method ?? '') && `destination "${destination.name}": method (${method}; POST is used)`,
     ],
   };
 }

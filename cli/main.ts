@@ -32,7 +32,7 @@ const program = new Command('hookyard')
     '--url <address>',
     'Service URL (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; default: the service in this folder, else http://localhost:3000)',
   )
-  .option('--api-key <key>', 'API key, whr_... (HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')
+  .option('--api-key <key>', 'API key (whr_...; HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')
   .option('--profile <name>', 'Profile to use, created with hookyard profiles set (HOOKYARD_PROFILE)')
   .option('--timeout <seconds>', 'Seconds to wait for each request, and between retries (default: 30)')
   .option('--json', 'Print results as JSON to stdout, and errors as JSON to stderr')

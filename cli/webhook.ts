@@ -62,7 +62,7 @@ function providerFor(
   if (asked === undefined || asked === own?.name) return own;
   throw usage(
     own === null
-      ? `${slug} has a custom scheme and no provider; omit --provider`
+      ? `${slug} has its own signature verification and no provider; omit --provider`
       : `${slug} accepts only ${own.name} webhooks; omit --provider`,
   );
 }
@@ -102,18 +102,18 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
   if (signed === null)
-    throw usage(`${who.title} signs with its own private key; send a test webhook from there instead`);
+    throw usage(`${who.title} signs with its own private key, so only this sender can send a test webhook`);
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 
 const withoutKey = ({ slug, title, provider }: Signer) =>
-  `${title} signs with a private key. Generate a key pair, set the public key on a test source (${
+  `${title} signs with a private key; generate a key pair, set the public key on a test source (${
     provider === null ? `hookyard sources update ${slug}` : `hookyard sources create test --provider ${provider}`
-  } --secret @public.pem), and send with --private-key private.pem`;
+  } --secret @public.pem) and send with --private-key private.pem`;
 
 const ofOthers = ({ title, provider }: Signer) =>
-  `${title} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts. ` +
-  `To try routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
+  `${title} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts; ` +
+  `to test routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
     provider === null ? '' : ` --provider ${provider}`
   }`;
 
@@ -144,9 +144,9 @@ function sampleFor(provider: Provider | null, { event, data }: Wanted): Pick<Web
   const events = provider?.samples.map((sample) => sample.event) ?? ORDER_EVENTS;
   const [first] = events;
   if (event !== undefined && data === undefined && !events.includes(event)) {
-    const whose = provider === null ? '' : ` of ${provider.name}`;
+    const whose = provider === null ? '' : ` for ${provider.name}`;
     throw usage(
-      `No sample event ${event}${whose}. Valid events: ${events.join(', ')}. With --data, any event name is valid`,
+      `No sample event ${event}${whose}. Valid sample events: ${events.join(', ')}. With --data, any event name is valid.`,
     );
   }
   const now = new Date();

@@ -238,7 +238,7 @@ export async function refusalOf(
 
 export function notHookyard({ headers, status }: Response, what: string, idempotencyKey: string | null): HookyardError {
   const location = headers.get('location');
-  const how = location ? `a redirect to ${location}` : `as ${headers.get('content-type') ?? 'nothing'}`;
+  const how = location ? `a redirect to ${location}` : `with content type ${headers.get('content-type') ?? 'none'}`;
   return new HookyardError(
     `${what} returned ${status}${location ? ', ' : ' '}${how}: this is not the Hookyard API; check the URL`,
     { status, code: 'NOT_HOOKYARD', idempotencyKey },

@@ -30,12 +30,12 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
     case 'EPERM':
     case 'EROFS':
       return new StartupError(
-        `The data folder ${dataDir} is not writable (${oneLine(error)}); fix its owner or permissions, or set HOOKYARD_DATA_DIR to another folder.`,
+        `The data folder ${dataDir} is not writable (${oneLine(error)}); fix its owner or permissions, or set HOOKYARD_DATA_DIR to another folder`,
       );
     case 'ENOTDIR':
     case 'EEXIST':
       return new StartupError(
-        `The data folder ${dataDir} is not a folder (${oneLine(error)}); set HOOKYARD_DATA_DIR to a folder.`,
+        `The data folder ${dataDir} is not a folder (${oneLine(error)}); set HOOKYARD_DATA_DIR to a folder`,
       );
     default:
       return error;
@@ -44,7 +44,7 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
 
 export function diskFull(dataDir: string): StartupError {
   return new StartupError(
-    `The disk that contains ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
+    `The disk that contains ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk`,
   );
 }
 

@@ -28,7 +28,7 @@ export function firstSteps(running: Running): string[] {
     `  API          ${running.apiUrl}`,
     ...(running.consoleUrl === null
       ? []
-      : [`  Console      ${running.consoleUrl}`, '               (signs in once, within ten minutes)']),
+      : [`  Console      ${running.consoleUrl}`, '               (signs you in; works once, within ten minutes)']),
     `  Temporal UI  ${running.temporalUiUrl ?? 'the UI of your own Temporal server'}`,
     ...keyLines(running),
     '',

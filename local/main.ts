@@ -221,7 +221,7 @@ function printSettings(settings: Settings): void {
   if (ownTemporal) console.log(`  TEMPORAL_ADDRESS=${process.env.TEMPORAL_ADDRESS}`);
   if (process.env.HOOKYARD_DELIVERY_ALLOW === undefined) {
     log(
-      `destinations on this machine (${LOOPBACK_HOSTS.join(', ')}) are allowed while there is one organization; set HOOKYARD_DELIVERY_ALLOW to change this`,
+      `destinations on this machine (${LOOPBACK_HOSTS.join(', ')}) are allowed while there is only one organization; set HOOKYARD_DELIVERY_ALLOW to change this`,
     );
   }
 }

@@ -18,7 +18,7 @@ export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
 export async function freePorts(count: number): Promise<number[]> {
   const chosen = new Set<number>();
   for (let tries = 0; chosen.size < count; tries++) {
-    if (tries > 1_000) throw new StartupError('No free port was found between 15000 and 32000 on 127.0.0.1.');
+    if (tries > 1_000) throw new StartupError('No free port was found between 15000 and 32000 on 127.0.0.1');
     const port = lowest + Math.floor(Math.random() * (highest - lowest));
     if (!chosen.has(port) && (await isFree(port))) chosen.add(port);
   }
@@ -34,6 +34,6 @@ export async function claimPort(wanted: number, variable: string, what: string, 
   if (wanted === 0) return (await freePorts(1))[0] ?? 0;
   if (await isFree(wanted, host)) return wanted;
   throw new StartupError(
-    `Port ${wanted}, required for ${what}, is in use by another program; stop it, or set ${variable} to another port (0 chooses a free one).`,
+    `Port ${wanted}, required for ${what}, is in use by another program; stop it, or set ${variable} to another port (0 chooses a free one)`,
   );
 }

@@ -87,8 +87,8 @@ export async function launchRole({ name, label, dataDir, env, args = [] }: Launc
   const where = label === undefined ? 'see its log lines above' : `see ${join(dataDir, 'logs', `${label}.log`)}`;
   throw new StartupError(
     ready === undefined
-      ? `${name} was not ready after ${seconds(readyDeadlineMs)}; ${where}.`
-      : `${name} exited during startup (${how(ready)}); ${where}.`,
+      ? `${name} was not ready after ${seconds(readyDeadlineMs)}; ${where}`
+      : `${name} exited during startup (${how(ready)}); ${where}`,
   );
 }
 

@@ -114,7 +114,7 @@ function openDataDir(path: string): string {
     const explained = explainFileError(error, dataDir);
     if (explained instanceof StartupError) throw explained;
     throw new StartupError(
-      `The data folder ${dataDir} cannot be created (${oneLine(error)}); set HOOKYARD_DATA_DIR to another folder.`,
+      `The data folder ${dataDir} cannot be created (${oneLine(error)}); set HOOKYARD_DATA_DIR to another folder`,
     );
   }
 }
@@ -253,7 +253,7 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
     return await Connection.connect({ ...options, channelArgs: WITHOUT_PROXY });
   } catch (error) {
     throw new StartupError(
-      `Temporal at ${options.address} cannot be reached (${oneLine(error)}); check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and TEMPORAL_TLS_*.`,
+      `Temporal at ${options.address} cannot be reached (${oneLine(error)}); check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and TEMPORAL_TLS_*`,
     );
   }
 }

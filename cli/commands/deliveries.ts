@@ -41,7 +41,7 @@ export const deliveries: Resource = {
       about: "Show an attempt's request",
       flags: { attempt: ['--attempt <n>', 'Attempt number (default: the latest attempt)'], includeBody: null },
       extra: (command) =>
-        command.option('--without-body', 'Omit the body, for an API key without the scope payloads:read'),
+        command.option('--without-body', 'Omit the body, for an API key without the payloads:read scope'),
       prepare({ options, query }) {
         if (options.withoutBody) query.includeBody = false;
       },

@@ -29,7 +29,7 @@ export const events: Resource = {
       about: 'List events, newest first',
       flags: {
         ...SEARCH,
-        routeId: ['--route <route>', 'Only events with a delivery for this route (name or ID)'],
+        routeId: ['--route <route>', 'Only events with a delivery from this route (name or ID)'],
         destinationId: ['--destination <destination>', 'Only events with a delivery to this destination (name or ID)'],
       },
       columns: {
@@ -105,8 +105,7 @@ async function replay(call: Call): Promise<void> {
   }
   const answer = await client.createEventReplay({ body });
   if ('dryRun' in answer) {
-    const expired =
-      answer.eventsExpired > 0 ? `; ${answer.eventsExpired} of them have no payload and would be skipped` : '';
+    const expired = answer.eventsExpired > 0 ? `, except for ${answer.eventsExpired} without a payload` : '';
     return showDone(context, answer, `${plural(answer.eventsTotal, 'event')} would be replayed${expired}`);
   }
   const next = `check its progress with: hookyard events replays ${answer.id}`;

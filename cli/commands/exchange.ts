@@ -105,7 +105,9 @@ async function importFrom(product: string, file: string, options: ImportOptions,
   const { client, output } = contextOf(command);
   const { source, eventType, onConflict } = options;
   if (onConflict === 'rename')
-    throw usage('--on-conflict rename cannot be used with --from, because routes refer to slugs');
+    throw usage(
+      '--on-conflict rename cannot be used with --from, because the routes refer to the slugs of their destinations',
+    );
   const list = parseJson(readInput(file), file, `pass a list from the ${product} API`);
   let made: Converted;
   try {

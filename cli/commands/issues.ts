@@ -72,8 +72,8 @@ const MEMBERS = {
   extra: (command: Command) =>
     command
       .option('--emails <addresses>', 'Comma-separated email addresses')
-      .option('--to <url>', 'Webhook URL (from Slack or Teams, or your own), or @file to read it from a file')
-      .option('--secret <secret>', 'Webhook signing secret, whsec_..., or @file to read it from a file')
+      .option('--to <url>', 'Webhook URL (of Slack, Teams or your own service), or @file to read it from a file')
+      .option('--secret <secret>', 'Webhook signing secret (whsec_...), or @file to read it from a file')
       .option('--key <key>', 'PagerDuty integration key, or @file to read it from a file'),
   prepare: setConfig,
 } as const;

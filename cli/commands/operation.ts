@@ -190,7 +190,10 @@ export function addOperation(group: Command, one: string, row: Row): Command {
   for (const { options } of [...query, ...body]) for (const option of options) command.addOption(option);
   const hasData = operation.body.some(({ kind }) => kind === 'json');
   if (hasData)
-    command.option('--data <json>', 'Fields as JSON, @file to read from a file, or - for stdin; options override them');
+    command.option(
+      '--data <json>',
+      'Fields as JSON (@file reads a file, - reads stdin); options override these fields',
+    );
   command.description(row.about ?? operation.summary.replace(/^Get\b/, 'Show'));
   if (row.about === undefined && operation.description !== '')
     command.addHelpText('after', `\n${operation.description}`);

@@ -12,7 +12,7 @@ export function addOrganization(program: Command): void {
     operation: 'listAuditRecords',
     name: 'audit',
     about: 'Show the audit log, newest first: who changed what, and who read payloads and secrets',
-    flags: { action: ['--action <operation>', 'Only requests for this operation, such as updateRoute'] },
+    flags: { action: ['--action <operation>', 'Only requests for this operation (for example updateRoute)'] },
     columns: AUDIT,
   });
   addUsage(program);
@@ -57,10 +57,10 @@ function addKeys(program: Command): void {
         flags: {
           scopes: [
             '--scope <scope>',
-            'Scope: read, write, or a narrower one such as events:read; repeatable (default: read and write)',
+            'Scope: read, write or a narrower scope such as events:read; repeatable (default: read and write)',
           ],
           allowedAddresses: ['--allow <range>', 'Allowed IP address or range; repeatable (default: any)'],
-          expiresAt: ['--expires <date>', 'Expiry date, ISO 8601 (default: never)'],
+          expiresAt: ['--expires <date>', 'Expiry date (ISO 8601; default: never)'],
         },
         extra: (command) =>
           command.option(
@@ -75,7 +75,9 @@ function addKeys(program: Command): void {
               : await client.createApiKey({ body: request });
           output.result(key, () => {
             output.line(key.token);
-            output.note(`${key.name} (${key.id}) has the scopes ${key.scopes.join(', ')}. The key is not shown again.`);
+            output.note(
+              `${key.name} (${key.id}) has the scopes ${key.scopes.join(', ')}. The key will not be shown again.`,
+            );
           });
         },
       },

@@ -50,7 +50,7 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'pauseRoute' : 'pauseDestination',
       name: 'pause',
-      about: `Pause a ${kind}'s deliveries until it is resumed; webhooks are still accepted`,
+      about: `Pause a ${kind}: hold its deliveries until it is resumed; webhooks are still accepted`,
       flags: {
         reason: ['--reason <text>', 'Reason to show with the pause'],
         until: ['--until <time>', 'When the pause ends automatically (ISO 8601)'],
@@ -64,9 +64,9 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: `Resume a ${kind}; waiting deliveries are sent in the order they were received`,
-      flags: { releasePerSecond: ['--rate <n>', "Deliveries per second (default: the server's default, 50)"] },
-      done: '{_} is not paused; waiting deliveries are sent in the order they were received',
+      about: `Resume a ${kind}; its held deliveries are sent, oldest first`,
+      flags: { releasePerSecond: ['--rate <n>', 'Deliveries per second (default: 50)'] },
+      done: '{_} is no longer paused; its held deliveries will be sent, oldest first',
     },
   ];
 }
@@ -76,7 +76,7 @@ function showPreview(output: Output, { verdict, error, schemaErrors, content, re
   for (const { path, message } of schemaErrors) output.note(printable(`${path}: ${message}`));
   for (const { destinationName, enabled, request, problem } of requests) {
     output.line('');
-    output.line(printable(`${destinationName}${enabled ? '' : ' (disabled: no request is sent)'}`));
+    output.line(printable(`${destinationName}${enabled ? '' : ' (disabled; no request would be sent)'}`));
     if (problem !== null) output.line(printable(problem.message));
     if (request !== null) showRequest(output, request);
   }

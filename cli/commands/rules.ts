@@ -57,7 +57,7 @@ export const schemas: Resource = {
       .description(
         'Validate a payload against a JSON Schema without storing anything; exits with code 1 if the payload is invalid',
       )
-      .option('--payload <json>', 'Payload as JSON, @file to read from a file, or - for stdin')
+      .option('--payload <json>', 'Payload as JSON (@file reads a file, - reads stdin)')
       .option('--event <id>', "Use this event's payload instead of --payload")
       .addHelpText('after', '\nPass the schema as JSON, or @file to read it from a file.')
       .action(testSchema);

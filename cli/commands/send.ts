@@ -31,13 +31,13 @@ export function addSend(program: Command): void {
       '--provider <provider>',
       "Provider to sign as (default: the source's provider); list providers with: hookyard providers",
     )
-    .option('--event <name>', 'Sample event to send, such as push or invoice.paid; with --data, any event name')
-    .option('--secret <secret>', "The source's secret, if it verifies signatures, or @file to read it from a file")
+    .option('--event <name>', 'Sample event to send (for example push or invoice.paid); with --data, any event name')
+    .option('--secret <secret>', 'Secret of a source that verifies signatures, or @file to read it from a file')
     .option(
       '--private-key <file>',
       'PEM file with the private key, if the sender signs with one; the source has the public key',
     )
-    .option('--data <body>', 'Body to send instead of the sample, @file to read it from a file, or - for stdin')
+    .option('--data <body>', 'Body to send instead of the sample (@file reads a file, - reads stdin)')
     .option('--watch', "Print the event's deliveries until all have finished; exits with code 1 if a delivery fails")
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
@@ -78,7 +78,7 @@ function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): 
   if (!isRedacted(path.slice(end + 1))) return url + path;
   if (ingestToken === 'optional') return url + path.slice(0, end);
   throw usage(
-    `The ingest URL of ${slug} contains a token. To see the token, the API key needs the scope sources:write or secrets:read`,
+    `The ingest URL of ${slug} contains a token; seeing the token requires the sources:write or secrets:read scope`,
   );
 }
 
@@ -118,7 +118,7 @@ function acceptedOf({ status }: Response, text: string): Accepted {
   } catch {
     // It is no JSON.
   }
-  return { answered: `returned ${status}${text === '' ? '' : `: ${printable(text)}`}` };
+  return { answered: `The source returned ${status}${text === '' ? '' : `: ${printable(text)}`}` };
 }
 
 function refusalOf(status: number, text: string): string {

@@ -75,9 +75,9 @@ function withVerification(command: Command): Command {
   );
   return command
     .addOption(type.conflicts('provider'))
-    .option('--verify-token <token>', 'Second secret, for providers that use one, or @file to read it from a file')
+    .option('--verify-token <token>', 'Second secret (for providers that use one), or @file to read it from a file')
     .option('--confirm-subscriptions', 'Open the URL that some providers send to confirm a subscription')
-    .option('--secret <secret>', 'Secret that signs the webhooks, or @file to read it from a file')
+    .option('--secret <secret>', 'Secret that the webhooks are signed with, or @file to read it from a file')
     .option('--signature-header <name>', 'Header with the signature or token, for types without a fixed header');
 }
 
@@ -96,7 +96,7 @@ function setVerification({ body, options }: Call): void {
   const { verify, confirmSubscriptions, signatureHeader: header, ...files } = options as VerificationOptions;
   const described = asObject(body.verificationConfig);
   if (!verify && !body.provider && files.secret && described === undefined)
-    throw usage('--secret requires --verify, --provider, or a verificationConfig in --data');
+    throw usage('--secret requires --verify, --provider or a verificationConfig in --data');
   if (!body.provider && confirmSubscriptions) throw usage('--confirm-subscriptions requires --provider');
   if (!verify && header) throw usage('--signature-header requires --verify');
   const secret = secretOf(files.secret);

@@ -9,7 +9,7 @@ export function addListen(program: Command): void {
     .description("Receive a source's webhooks on this machine, until Ctrl-C")
     .requiredOption(
       '--source <source>',
-      'Source to receive from (slug or ID); created if it does not exist, and removed at the end',
+      'Source to receive from (slug or ID); if it does not exist, it is created, and removed at the end',
     )
     .option(
       '--forward <url>',
@@ -17,10 +17,10 @@ export function addListen(program: Command): void {
     )
     .option(
       '--filter <condition>',
-      'Receive only matching webhooks: "payload.kind equals order.paid"; repeatable',
+      'Receive only webhooks that match this condition (for example "payload.kind equals order.paid"); repeatable',
       collect,
     )
-    .option('--event-type <type>', "Receive only this event type, by the provider's name for it; repeatable", collect)
+    .option('--event-type <type>', 'Receive only this event type, as the provider names it; repeatable', collect)
     .option('--path <path>', 'Receive only webhooks to this path below the ingest URL')
     .option('--from <time>', 'Start with the events since this time: ISO 8601, or a period such as 30m, 1h or 7d')
     .option('--retry <id>', 'Start with this delivery or event from the source, even if it does not match --filter')
@@ -33,7 +33,7 @@ export function addListen(program: Command): void {
 In a terminal, press r to send the last delivery again.
 Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next listen on this machine removes them.
 The service must be able to reach this machine. A service started with npm start on this machine can; a service started differently
-needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, such as the URL of a tunnel.
+needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address (for example the URL of a tunnel).
 Port 0 picks a free port.`,
     )
     .action(async (port: string, options: ListenOptions, command: Command) => {

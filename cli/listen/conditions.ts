@@ -28,7 +28,7 @@ function conditionOf(text: string): FilterConditionInput {
   const [, field, operator, value] = /^(\S+)\s+(\S+)(?:\s+(.+))?$/s.exec(text.trim()) ?? [];
   if (field === undefined || operator === undefined)
     throw usage(
-      `--filter must be "<field> <operator> <value>", such as "payload.kind equals order.paid", not "${text}"`,
+      `--filter must be "<field> <operator> <value>" (for example "payload.kind equals order.paid"), not "${text}"`,
     );
   // The service knows the operators, and says which there are.
   const named = { field, operator: operator as FilterConditionInput['operator'] };

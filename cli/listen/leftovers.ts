@@ -88,7 +88,7 @@ export async function removeLeftovers(
     if (isTakenOver) sourceId = saved.sourceId;
     const removed = await removeRecords(client, { ...saved, ...(isTakenOver && { sourceId: null }) });
     if (removed.left.length === 0) file.remove();
-    told.push(lineOf(removed, isTakenOver ? `the source ${slug} is reused` : ''));
+    told.push(lineOf(removed, isTakenOver ? `the source ${slug} was kept for this session` : ''));
   }
   return { sourceId, told };
 }
@@ -111,7 +111,9 @@ async function isNamed(client: Client, id: string | null, slug: string): Promise
 
 function lineOf({ ids, left, source }: Removed, also: string): string {
   const parts = [
-    `Removed the records of an earlier session: ${ids.length === 0 ? 'none were left' : ids.join(', ')}`,
+    ids.length === 0
+      ? 'No records of an earlier session were removed'
+      : `Removed the records of an earlier session: ${ids.join(', ')}`,
     also,
     source === 'kept' ? 'the source was kept because other routes use it' : '',
     left.length > 0 ? `not removed: ${left.join('; ')}` : '',

@@ -139,7 +139,7 @@ async function requireReachable(client: Client, id: string, address: string, pay
   const host = new URL(address).hostname;
   const advice = /HOOKYARD_DELIVERY_ALLOW/.test(result.error)
     ? `start the service with HOOKYARD_DELIVERY_ALLOW=${host}, or, if it runs on another machine, pass --address with a URL ` +
-      'at which it can reach this machine (such as a tunnel URL)'
-    : 'if the service runs on another machine, pass --address with a URL at which it can reach this machine (such as a tunnel URL)';
+      'at which it can reach this machine (for example a tunnel URL)'
+    : 'if the service runs on another machine, pass --address with a URL at which it can reach this machine (for example a tunnel URL)';
   throw new CliError(EXIT.unavailable, `The service cannot deliver to ${address}: ${result.error}; ${advice}`);
 }

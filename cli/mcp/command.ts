@@ -25,7 +25,7 @@ export function addMcp(program: Command): void {
     .description(
       'Run a Model Context Protocol (MCP) server, so that Claude, Cursor, VS Code and other clients can find failures and their causes',
     )
-    .option('--write', 'Include tools that change data: retry, replay, cancel, connect a provider')
+    .option('--write', 'Include tools that change data: retry, replay or cancel deliveries, and connect providers')
     .option('--http', 'Serve over HTTP instead of stdin and stdout')
     .option('--port <n>', `Port for --http (default: ${DEFAULT_PORT}); 0 picks a free port`)
     .option('--host <address>', `Address to listen on with --http (default: ${LOOPBACK[0]})`)
@@ -81,5 +81,7 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
 function givenToken(): string | undefined {
   const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
   if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
-  throw usage('HOOKYARD_MCP_TOKEN must be 32 to 200 letters, digits, hyphens or underscores; generate one with: openssl rand -hex 32');
+  throw usage(
+    'HOOKYARD_MCP_TOKEN must contain only letters, digits, hyphens and underscores (32 to 200 characters); generate one with: openssl rand -hex 32',
+  );
 }

@@ -20,7 +20,7 @@ export const inputs = {
   limit: z.int().min(1).max(50).default(20).describe('Maximum number of items'),
   page: z.int().min(1).default(1).describe('Page number, starting at 1'),
   cursor: z.string().min(1).max(100).describe("The previous page's nextCursor").optional(),
-  event: z.string().min(1).max(100).describe('Event ID, evt_...'),
+  event: z.string().min(1).max(100).describe('Event ID (evt_...)'),
   payloadBytes: z.int().min(1).max(16_384).default(4096).describe('Maximum bytes of the payload or body to show'),
 };
 

@@ -21,7 +21,7 @@ export async function createKeyOf(organization: string, request: CreateApiKeyReq
   if (name.trim() === '') throw usage('The key name must not be empty');
   const expiresAt = expires ? new Date(parseIsoTime(expires) ?? Number.NaN) : null;
   if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
-    throw usage(`--expires must be a time in the future, such as 2036-01-01T00:00:00Z, not ${expires}`);
+    throw usage(`--expires must be a time in the future (for example 2036-01-01T00:00:00Z), not ${expires}`);
   const allowedAddresses = ranges?.map(rangeOf) ?? null;
   return onDatabase(async (pool) => {
     const { id: organizationId, slug } = await findOrganizationOf(pool, organization);

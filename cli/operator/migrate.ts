@@ -50,7 +50,7 @@ For --check, any role that can read the tables is sufficient.`,
             : `${plural(applied.length, 'migration was', 'migrations were')} applied`,
         );
         if (grant !== undefined) output.note(`${grant} has the services' privileges`);
-        if (tenantRole !== undefined) output.note(`${tenantRole} sees one organization's rows at a time`);
+        if (tenantRole !== undefined) output.note(`${tenantRole} can access one organization's rows at a time`);
       });
     });
 }
@@ -85,18 +85,18 @@ interface PruneOptions {
 export function addPruneVisibility(program: Command): void {
   program
     .command('prune-visibility')
-    .description("Drop your own Temporal's indexes that Hookyard does not use")
+    .description('Drop the indexes of your own Temporal that Hookyard does not use')
     .requiredOption(
       '--database <url>',
-      "URL of Temporal's visibility database, postgres://..., with the owner of its table as the user; the password can also be in PGPASSWORD",
+      "URL of Temporal's visibility database (postgres://...), with the owner of its table as the user; the password can also be in PGPASSWORD",
     )
     .option('--dry-run', 'List the indexes without dropping them')
     .addHelpText(
       'after',
       `
 Use this command only for a Temporal on PostgreSQL that no other program uses, because other programs may need these indexes.
-Temporal at TEMPORAL_ADDRESS (with TEMPORAL_API_KEY, TEMPORAL_TLS_*) reports which columns contain search attributes; their indexes
-are kept. Run the command again after each update of Temporal's schema. The embedded Temporal of npm start does not need it.`,
+Temporal at TEMPORAL_ADDRESS (with TEMPORAL_API_KEY and TEMPORAL_TLS_*) reports which columns contain search attributes; their indexes
+are kept. Run the command again after each update of Temporal's schema. The embedded Temporal of npm start does not need this command.`,
     )
     .action(async ({ database, dryRun = false }: PruneOptions, command: Command) => {
       const { output } = contextOf(command);

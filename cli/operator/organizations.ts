@@ -58,28 +58,28 @@ export function rowOf({ slug, name, id, plan, status, eventsRemoved, limits, cre
 
 async function suspend(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
   if (!(await inTransaction(pool, (db) => suspendOrganization(db, id)))) return `${slug} is already suspended`;
-  return `${slug} is suspended. Its webhooks are refused now, and its deliveries are held within seconds.`;
+  return `${slug} has been suspended. Its webhooks are refused now, and its deliveries will be held within seconds.`;
 }
 
 async function resume(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
   if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
-  return `${slug} is resumed. Its deliveries continue within seconds, and event replays within half a minute.`;
+  return `${slug} has been resumed. Its deliveries will continue within seconds, and its event replays within half a minute.`;
 }
 
 async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members: { plan } }: Change): Promise<string> {
   await inTransaction(pool, (db) => setPlan(db, id, plan as Plan));
-  return `${slug} is on the ${plan} plan. Its limits take effect within seconds.`;
+  return `${slug} is now on the ${plan} plan. Its limits will take effect within seconds.`;
 }
 
 async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {
   await inTransaction(pool, (db) => setLimits(db, id, members as Parameters<typeof setLimits>[2]));
   const [[name = '', value = null] = []] = Object.entries(members);
-  return `${name} of ${slug} is ${value ?? 'none'}. The change takes effect within seconds.`;
+  return `The limit ${name} of ${slug} is now ${value ?? 'none'}. The change will take effect within seconds.`;
 }
 
 async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {
   if (confirm !== slug)
     throw new CliError(EXIT.refused, `--confirm must be the organization's slug, ${slug}; nothing was deleted`);
   await requestDeletion(pool, id);
-  return `${slug} is being deleted. Its keys and ingest URLs no longer work, and its records are deleted in the background; orgs list shows it until then.`;
+  return `${slug} is being deleted. Its keys and ingest URLs no longer work, and its records are being deleted in the background. Until they are deleted, orgs list shows the organization.`;
 }

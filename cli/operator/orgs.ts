@@ -29,7 +29,7 @@ export function addOrganizations(program: Command): void {
   orgs
     .command('create <name>')
     .description('Create an organization and its first API key, which is printed only once')
-    .requiredOption('--slug <slug>', 'Part of the ingest URLs; lowercase letters, digits and single hyphens')
+    .requiredOption('--slug <slug>', 'Part of the ingest URLs (lowercase letters, digits and single hyphens)')
     .addOption(new Option('--plan <plan>', 'Plan').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
@@ -38,7 +38,9 @@ export function addOrganizations(program: Command): void {
       output.result(created, () => {
         output.line(created.token);
         const { id } = created.organization;
-        output.note(`${name} was created (${id}, ${plan} plan). This is its first API key, which is not shown again.`);
+        output.note(
+          `${name} was created (${id}, ${plan} plan). This is its first API key, which will not be shown again.`,
+        );
       });
     });
   addChange(
@@ -46,7 +48,7 @@ export function addOrganizations(program: Command): void {
     'suspend',
     'Suspend an organization (slug or ID): refuse its webhooks and changes, and hold its deliveries',
   );
-  addChange(orgs, 'resume', 'Resume an organization; waiting deliveries continue');
+  addChange(orgs, 'resume', 'Resume an organization; its held deliveries continue');
   addChange(orgs, 'set-plan', `Set an organization's plan: ${PLANS.join(', ')}; limits set with set-limit are kept`)
     .argument('<plan>')
     .action((name: string, plan: string, _options, command: Command) => {
@@ -92,7 +94,7 @@ function limitOf(text: string): number | null | 'default' {
   if (text === 'none') return null;
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-    throw usage(`Invalid limit ${text}. A limit must be a whole number, none or default`);
+    throw usage(`Invalid limit ${text}; a limit must be a whole number, none or default`);
   return value;
 }
 

@@ -153,7 +153,7 @@ function pathFor(user: ServerUser, folder: string): string {
   if (closed === undefined) return folder;
   if (existsSync(workingFolder)) return workingFolder;
   throw new StartupError(
-    `PostgreSQL runs as the user ${user.name}, who cannot access ${closed}; set HOOKYARD_DATA_DIR to a folder whose parent folders every user can access, or start as another user.`,
+    `PostgreSQL runs as the user ${user.name}, who cannot access ${closed}; set HOOKYARD_DATA_DIR to a folder whose parent folders every user can access, or start as another user`,
   );
 }
 
@@ -167,7 +167,7 @@ function checkFiles(files: string, version: number, user: ServerUser): void {
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === String(version)) return;
   throw new StartupError(
-    `The data in ${files} was written by PostgreSQL ${found}, but this version includes PostgreSQL ${version}; migrate it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder.`,
+    `The data in ${files} was written by PostgreSQL ${found}, but this version includes PostgreSQL ${version}; migrate it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder`,
   );
 }
 
@@ -214,7 +214,7 @@ async function launch({ dataDir, files, user, programs }: Cluster, options: stri
     if (child.running) {
       await child.stop('SIGQUIT', 5_000);
       throw new StartupError(
-        `PostgreSQL did not accept connections within ${readyDeadlineMs / 1000} s; see ${dataDir}/logs/postgres.log.`,
+        `PostgreSQL did not accept connections within ${readyDeadlineMs / 1000} s; see ${dataDir}/logs/postgres.log`,
       );
     }
     const output = child.output();
@@ -250,7 +250,7 @@ function explain(output: string, what: string, dataDir: string): StartupError {
   if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(dataDir);
   if (/could not (bind|create any TCP)|Address already in use/.test(output))
     return new PortTakenError(
-      `${what}'s port is in use by another program; stop it, or set POSTGRES_PORT to another port.`,
+      `${what}'s port is in use by another program; stop it, or set POSTGRES_PORT to another port`,
     );
   const lines = output.split('\n').filter((line) => /PANIC|FATAL|error:/.test(line));
   const last = lines.at(-1) ?? output.trim().split('\n').at(-1) ?? '';

@@ -118,7 +118,7 @@ async function obtain(product: Product, cache: string, options: BinariesOptions)
   } catch (error) {
     if (!/^mkd/.test(String((error as NodeJS.ErrnoException).syscall))) throw error;
     throw new StartupError(
-      `The cache folder ${cache} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder.`,
+      `The cache folder ${cache} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder`,
     );
   }
   return folder;
@@ -241,7 +241,7 @@ async function unpack(content: Buffer, archive: Archive, folder: string): Promis
   for (const [program, names] of Object.entries(archive.members)) {
     const found = entries.find((entry) => names.includes(entry.slice(entry.lastIndexOf('/') + 1)));
     if (found === undefined)
-      throw new StartupError(`The archive ${archive.path} does not contain ${names.join(' or ')}.`);
+      throw new StartupError(`The archive ${archive.path} does not contain ${names.join(' or ')}`);
     copyFileSync(join(unpacked, found), join(folder, program));
     chmodSync(join(folder, program), 0o755);
   }

@@ -172,10 +172,10 @@ function explain(output: string, ended: boolean, dataDir: string): StartupError 
   const log = `${dataDir}/logs/temporal.log`;
   if (/address already in use/.test(output))
     return new PortTakenError(
-      `The Temporal server's port is in use by another program; stop it, or set TEMPORAL_PORT to another port (see ${log}).`,
+      `The Temporal server's port is in use by another program; stop it, or set TEMPORAL_PORT to another port (see ${log})`,
     );
   if (!ended)
-    return new StartupError(`The Temporal server did not become ready within ${readyDeadlineMs / 1000} s; see ${log}.`);
+    return new StartupError(`The Temporal server did not become ready within ${readyDeadlineMs / 1000} s; see ${log}`);
   const lines = output.trim().split('\n');
   const last = lines.findLast((line) => /fatal|error|unable|panic/i.test(line)) ?? lines.at(-1) ?? '';
   return new StartupError(`The Temporal server exited: ${oneLine(last).slice(0, 400)} (see ${log})`);
@@ -219,7 +219,7 @@ async function launchUi(options: TemporalUiOptions): Promise<Child> {
   if (answer === true) return child;
   await child.stop('SIGTERM', 5_000);
   throw new StartupError(
-    `The Temporal UI is not responding on port ${port}; see ${dataDir}/logs/temporal-ui.log, or set TEMPORAL_UI_PORT to another port.`,
+    `The Temporal UI is not responding on port ${port}; see ${dataDir}/logs/temporal-ui.log, or set TEMPORAL_UI_PORT to another port`,
   );
 }
 

@@ -1,6 +1,7 @@
 package hookyard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -37,7 +38,7 @@ func readAnswer(response *http.Response, data []byte, result any, what, idempote
 		// What stands before the API, a proxy for example, answers these in its own words.
 		return errorBody{Message: fmt.Sprintf("%s returned %d", what, status)}.asError(response, idempotencyKey)
 	}
-	how := " as " + contentType
+	how := " with content type " + cmp.Or(contentType, "none")
 	if location := response.Header.Get("Location"); location != "" {
 		how = ", a redirect to " + location
 	}

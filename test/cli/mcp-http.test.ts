@@ -56,7 +56,7 @@ describe('hookyard mcp --http', () => {
         .to.include('list_failures')
         .and.to.not.include('replay_events');
       const { data, summary } = await callsOf(client).call('list_failures', { since: '1h' });
-      expect(summary).to.match(/^Nothing failed since /);
+      expect(summary).to.match(/^Nothing has failed since /);
       expect(data).to.include({ deliveries: 0, isComplete: true });
       await client.close();
     });

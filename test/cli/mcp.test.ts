@@ -84,7 +84,7 @@ describe('hookyard mcp', () => {
     expect(events).to.include(group.sample.eventId);
     const { summary, data } = await reader.call('get_delivery', { delivery: group.sample.deliveryId });
     expect(summary)
-      .to.match(/to CRM is failed after 1 attempt: .*500/)
+      .to.match(/to CRM: failed after 1 attempt \(.*500/)
       .and.to.include('the order table is locked');
     expect(data).to.have.nested.property('attempts[0].responseBody', 'the order table is locked');
     expect(data).to.have.nested.property('request.request.url', crm.url);
@@ -140,7 +140,7 @@ describe('hookyard mcp', () => {
       event,
     });
     expect(failed).to.include({ success: false }).and.to.have.nested.property('error.message');
-    expect(await reader.refusal('try_transform', { code, event })).to.match(/Pass the code's type: jsonata/);
+    expect(await reader.refusal('try_transform', { code, event })).to.match(/Pass the "type" of the code: jsonata/);
     const conditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
     expect(await reader.data('try_filter', { conditions, event })).to.include({ matches: true });
     expect(await reader.data('try_filter', { conditions, payload: { kind: 'order.lost' } })).to.include({

@@ -43,12 +43,14 @@ describe('hookyard orgs', () => {
   });
 
   it('suspends and resumes one, by slug or id, as often as it is asked to', async () => {
-    expect(await cli.ok('orgs', 'suspend', organization.slug)).to.match(/is suspended\. Its webhooks are refused now/);
+    expect(await cli.ok('orgs', 'suspend', organization.slug)).to.match(
+      /has been suspended\. Its webhooks are refused now/,
+    );
     expect(await cli.ok('orgs', 'suspend', organization.id)).to.match(/is already suspended/);
     expect(await shown()).to.include({ status: 'suspended' });
     const refused = await organization.api.request('POST', '/api/destinations', {});
     expect(refused.body.code).to.equal('ORGANIZATION_SUSPENDED');
-    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is resumed/);
+    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/has been resumed/);
     expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is not suspended/);
     expect(await shown()).to.include({ status: 'active' });
     await makePipeline(organization);

@@ -104,7 +104,7 @@ describe('hookyard on the command line', () => {
     await cli.ok('routes', 'pause', 'One', '--until', '2999-01-01');
     expect(await cli.json('routes', 'show', 'One')).to.include({ paused: true, pausedUntil: until });
     await fails(2, /--rate must be a whole number, not "fast"/, 'routes', 'resume', 'One', '--rate', 'fast');
-    expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is not paused/);
+    expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is no longer paused/);
     await cli.ok('routes', 'delete', 'One');
     await fails(3, /No route One/, 'routes', 'show', 'One');
   });

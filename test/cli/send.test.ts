@@ -78,7 +78,7 @@ describe('hookyard send', () => {
     await cli.ok('sources', 'create', 'chat', '--provider', 'discord', '--secret', `@${ofPublic}`);
     const send = ['send', '--source', 'chat'];
     // Discord gets an answer without content.
-    expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^returned 204$/m);
+    expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^The source returned 204$/m);
     await fails(2, /signs with a private key.*--provider discord.*--private-key/, ...send, '--secret', SECRET);
     await fails(2, /different type.*openssl genpkey/, ...send, '--private-key', pem('other', 'ec')[1]);
     await fails(2, /is not an unencrypted private key in PEM format/, ...send, '--private-key', ofPublic);

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Client, EventReplay, EventReplayDryRun } from '../../../client/index.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural, pluralOf } from '../../../core/text/plural.ts';
 import { usage } from '../../errors.ts';
 import { findId } from '../../records.ts';
 import { inputs, inputsOf, membersOf } from '../inputs.ts';
@@ -21,33 +21,35 @@ const STEP_MS = 1000;
 /** Of one retry of an issue, in steps of a thousand. */
 const MOST_OF_ISSUE = 5000;
 
+const UNCHANGED = 'Nothing was changed.';
+
 const expectedCount = z
   .int()
   .min(0)
   .describe(
-    'Number of matches that the dry run counted. The tool acts only if the number is unchanged. If omitted, this is a dry run',
+    'Number of matches that the dry run counted. The tool acts only if this number has not changed. If omitted, the call is a dry run',
   )
   .optional();
 
 /**
  * What a dry run answers.
- * @param args of the call that acts; `until` is fixed, so that what comes later does not change the count
+ * @param args of the call that acts; `until` is fixed, so that what comes later does not change the count. Null when
+ * more match than the tool acts on: that call would be refused
  */
-function dryRun(count: number, what: string, args: object) {
+function dryRun(count: number, what: string, args: object | null) {
+  if (count === 0) return { summary: `No matches. ${UNCHANGED}`, data: { dryRun: true, count } };
+  if (args === null) return { summary: `${what}. ${UNCHANGED}`, data: { dryRun: true, count } };
   const next = { ...args, expectedCount: count };
-  const how = `Nothing was changed. To proceed, call this tool again with ${JSON.stringify(next)} after the user has agreed.`;
-  return {
-    summary: count === 0 ? 'No matches. Nothing was changed.' : `${what}. ${how}`,
-    data: { dryRun: true, count, ...(count > 0 && { next }) },
-  };
+  const how = `To proceed, call this tool again with ${JSON.stringify(next)} after the user has agreed.`;
+  return { summary: `${what}. ${UNCHANGED} ${how}`, data: { dryRun: true, count, next } };
 }
 
 /** @throws CliError when another number matches now */
-function requireCount(found: number, expected: number): void {
+function requireCount(found: number, expected: number, one: 'delivery' | 'event'): void {
   if (found === expected) return;
   throw usage(
-    `${plural(found, 'matches', 'match')} now, not ${expected}. Nothing was changed. To count again, call this tool without expectedCount ` +
-      'and with the same filters, including until',
+    `${plural(found, `${one} matches`, `${pluralOf(one)} match`)} now, not ${expected}. ${UNCHANGED} To count again, call this tool without expectedCount ` +
+      'and with the same filters, including "until".',
   );
 }
 
@@ -56,8 +58,8 @@ const isNone = (filters: object): boolean => Object.values(filters).every((value
 /** @throws CliError unless there is one record, or a filter @param one its name */
 function requireOneOf(one: string, record: string | undefined, filters: object, all: object): void {
   if (record === undefined && isNone(filters))
-    throw usage(`Pass at least one of ${one}, ${Object.keys(all).join(', ')}`);
-  if (record !== undefined && !isNone(filters)) throw usage(`Pass either ${one} or filters`);
+    throw usage(`Pass at least one of these parameters: ${[one, ...Object.keys(all)].join(', ')}`);
+  if (record !== undefined && !isNone(filters)) throw usage(`Pass either "${one}" or filters`);
 }
 
 const deliveryFilters = inputsOf('actOnDeliveries', ['action', 'lane']);
@@ -66,16 +68,16 @@ export const actOnDeliveries = tool({
   name: 'act_on_deliveries',
   title: 'Retry, replay or cancel deliveries',
   description:
-    'retry: starts the next attempt of waiting deliveries now. replay: creates new deliveries of the same events, but skips deliveries ' +
-    'in progress and deliveries with a later replay. cancel: cancels deliveries, which get no further attempts. ' +
-    'Acts on the deliveries that the filters match, newest first. Without expectedCount, it only counts them; with the count from that dry run, it ' +
-    `acts on up to ${MOST_DELIVERIES} deliveries and returns how many it changed. For more, use replay_events, which runs in the service.`,
+    'retry: immediately starts the next attempt of deliveries that are waiting for a retry. replay: creates new deliveries of the same events, but ' +
+    'skips deliveries that are in progress or have already been replayed. cancel: cancels unfinished deliveries; no further attempts are made. ' +
+    `Acts on up to ${MOST_DELIVERIES} deliveries that the filters match, newest first. Without expectedCount, it only counts them; with ` +
+    'the count from that dry run, it acts on them and returns how many it changed. To replay more, use replay_events, which runs in the service.',
   effect: 'destroys',
   input: z.strictObject({
     ...deliveryFilters,
     until: inputs.until,
     action: z.enum(ACTIONS),
-    delivery: z.string().min(1).max(100).describe('ID of a single delivery to act on, dlv_...').optional(),
+    delivery: z.string().min(1).max(100).describe('ID of a single delivery to act on (dlv_...)').optional(),
     expectedCount,
   }),
   more: 'Use list_deliveries to see the deliveries.',
@@ -85,9 +87,11 @@ export const actOnDeliveries = tool({
     const until = filters.until ?? new Date().toISOString();
     const selection = { ...(await membersOf(call.client, { ...filters, until })), action };
     const { deliveriesFound: found } = await call.client.actOnDeliveries({ body: { ...selection, dryRun: true } });
-    if (expected === undefined) return dryRun(found, whatOf(action, found), { action, ...filters, until });
-    requireCount(found, expected);
-    if (found > MOST_DELIVERIES) throw usage(`${whatOf(action, found)}. Nothing was changed`);
+    const isTooMany = found > MOST_DELIVERIES;
+    if (expected === undefined)
+      return dryRun(found, whatOf(action, found), isTooMany ? null : { action, ...filters, until });
+    requireCount(found, expected, 'delivery');
+    if (isTooMany) throw usage(`${whatOf(action, found)}. ${UNCHANGED}`);
     const changed = await actOnAll(call, selection, found);
     const summary = `${changed} of ${plural(found, 'delivery was', 'deliveries were')} ${DONE[action]}.`;
     return { summary, data: { dryRun: false, count: found, changed } };
@@ -96,16 +100,16 @@ export const actOnDeliveries = tool({
 
 function whatOf(action: Action, found: number): string {
   const what = `${plural(found, 'delivery')} would be ${DONE[action]}`;
-  return found <= MOST_DELIVERIES
-    ? what
-    : `${what}, which is more than ${MOST_DELIVERIES}. Pass a shorter time range, or use replay_events or retry_issue`;
+  if (found <= MOST_DELIVERIES) return what;
+  const other = action === 'replay' ? ', or use replay_events or retry_issue' : '';
+  return `${what}, which is more than this tool's maximum (${MOST_DELIVERIES}). Pass a shorter time range${other}`;
 }
 
 async function actOnOne(client: Client, action: Action, id: string, expected: number | undefined) {
   const { status, destination } = await client.getDelivery({ id });
   if (expected === undefined)
     return dryRun(1, `${id} to ${destination.name}, ${status}, would be ${DONE[action]}`, { action, delivery: id });
-  requireCount(1, expected);
+  requireCount(1, expected, 'delivery');
   const summary = await ACT_ON_ONE[action](client, id);
   return { summary, data: { dryRun: false, count: 1, changed: 1 } };
 }
@@ -148,17 +152,17 @@ export const retryIssue = tool({
     'Replays the deliveries that have failed since an issue (from list_failures) was opened and have not been replayed yet. Fix the cause first. Without ' +
     'expectedCount, it only counts them; with the count from that dry run, it replays them.',
   effect: 'destroys',
-  input: z.strictObject({ issue: z.string().min(1).max(100).describe('Issue ID, iss_...'), expectedCount }),
+  input: z.strictObject({ issue: z.string().min(1).max(100).describe('Issue ID (iss_...)'), expectedCount }),
   more: 'Use list_deliveries to see the deliveries.',
   async run(call, { issue, expectedCount: expected }) {
     const { found } = await retrySteps(call, issue, true);
     const isTooMany = found > MOST_OF_ISSUE;
     const what = isTooMany
-      ? `More than ${MOST_OF_ISSUE} deliveries failed because of the issue. Use replay_events with the source and the time range`
+      ? `The issue has more failed deliveries than this tool's maximum (${MOST_OF_ISSUE}). Use replay_events with the source and the time range`
       : `${plural(found, 'delivery')} would be replayed`;
-    if (expected === undefined) return dryRun(found, what, { issue });
-    requireCount(found, expected);
-    if (isTooMany) throw usage(`${what}. Nothing was changed`);
+    if (expected === undefined) return dryRun(found, what, isTooMany ? null : { issue });
+    requireCount(found, expected, 'delivery');
+    if (isTooMany) throw usage(`${what}. ${UNCHANGED}`);
     const { created } = await retrySteps(call, issue, false);
     return { summary: `${createdText(created)}.`, data: { dryRun: false, count: found, created } };
   },
@@ -197,7 +201,7 @@ export const replayEvents = tool({
   input: z.strictObject({
     ...eventFilters,
     until: inputs.until,
-    event: inputs.event.describe('ID of a single event to replay, evt_...').optional(),
+    event: inputs.event.describe('ID of a single event to replay (evt_...)').optional(),
     destinations: z
       .array(z.string().min(1).max(200))
       .min(1)
@@ -219,11 +223,11 @@ export const replayEvents = tool({
     const counted = await client.createEventReplay({ body: { ...selection, dryRun: true } });
     const { eventsTotal: count, eventsExpired } = counted as EventReplayDryRun;
     if (expected === undefined) {
-      const expired = eventsExpired > 0 ? `; ${eventsExpired} of them have no payload and would be skipped` : '';
+      const expired = eventsExpired > 0 ? `, except for ${eventsExpired} without a payload` : '';
       const next = { ...filters, until, ...given, ratePerSecond };
       return dryRun(count, `${plural(count, 'event')} would be replayed${expired}`, next);
     }
-    requireCount(count, expected);
+    requireCount(count, expected, 'event');
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
     return {
       summary: `The replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}. Use get_replay to see its progress.`,
@@ -242,7 +246,7 @@ async function replayOne(
   // That there is none is an error of its own.
   await client.getEvent({ id: event });
   if (expected === undefined) return dryRun(1, `The event ${event} would be replayed`, args);
-  requireCount(1, expected);
+  requireCount(1, expected, 'event');
   const { message, deliveriesCreated } = await client.replayEvent({ id: event, body: { destinationIds } });
   return { summary: `${message}.`, data: { dryRun: false, count: 1, deliveriesCreated } };
 }

@@ -17,9 +17,9 @@ export const listFailures = tool({
   name: 'list_failures',
   title: 'List failures and their causes',
   description:
-    'Start here when webhooks did not arrive. Groups deliveries created since a given time that failed, are being retried or are held, by route, ' +
-    'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample. Also lists issues (ongoing failures and when ' +
-    "they started). Webhooks that a source refused appear as issues. Use get_delivery to see the destination's response.",
+    'Start here when webhooks did not arrive. Finds the deliveries since a given time that failed, are being retried or are held, and groups them by ' +
+    'route, destination and cause (the status code or error). Each group has its newest delivery as a sample. Also lists issues (ongoing failures) ' +
+    "and when they started. Webhooks that a source refused appear as issues. Use get_delivery to see a destination's response.",
   input: z.strictObject({
     since: inputs.since.unwrap().default('24h'),
     source: inputs.source,
@@ -27,7 +27,7 @@ export const listFailures = tool({
     destination: inputs.destination,
     limit: inputs.limit.describe('Maximum number of groups, and of issues'),
   }),
-  more: 'Pass a route or destination, a later since, or a smaller limit.',
+  more: 'Pass a route or destination, a later "since" or a smaller limit.',
   async run({ client }, { limit, ...args }) {
     const since = isoTime(args.since);
     const { from: _since, ...places } = await membersOf(client, args);
@@ -119,19 +119,22 @@ function groupOf(delivery: Delivery, cause: string): Group {
 }
 
 function summaryOf(since: string, count: number, isComplete: boolean, groups: Group[], issues: Issue[]): string {
-  if (count === 0 && issues.length === 0) return `Nothing failed since ${since}.`;
+  if (count === 0 && issues.length === 0) return `Nothing has failed since ${since}.`;
   const happened = `created since ${since} failed or ${count === 1 ? 'has' : 'have'} not arrived yet`;
-  const causes = plural(groups.length, 'different cause');
-  const lines = [`${isComplete ? '' : 'More than '}${plural(count, 'delivery')} ${happened}, with ${causes}.`];
+  const lines = [
+    `${isComplete ? '' : 'At least '}${plural(count, 'delivery')} ${happened} (${plural(groups.length, 'group')}).`,
+  ];
   for (const group of groups.slice(0, NAMED_IN_SUMMARY)) {
     const { route, destination, cause, sample } = group;
     lines.push(
       cell(
-        `${group.count} x ${cause}: ${route?.name ?? 'no route'} to ${destination.name}, such as ${sample.deliveryId}`,
+        `${group.count} x ${cause}: ${route ? `route ${route.name}` : 'no route'}, destination ${destination.name} (newest: ${sample.deliveryId})`,
       ),
     );
   }
   const lasting = issues.filter(({ state }) => state === 'open' || state === 'acknowledged').length;
-  lines.push(`${plural(issues.length, 'issue')} had failures since then; ${plural(lasting, 'is', 'are')} still open.`);
+  lines.push(
+    `${plural(issues.length, 'issue has', 'issues have')} had failures since then; ${plural(lasting, 'is', 'are')} still open.`,
+  );
   return lines.join('\n');
 }

@@ -46,7 +46,7 @@ function listTool<Item>({ operation, one, title, description, leftOut = [], item
     }),
     more: hasCursor
       ? 'Pass a smaller limit, and continue with nextCursor.'
-      : 'Pass a smaller limit and page through the list, or search for part of the name.',
+      : 'Pass a smaller limit and page through the list, or search for part of a name.',
     async run({ client }, { limit: pageSize, ...args }) {
       const start = hasCursor ? { cursor: 'first' } : {};
       const input = { ...start, ...(await membersOf(client, args)), pageSize };
@@ -74,7 +74,7 @@ function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partia
 export const listEvents = listTool<Event>({
   ...{ operation: 'listEvents', one: 'event', title: 'Find received events' },
   description:
-    'Lists received webhooks (events), newest first, without their payloads. search searches payloads, so an order number or a customer ID ' +
+    'Lists received webhooks (events), newest first, without their payloads. "search" searches payloads, so an order number or a customer ID ' +
     'finds its event. routed: false finds events that no route matched, which were stored but not delivered.',
   // Without headers: the list would be all headers.
   item: (event) => ({
@@ -101,8 +101,8 @@ export const listDeliveries = listTool<Delivery>({
 export const listSources = listTool<Source>({
   ...{ operation: 'listSources', one: 'source', title: 'List sources' },
   description:
-    'Lists sources, which receive webhooks: ingest URL, provider, whether the source is enabled, when the last webhook arrived, and how many webhooks were refused in the last ' +
-    "24 hours, by cause (signature: the secret differs from the sender's secret).",
+    'Lists sources, which receive webhooks. For each source, shows its ingest URL and provider, whether it is enabled, when its last webhook arrived ' +
+    "and how many webhooks it refused in the last 24 hours, by cause (signature: the secret differs from the sender's secret).",
   async item(source, client) {
     const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
     return {
@@ -116,8 +116,8 @@ export const listSources = listTool<Source>({
 export const listRoutes = listTool<Route>({
   ...{ operation: 'listRoutes', one: 'route', title: 'List routes' },
   description:
-    'Lists routes, which define where webhooks are delivered: source, destinations, filter, schema, transform, whether the route is enabled or paused, and whether its circuit ' +
-    'breaker is open (then deliveries are held; circuit has the time and the number of failures).',
+    'Lists routes, which define where webhooks are delivered. For each route, shows its source, destinations, filter, schema and transform, and whether it is ' +
+    'enabled or paused. "circuit" shows the state of its circuit breaker. While the circuit breaker is open, deliveries are held.',
   async item(route, client) {
     const { id, circuitState } = route;
     // A closed circuit has nothing to tell.
@@ -141,8 +141,8 @@ export const listRoutes = listTool<Route>({
 export const listDestinations = listTool<HttpDestinationSummary>({
   ...{ operation: 'listDestinations', one: 'destination', title: 'List destinations' },
   description:
-    'Lists destinations (HTTP endpoints and warehouses), each with its health over the last 24 hours: healthy, degraded, failing or unknown, success ' +
-    'rate, latencies, last success and failure. Also shows whether it is enabled or paused. Credentials are masked.',
+    'Lists destinations (HTTP endpoints and warehouses). For each destination, shows whether it is enabled or paused, its health over the last 24 hours ' +
+    '(healthy, degraded, failing or unknown), its success rate, latencies, last success and last failure. Credentials are masked.',
   item: async (destination, client) => ({
     ...destination,
     health: await client.getDestinationHealth({ id: destination.id }),

@@ -11,8 +11,8 @@ export const getProvider = tool({
   name: 'get_provider',
   title: 'How to connect a provider',
   description:
-    "Explains how to connect a provider's webhooks (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret it needs, which " +
-    'handshakes are supported, and the ingest URLs of existing sources for it. Without a name, it lists the providers.',
+    'Explains how to connect a provider (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret is required and which ' +
+    'handshakes are supported. Also returns the ingest URLs of existing sources for the provider. Without a provider name, it lists all providers.',
   input: z.strictObject({
     provider: z.string().min(1).max(100).describe('Provider name, such as stripe').optional(),
   }),
@@ -33,8 +33,8 @@ export const connectProvider = tool({
   name: 'connect_provider',
   title: 'Create a source for a provider',
   description:
-    "Creates a source that accepts a provider's webhooks, and returns the ingest URL to enter at the provider. get_provider describes the secret it needs. A secret " +
-    'passed here becomes part of this conversation; to keep the secret out of it, ask a person to run ' +
+    "Creates a source that accepts a provider's webhooks, and returns the ingest URL to enter at the provider. get_provider describes the required secret. A secret " +
+    'passed here becomes part of this conversation; to keep the secret out of the conversation, ask the user to run ' +
     'npx hookyard sources create <slug> --provider <name> --secret @file instead.',
   effect: 'adds',
   input: z.strictObject({
@@ -43,7 +43,7 @@ export const connectProvider = tool({
       .string()
       .min(1)
       .max(63)
-      .describe('Part of the ingest URL: lowercase letters, digits and hyphens. Cannot be changed'),
+      .describe('Part of the ingest URL (lowercase letters, digits and single hyphens); cannot be changed'),
     name: z.string().min(1).max(200).describe('Display name (default: the slug)').optional(),
     secret: z.string().min(1).max(4096).describe('The secret that get_provider describes').optional(),
     verifyToken: z.string().min(1).max(4096).describe('The verify token that get_provider describes').optional(),
@@ -76,7 +76,7 @@ function requireSecrets(
   const which = missing.map((member) => `${member} (${provider[member]})`).join(' and ');
   const options = missing.map((member) => (member === 'secret' ? '--secret @file' : '--verify-token @file')).join(' ');
   throw usage(
-    `${provider.title} needs ${which}. To keep secrets out of this conversation, ask a person to run: ` +
+    `${provider.title} requires ${which}; to keep secrets out of this conversation, ask the user to run: ` +
       `npx hookyard sources create ${slug} --provider ${provider.name} ${options}`,
   );
 }
@@ -94,7 +94,7 @@ function named(all: Provider[], name: string): Provider {
   const provider = all.find((one) => one.name === name.toLowerCase());
   if (provider !== undefined) return provider;
   throw notFound(
-    `Invalid provider ${name}. Valid providers: ${all.map((one) => one.name).join(', ')}. Many others sign as standard-webhooks`,
+    `Invalid provider ${name}. Valid providers: ${all.map((one) => one.name).join(', ')}. Many other senders sign according to Standard Webhooks; for these, pass standard-webhooks.`,
   );
 }
 

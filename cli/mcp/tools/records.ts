@@ -21,9 +21,9 @@ export const getDelivery = tool({
   title: 'Show a delivery',
   description:
     'Shows a delivery: each attempt with its time, status code, error and response, and the request as it was sent ' +
-    'or will be sent (secrets masked). The request body is included only with includeBody, which needs the scope payloads:read.',
+    'or will be sent (secrets masked). The request body is included only with includeBody, which requires the payloads:read scope.',
   input: z.strictObject({
-    delivery: z.string().min(1).max(100).describe('Delivery ID, dlv_...'),
+    delivery: z.string().min(1).max(100).describe('Delivery ID (dlv_...)'),
     attempt: z.int().min(1).describe('Attempt number (default: the latest attempt)').optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
@@ -56,7 +56,7 @@ function summaryOf({ id, status, destination, attemptCount, nextAttemptAt, ...it
   const why = status === 'delivered' ? null : (error ?? holdReason);
   const answered = attempts.at(-1)?.responseBody;
   const lines = [
-    `${id} to ${destination.name} is ${status} after ${plural(attemptCount, 'attempt')}${why === null ? '' : `: ${why}`}.${next}`,
+    `${id} to ${destination.name}: ${status} after ${plural(attemptCount, 'attempt')}${why === null ? '' : ` (${why})`}.${next}`,
     ...(answered && why !== null ? [`The destination returned: ${shortText(answered, 300)}`] : []),
   ];
   return lines.map(cell).join('\n');
@@ -67,7 +67,7 @@ export const getEvent = tool({
   title: 'Show an event',
   description:
     'Shows a received webhook: its headers (secrets masked) and its delivery to each destination. The payload is included only with ' +
-    'includePayload, which needs the scope payloads:read; it is null if it is no longer stored.',
+    'includePayload, which requires the payloads:read scope, and is null if it is no longer stored.',
   input: z.strictObject({
     event: inputs.event,
     includePayload: z.boolean().default(false),
@@ -81,7 +81,7 @@ export const getEvent = tool({
     const payload = includePayload ? await payloadOf(client, id, payloadBytes) : null;
     const isGone = includePayload && payload === null;
     const lines = [
-      `${id} was received by the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route matched'}.`,
+      `${id} was received by the source ${event.source.name} at ${event.receivedAt}; ${event.routed ? `its status is ${event.status}` : 'no route matched'}.`,
       ...outcomes.slice(0, 10),
       ...(event.deliveriesNextCursor
         ? ['The event has older deliveries. Use list_deliveries to see all of them.']
@@ -103,10 +103,10 @@ async function payloadOf(client: Client, id: string, most: number) {
   }
 }
 
-const replayId = z.string().min(1).max(100).describe('Replay ID, rpl_...');
+const replayId = z.string().min(1).max(100).describe('Replay ID (rpl_...)');
 
 const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventReplay) =>
-  `${id} is ${status}: ${eventsReplayed} of ${eventsTotal === null ? 'an unknown number of events' : plural(eventsTotal, 'event')}${error === null ? '' : ` (${error})`}`;
+  `${id} is ${status}: ${eventsReplayed} of ${eventsTotal === null ? 'an unknown number of events' : plural(eventsTotal, 'event')} replayed${error === null ? '' : ` (${error})`}`;
 
 export const getReplay = tool({
   name: 'get_replay',
@@ -119,14 +119,14 @@ export const getReplay = tool({
       replay === undefined
         ? (await client.listEventReplays({ pageSize: 20 })).data
         : [await client.getEventReplay({ id: replay })];
-    return { summary: replays.map(progressOf).join('\n') || 'There are no replays.', data: { replays } };
+    return { summary: replays.map(progressOf).join('\n') || 'No replays.', data: { replays } };
   },
 });
 
 export const cancelReplay = tool({
   name: 'cancel_replay',
   title: 'Cancel a replay',
-  description: 'Cancels a running event replay. Events that were already sent are not affected.',
+  description: 'Cancels a running event replay. Events that were already replayed are not affected.',
   effect: 'destroys',
   input: z.strictObject({ replay: replayId }),
   more: 'Use get_replay to see the replay.',

@@ -15,7 +15,7 @@ import { tool } from '../tool.ts';
 const MOST_OUTPUT = 8192;
 
 const sample = {
-  event: inputs.event.optional().describe('ID of a stored event to use. The API key needs the scope payloads:read'),
+  event: inputs.event.optional().describe('ID of a stored event to use; requires the payloads:read scope'),
   payload: z.unknown().optional().describe('Payload as JSON, instead of an event'),
 };
 
@@ -33,14 +33,14 @@ async function sampleOf(
 ): Promise<Sample> {
   if (id === undefined) {
     if (payload === undefined)
-      throw usage('Pass event (the ID of a stored event; use list_events to find one) or payload');
+      throw usage('Pass either "event" (the ID of a stored event; use list_events to find one) or "payload"');
     return { payload };
   }
   const event = await client.getEvent({ id, includePayload: true });
   const isRead = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
   if (!isRead)
     throw usage(
-      `The payload of ${id} is neither JSON nor a text form. Use preview_route to see the request that a route would send`,
+      `The payload of ${id} is neither JSON nor text-only form data; use preview_route to see the request that a route would send`,
     );
   return { payload: event.payload, headers: event.headers, path: event.path, query: event.query, method: event.method };
 }
@@ -54,7 +54,7 @@ export const tryTransform = tool({
   title: 'Test a transform',
   description:
     'Runs a stored transform, or code that you pass, on a stored event or your own payload, and shows the output, or the error with ' +
-    'its line number. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
+    'its line number. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query; for example, { "id": payload.order.id } in jsonata, or ' +
     'export default (event) => ({ id: event.payload.order.id }) in javascript.',
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('ID, slug or name of a stored transform').optional(),
@@ -65,8 +65,9 @@ export const tryTransform = tool({
   more: 'Return less from the transform.',
   async run({ client }, { transform, code, type, ...args }) {
     if ((transform === undefined) === (code === undefined))
-      throw usage('Pass either transform (a stored transform) or code with its type');
-    if (code !== undefined && type === undefined) throw usage(`Pass the code's type: ${TRANSFORM_TYPES.join(', ')}`);
+      throw usage('Pass either "transform" (a stored transform) or "code" with its "type"');
+    if (code !== undefined && type === undefined)
+      throw usage(`Pass the "type" of the code: ${TRANSFORM_TYPES.join(', ')}`);
     const body = await sampleOf(client, args);
     const result =
       code !== undefined && type !== undefined
@@ -96,7 +97,7 @@ export const tryFilter = tool({
       .min(1)
       .max(50)
       .describe(
-        'Conditions to test, instead of a stored filter, such as {"field": "payload.kind", "operator": "equals", "value": "order.paid"}',
+        'Conditions to test, instead of a stored filter (for example {"field": "payload.kind", "operator": "equals", "value": "order.paid"})',
       )
       .optional(),
     logic: z.enum(['AND', 'OR']).describe('Whether all conditions (AND) or any condition (OR) must match').optional(),
@@ -105,7 +106,7 @@ export const tryFilter = tool({
   more: 'Try fewer conditions.',
   async run({ client }, { filter, conditions, logic, ...args }) {
     if ((filter === undefined) === (conditions === undefined))
-      throw usage('Pass either filter (a stored filter) or conditions');
+      throw usage('Pass either "filter" (a stored filter) or "conditions"');
     const body = await sampleOf(client, args);
     const result =
       conditions === undefined
@@ -123,7 +124,7 @@ export const previewRoute = tool({
   title: 'Preview a route',
   description:
     'Shows what a route would do with a stored event now: whether its filter and schema match, and the requests that it would send (secrets ' +
-    'masked). Nothing is sent. The API key needs the scope payloads:read.',
+    'masked). Nothing is sent. Requires the payloads:read scope.',
   input: z.strictObject({
     route: z.string().min(1).max(200).describe('Route name or ID'),
     event: inputs.event,

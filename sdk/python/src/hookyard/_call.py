@@ -179,7 +179,7 @@ def _answer(response: urllib3.BaseHTTPResponse, data: bytes, what: str, key: str
         # What stands before the API, a proxy for example, answers these in its own words.
         raise _api_error(response, {}, f"{what} returned {status}", key)
     location = response.headers.get("location")
-    how = f", a redirect to {location}" if location else f" as {content_type or 'nothing'}"
+    how = f", a redirect to {location}" if location else f" with content type {content_type or 'none'}"
     raise HookyardError(
         f"{what} returned {status}{how}: this is not the Hookyard API; check the URL",
         status=status,
