@@ -36,7 +36,7 @@ export async function circuit(input: CircuitInput): Promise<void> {
     circuitChanged,
     news,
     'changed',
-    'Sent by Hookyard when the circuit breaker has changed; do not send it manually',
+    'Sent by Hookyard when the circuit breaker has changed; do not send this signal manually',
   );
   note(resetCircuit, news, 'reset', 'Closes the circuit breaker now, and sends the held deliveries');
   for (;;) {

@@ -37,7 +37,7 @@ export function recording({ view }: Facts, { attempt, statusCode, error }: Unrec
   const answer = statusCode === null ? plain(error ?? '') : `The destination returned ${statusCode}`;
   return paragraphs(
     `Attempt ${attempt} of ${view.maxAttempts} was made, but could not be recorded. ${answer}.`,
-    'The attempt is recorded when the database accepts writes again, and is not repeated until then. `cancel` takes effect afterwards.',
+    'The attempt will be recorded when the database accepts writes again, and will not be repeated until then. `cancel` takes effect afterwards.',
   );
 }
 
@@ -173,7 +173,7 @@ export function failedSummary({ view }: Facts): string {
 export function failed(facts: Facts, openUntil: string): string {
   const { view } = facts;
   return paragraphs(
-    `${shownFailure(view)} There are no more automatic attempts. The delivery can be replayed here until ${openUntil}, and through the API as long as the payload is kept.`,
+    `${shownFailure(view)} There will be no more automatic attempts. The delivery can be replayed here until ${openUntil}, and through the API as long as the payload is kept.`,
     signalChoices(
       '`replay` replays the delivery as a new delivery.',
       '`cancel` closes this workflow; the delivery stays failed.',
@@ -185,7 +185,7 @@ export function failed(facts: Facts, openUntil: string): string {
 /** Failed, when nothing waits here for a replay: the window is 0, too many wait already, or it could not be found. */
 export function failedAndClosed(facts: Facts): string {
   return paragraphs(
-    `${shownFailure(facts.view)} There are no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace has no search attributes.`,
+    `${shownFailure(facts.view)} There will be no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace has no search attributes.`,
     `To deliver the event again: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`, as long as the payload is kept.`,
     seeAlso(facts, ofDestination(facts, 'failed')),
   );

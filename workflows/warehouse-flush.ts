@@ -70,7 +70,7 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
   const until = new Date(Date.now() + waitMs).toISOString();
   setCurrentDetails(
     paragraphs(
-      `At least ${plural(waiting, 'delivery is', 'deliveries are')} waiting for the next file, which is written when it is full, or at ${until} at the latest.`,
+      `At least ${plural(waiting, 'delivery is', 'deliveries are')} waiting for the next file, which will be written when it is full, or at ${until} at the latest.`,
       signalChoices('`warehouseChanged` checks immediately.'),
     ),
   );

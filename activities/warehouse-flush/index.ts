@@ -26,7 +26,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
   }
   return {
     writeFiles: (request) => alive('writing files', request, writeFiles),
-    finishBatch: (request) => alive('giving up a batch', request, finishBatch),
+    finishBatch: (request) => alive('giving up on a batch', request, finishBatch),
   };
 }
 

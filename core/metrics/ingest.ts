@@ -35,7 +35,7 @@ export const ingestAck = new Histogram({
 
 export const ingestGate = new Gauge({
   name: 'hookyard_ingest_gate_state',
-  help: 'State of ingest; 1 for the current one: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
+  help: 'State of ingest: 1 for the current state, 0 for the others. partly_full refuses webhooks for some organizations or destinations; full refuses all webhooks.',
   labels: { state: GATE_STATES },
   in: ['api'],
 });

@@ -61,6 +61,9 @@ function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Pa
 const ownerOf = ({ bucketOwner }: WarehouseConfig<'s3'>) =>
   bucketOwner === undefined ? {} : { ExpectedBucketOwner: bucketOwner };
 
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+
 function permissionOf({ bucketOwner, kmsKeyId, tags }: WarehouseConfig<'s3'>): string {
   const rights = [
     's3:PutObject',
@@ -68,8 +71,9 @@ function permissionOf({ bucketOwner, kmsKeyId, tags }: WarehouseConfig<'s3'>): s
     ...(tags === undefined ? [] : ['s3:PutObjectTagging']),
     ...(kmsKeyId === undefined ? [] : ['kms:GenerateDataKey', 'kms:Decrypt']),
   ];
-  const listed = `${rights.slice(0, -1).join(', ')} and ${rights.at(-1)}`;
-  return bucketOwner === undefined ? listed : `${listed}, and the bucket must be in account ${bucketOwner}`;
+  return bucketOwner === undefined
+    ? listed(rights)
+    : `${listed(rights)}, and the bucket must be in account ${bucketOwner}`;
 }
 
 export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, user) => {
@@ -109,7 +113,7 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
   ].filter((name) => name !== false);
   if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined)
-    throw new StoreSettingsError(ownWords`R2 is not configured: set ${named(missing.join(', '))}`);
+    throw new StoreSettingsError(ownWords`R2 is not configured: set ${named(listed(missing))}`);
   if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
       ownWords`R2 keys from the environment are not used for another endpoint; set the destination's accessKeyId and secretAccessKey`,

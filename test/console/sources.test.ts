@@ -245,6 +245,8 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
 
   it('show not the whole ingest URL to a key that may only read', async () => {
     const { id } = await records.source({ ingestToken: 'required', name: 'Looked at' });
-    await onPage(`/sources/${id}`, (page) => seen(page, /^The full URL requires the sources:write /), { token: await keyWith('read') });
+    await onPage(`/sources/${id}`, (page) => seen(page, /^The full URL requires the sources:write /), {
+      token: await keyWith('read'),
+    });
   });
 });

@@ -119,7 +119,7 @@ describe('errors of object stores', () => {
       kind: 'settings',
       retryable: false,
       detail:
-        'R2 is not configured: set accountId (or R2_ACCOUNT_ID), accessKeyId (or R2_ACCESS_KEY_ID), secretAccessKey (or R2_SECRET_ACCESS_KEY)',
+        'R2 is not configured: set accountId (or R2_ACCOUNT_ID), accessKeyId (or R2_ACCESS_KEY_ID) and secretAccessKey (or R2_SECRET_ACCESS_KEY)',
     });
   });
 
