@@ -89,4 +89,17 @@ describe('of more than a process keeps', () => {
       await pool.end();
     }
   });
+
+  it('a name that was tried in vain is found once it is there', async () => {
+    const routing = createRoutingCache(database.pool, reader);
+    expect(await routing.get('acme', 'late')).to.equal(null);
+    await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Late', 'late')`, [
+      newId('src'),
+      organizationId,
+    ]);
+    expect(await routing.get('acme', 'late'), 'may be out of date').to.equal(null);
+    expect((await routing.getCurrent('acme', 'late'))?.enabled).to.equal(true);
+    routing.forget('acme', 'late');
+    expect((await routing.get('acme', 'late'))?.enabled).to.equal(true);
+  });
 });

@@ -1,5 +1,6 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 import { expect } from 'chai';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
 import { advanceCircuit } from '../../activities/circuit.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
@@ -205,6 +206,29 @@ describe('held deliveries', () => {
       expect(await findHeld(pool, routeId, second)).to.include({ deliveryId: second });
     } finally {
       blocker.release(true);
+      await connection.close();
+    }
+  });
+
+  it('are kept by a circuit that opens again after its reset, however long it waits for a slot', async () => {
+    const routeId = await openRoute();
+    await hold(routeId);
+    const releases = new FairQueue(1);
+    releases.enter(organizationId);
+    const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
+    const deps = { ...common, pool, client: new Client({ connection }), releases, workflowPermits: unpaced };
+    /** As Temporal makes it. */
+    const look = (reset: boolean) =>
+      asyncLocalStorage.run({ info: { attempt: 1 } } as Context, () =>
+        advanceCircuit(deps, { organizationId, routeId, reset }),
+      );
+    try {
+      const closed = { state: 'closed', held: 1, waitMs: 0 };
+      expect(await look(true), 'a look that ends: nothing repeats the reset').to.deep.equal(closed);
+      expect(await look(false).catch((error: unknown) => error)).to.include({ type: 'TurnOfOthers' });
+      await count(routeId, false);
+      expect(await look(false)).to.include({ state: 'open', held: 1 });
+    } finally {
       await connection.close();
     }
   });

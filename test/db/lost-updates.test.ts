@@ -234,6 +234,36 @@ describe('changes that had to wait', () => {
       expect(rowCount).to.equal(isLeft ? 1 : 0);
     });
   }
+
+  it('take events in the order of their ids, as pages of replays do: a cancellation that joins by hashes', async () => {
+    const owner = await makeOwner(pool, 1, 1);
+    const events: StoredEvent[] = [];
+    for (let n = 0; n < 12; n += 1)
+      events.push(await storeEvent(pool, owner, firstRoute(owner), { receivedAt: new Date(), statuses: ['pending'] }));
+    const ids = events.map(({ id }) => id).toSorted();
+    // An event that was changed lies behind the others.
+    for (const id of ids.toReversed()) await pool.query('update events set routed = true where id = $1', [id]);
+    const [page, group] = [await pool.connect(), await pool.connect()];
+    const lock = (some: string[]) =>
+      page.query('select id from events where id = any($1::text[]) order by id for update', [some]);
+    try {
+      await group.query(
+        'set plan_cache_mode = force_generic_plan; set enable_hashjoin = on; set enable_mergejoin = off; set enable_nestloop = off',
+      );
+      await page.query('begin');
+      await lock(ids.slice(0, 1));
+      const cancelling = cancelDeliveries(group, {
+        organizationId: owner.organizationId,
+        deliveryIds: events.flatMap(({ deliveries }) => deliveries.map(({ id }) => id)),
+        reason: openError(ownWords`a test`),
+      });
+      await until('it to wait', () => someoneWaits(pool));
+      const [, cancelled] = await Promise.all([lock(ids.slice(1)).then(() => page.query('commit')), cancelling]);
+      expect(cancelled).to.have.lengthOf(12);
+    } finally {
+      for (const client of [page, group]) client.release(true);
+    }
+  });
 });
 
 /**

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { endBatch, waitingDeliveries } from '../../db/warehouse/batches.ts';
-import { freezeBatch } from '../../db/warehouse/freeze.ts';
+import { beginUpload, endBatch, findBatch, waitingDeliveries } from '../../db/warehouse/batches.ts';
+import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { batchContent } from '../../db/warehouse/members.ts';
 import { type HistoryOwner, storeEvent } from '../support/database/history.ts';
@@ -168,6 +168,35 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(await waitingDeliveries(pool, warehouse.key, 10), 'nothing was changed').to.have.lengthOf(1);
     await endBatch(pool, batch.id, 'written');
     expect(await freeze(warehouse)).to.include({ events: 1 });
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('give half of their deliveries to a batch of its own, all at once, when the latest upload says so', async () => {
+    const warehouse = await line();
+    const deliveryIds = (await store(warehouse, 4)).map(({ deliveryId }) => deliveryId);
+    const { organizationId } = warehouse.key;
+    const { id: batchId } = await freeze(warehouse);
+    const begin = () => beginUpload(pool, { organizationId, batchId });
+    const [slow, quick] = [await begin(), await begin()];
+    if (!slow || !quick) throw new Error('an upload was refused');
+    const id = newId('bat');
+    const halves = {
+      left: { events: 2, bytes: 4 },
+      right: { id, keyAt: () => `${PARTITION}/${id}.jsonl`, bytes: 6, deliveryIds: deliveryIds.slice(2) },
+    };
+    expect(await halveBatch(pool, slow, halves), 'an upload that was overtaken').to.equal(false);
+    expect(await batchContent(pool, quick)).to.have.lengthOf(4);
+    expect(await halveBatch(pool, quick, halves)).to.equal(true);
+    expect(await halveBatch(pool, quick, halves), 'twice').to.equal(false);
+    const [left, right] = await Promise.all(
+      [batchId, id].map((each) => findBatch(pool, { organizationId, batchId: each })),
+    );
+    if (!left || !right) throw new Error('a half is missing');
+    expect(left).to.include({ status: 'frozen', events: 2, bytes: 4 });
+    expect(right).to.include({ status: 'frozen', events: 2, bytes: 6, attempts: 0 });
+    const ids = async (batch: typeof left) => (await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId);
+    expect([await ids(left), await ids(right)]).to.deep.equal([deliveryIds.slice(0, 2), deliveryIds.slice(2)]);
+    for (const each of [batchId, id]) await endBatch(pool, each, 'written');
     await endFlush(pool, warehouse.key);
   });
 });

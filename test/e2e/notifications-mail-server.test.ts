@@ -1,3 +1,4 @@
+// Notifications and the mail server: away, silent, refusing, or none at all.
 import { expect } from 'chai';
 import { sharedHookyard } from '../support/hookyard.ts';
 import { Issues } from '../support/messages/issues.ts';
@@ -88,6 +89,15 @@ describe('notifications', () => {
     await deliver('failed');
     await routes.letTimePass(route.id, 'failure');
     await issues.untilResolved(issue.id);
+  });
+
+  it('reach those the server takes when it refuses others', async () => {
+    const notifyEmails = `nobody@${REFUSED_DOMAIN}, else@ops.example`;
+    const { deliver } = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true, notifyEmails });
+    await deliver('failed');
+    const mail = await firstMail(() => routes.mailsTo('else@ops.example'));
+    expect(mail.to).to.deep.equal(['else@ops.example']);
+    await until('the log to say how many', () => routes.testInstance.logs().includes('"refused":1'));
   });
 });
 

@@ -83,6 +83,31 @@ describe('Bodies that are many', () => {
     expect(answer.status).to.be.below(500);
   });
 
+  it('of one address leave room for the others that send to the same organization', async () => {
+    const [source, other] = (await sources(2)) as [SourceRecord, SourceRecord];
+    await stall(source, STALLED);
+    await stall(other, MEBIBYTE / 2);
+    const connection = await openConnection(Number(new URL(service.url).port), { from: '127.0.0.2' });
+    stalled.push(connection);
+    connection.socket.write(`POST ${path(other)} HTTP/1.1\r\nHost: a\r\nContent-Length: ${MEBIBYTE}\r\n\r\n`);
+    connection.socket.write(Buffer.alloc(MEBIBYTE));
+    const refused = await until('the answer', () => connection.answers()[0]);
+    expect(refused.status).to.equal(503);
+    expect((await post(other, MEBIBYTE)).status).to.equal(200);
+  });
+
+  it('are cut off when they drip, and nothing of them is stored', async () => {
+    const [source] = (await sources(1)) as [SourceRecord];
+    // In 10 s, 1000 bytes a second are more than these and the drops.
+    const slow = await stall(source, 9000);
+    const drip = setInterval(() => slow.socket.write('x'), 100);
+    const answers = await slow.closed.finally(() => clearInterval(drip));
+    expect(answers.at(-1)).to.deep.include({ status: 408 });
+    expect(answers.at(-1)?.body).to.include({ code: 'REQUEST_TIMEOUT' });
+    const { pagination } = await organization.api.list(`${organization.base}/events?sourceId=${source.id}`);
+    expect(pagination.total, 'the one that the source had before').to.equal(1);
+  });
+
   it('count by what they cost: many small pieces are more than their bytes', async () => {
     const [source] = (await sources(1)) as [SourceRecord];
     const connection = await openConnection(Number(new URL(service.url).port));

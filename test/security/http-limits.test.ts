@@ -1,5 +1,5 @@
 // What the HTTP server lets a client hold: time, connections, requests. The server is the API's own
-// (api/http/http-server.ts) with shorter deadlines; that the API runs it with the stated ones is the last test.
+// (api/http/http-server.ts) with shorter deadlines.
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PAYLOAD, SECRETS, SHOWN } from '../support/attacks/secret-markers.ts';
+import { PAYLOAD, RECIPIENT, SECRETS, SHOWN } from '../support/attacks/secret-markers.ts';
 import { SecretRun } from '../support/attacks/secret-run.ts';
 import { leaks, type Place, type Secrets, temporalPlaces, withDecoded } from '../support/attacks/secret-search.ts';
 import { until } from '../support/until.ts';
@@ -40,7 +40,7 @@ describe('secrets', () => {
     expect(leaks(places, { known }), 'what is known to be there').to.not.be.empty;
     expect(leaks(places, secrets)).to.deep.equal([]);
   }
-  const withContent = () => ({ ...all, ...SHOWN, payload: PAYLOAD });
+  const withContent = () => ({ ...all, ...SHOWN, payload: PAYLOAD, recipient: RECIPIENT });
 
   it('are in no log of API and workers, nor is anything of a payload', () => {
     const logs = run.testInstance.logs().split('\n');
@@ -118,5 +118,21 @@ describe('secrets', () => {
       'warehouse_batches.error',
       ...SHOWN_COLUMNS,
     ]);
+  });
+
+  it('would be found in whatever form they were written', () => {
+    const secret = SECRETS.password;
+    const spoilt = [
+      `password=${secret}`,
+      ...['', 'a', 'ab'].map((before) => `Basic ${Buffer.from(`${before}${secret}`).toString('base64')}`),
+      `"${Buffer.from(`a${secret}b`).toString('base64url')}"`,
+      Buffer.from(secret).toString('hex').toUpperCase(),
+      encodeURIComponent(`${secret}/+`),
+      withDecoded(`"${Buffer.from(JSON.stringify({ secret })).toString('base64')}"`),
+    ];
+    for (const text of spoilt) {
+      expect(leaks([{ name: 'here', text }], { secret }), text).to.deep.equal(['here: secret']);
+    }
+    expect(leaks([{ name: 'here', text: SECRETS.bearer }], { secret })).to.deep.equal([]);
   });
 });

@@ -106,6 +106,17 @@ describe('Tenant separation', () => {
     expect([...theirIds(), THEIRS].filter((id) => !named.has(id))).to.deep.equal([]);
   });
 
+  it('would have seen a change of the other organization, and a crossing', async () => {
+    await theirs.api.patch(`/api/filters/${other.filter[0]}`, { description: 'changed by its owner' });
+    const changed = await theirRows();
+    expect(changed).to.not.deep.equal(untouched);
+    untouched = changed;
+    expect(await crossings()).to.deep.equal([]);
+    await testInstance.pool.query('update routes set filter_id = $1 where id = $2', [other.filter[0], own.route[0]]);
+    expect((await crossings()).map(({ table }) => table)).to.deep.equal(['routes']);
+    await testInstance.pool.query('update routes set filter_id = $1 where id = $2', [own.filter[0], own.route[0]]);
+  });
+
   it('was refused for the ids alone: the same bodies with ids of its own are taken', async () => {
     const controls = operations().flatMap(({ method, controls: make }) =>
       make(own).map((each) => ({ method, ...each })),

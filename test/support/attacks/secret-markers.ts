@@ -35,6 +35,8 @@ export const SECRETS = {
   // Of a form of its own.
   alertRouting: randomBytes(16).toString('hex'),
 } as const;
+/** Whom routes notify; it may be shown and stored. */
+export const RECIPIENT = 'team@notified.example';
 /** In every payload; it may be stored as such, and sent to destinations. */
 export const PAYLOAD = mark('payload');
 /**

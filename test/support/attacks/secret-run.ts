@@ -10,7 +10,7 @@ import { type MailServer, startMailServer } from '../messages/mail-server.ts';
 import { type QuotingStore, startQuotingStore } from '../warehouse/quoting-store.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { onceMore, Records } from '../records.ts';
-import { account, PAYLOAD, SECRETS, SHOWN } from './secret-markers.ts';
+import { account, PAYLOAD, RECIPIENT, SECRETS, SHOWN } from './secret-markers.ts';
 import { recordAnswers, type RecordedAnswer } from './secret-search.ts';
 import { until } from '../until.ts';
 
@@ -185,7 +185,7 @@ export class SecretRun {
       ids.push(id);
     }
     const source = await this.records.source();
-    await this.records.route(source.id, ids, { notifyOnSuccess: true, notifyEmails: 'team@success.example' });
+    await this.records.route(source.id, ids, { notifyOnSuccess: true, notifyEmails: RECIPIENT });
     const eventId = await this.records.accepted(source, body(2));
     await this.records.eventWith('delivered', eventId);
     await client.patch(`/api/destinations/${ids[0]}`, { authConfig: { token: SECRETS.bearerReplaced } });
@@ -207,7 +207,7 @@ export class SecretRun {
       const source = await this.records.source();
       const id = await this.#destination(url, { ...bearer, ...fields.destination });
       await this.records.route(source.id, [id], {
-        ...{ notifyOnFailure: true, notifyEmails: 'team@failure.example' },
+        ...{ notifyOnFailure: true, notifyEmails: RECIPIENT },
         ...fields.route,
       });
       const eventId = await this.records.accepted(source, body(3));
