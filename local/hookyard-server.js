@@ -13,9 +13,9 @@ if (option === undefined) {
 } else if (['--help', '-h'].includes(option)) {
   console.log(`Usage: hookyard-server [api | worker | command]
 
-Runs all of Hookyard on this machine: PostgreSQL, Temporal, the API and a worker. Ctrl-C ends it. Data is in the user's data
-folder, or in HOOKYARD_DATA_DIR. Settings are environment variables: docs/operate/configuration.md.
+Runs all of Hookyard on this machine: PostgreSQL, Temporal, the API and a worker. Ctrl-C stops it. Data is stored in the user's
+data folder, or in HOOKYARD_DATA_DIR. Settings are environment variables: docs/operate/configuration.md.
 
-api, worker    run this role alone, with DATABASE_URL and TEMPORAL_ADDRESS
-command        a command of hookyard, such as migrate or orgs list: hookyard-server help shows them`);
+api, worker    run only this role, with DATABASE_URL and TEMPORAL_ADDRESS
+command        a hookyard command, such as migrate or orgs list; hookyard-server help lists the commands`);
 } else await import('../cli/hookyard.js');

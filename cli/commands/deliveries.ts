@@ -13,7 +13,7 @@ const DEFAULT_PER_SECOND = 20;
 // More does not fit into one call.
 const MOST_PER_SECOND = 100;
 const FLAGS = {
-  codeClass: ['--code-class <class>', 'Status code class of the latest attempt, or none for no response'],
+  codeClass: ['--code-class <class>', 'Status code class of the latest attempt, or none if there was no response'],
   error: ['--error <text>', "Text in the latest attempt's error"],
 } as const;
 

@@ -101,7 +101,7 @@ async function deleteOne({ context, path: { id = '' }, named }: Call): Promise<v
 /** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
 function withoutDestination({ id, name }: Route): string {
   const quoted = cell(name);
-  return `The route ${quoted} (${id}) has no destination. Add one with: hookyard routes update ${id} --to <destination>. Or delete the route with: hookyard routes delete ${id}`;
+  return `The route ${quoted} (${id}) has no destination. Add a destination with: hookyard routes update ${id} --to <destination>; or delete the route with: hookyard routes delete ${id}`;
 }
 
 function withOptions(command: Command): Command {

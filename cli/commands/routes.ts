@@ -31,7 +31,7 @@ export const routes: Resource = {
       about: 'Create a route from a source to one or more destinations',
       args: ['name'],
       flags: FLAGS,
-      done: 'Created route {name}: {source.name} → {destinations.name} ({id})',
+      done: '{name} was created: {source.name} → {destinations.name} ({id})',
     },
     { operation: 'updateRoute', flags: { ...FLAGS, sourceId: null } },
     {

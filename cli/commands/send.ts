@@ -78,7 +78,7 @@ function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): 
   if (!isRedacted(path.slice(end + 1))) return url + path;
   if (ingestToken === 'optional') return url + path.slice(0, end);
   throw usage(
-    `The ingest URL of ${slug} contains a token; seeing the token requires the sources:write or secrets:read scope`,
+    `The ingest URL of ${slug} contains a token; viewing the token requires the sources:write or secrets:read scope`,
   );
 }
 

@@ -109,7 +109,7 @@ are kept. Run the command again after each update of Temporal's schema. The embe
         for (const name of indexes) output.line(name);
         const count = indexes.length;
         const what = dryRun ? `${plural(count, 'index')} would be` : plural(count, 'index was', 'indexes were');
-        output.note(`${what} dropped; the indexes that Hookyard searches with are kept`);
+        output.note(`${what} dropped; the indexes that Hookyard uses are kept`);
       });
     });
 }
