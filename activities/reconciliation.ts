@@ -59,11 +59,11 @@ async function step(
   switch (position.part) {
     // Histories hold this name for lost wake-ups.
     case 'wake-ups':
-      repaired['circuit breakers rescheduled'] = [
+      repaired['circuits woken'] = [
         ...(await wakeLostCircuits(deps)),
         ...(await wakeForgottenHolds(deps.pool)),
       ];
-      repaired['warehouses rescheduled'] = await wakeForgottenBatches(deps.pool);
+      repaired['warehouses woken'] = await wakeForgottenBatches(deps.pool);
       return { part: 'deliveries', after: '' };
     case 'deliveries': {
       const after = await repairDeliveries(deps, position.after, repaired);

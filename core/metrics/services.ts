@@ -22,8 +22,8 @@ export const REPAIR_LABELS = {
   'deliveries failed': 'deliveries_failed',
   'workflows signalled': 'workflows_signalled',
   'workflows ended': 'workflows_ended',
-  'circuit breakers rescheduled': 'circuit_breakers_rescheduled',
-  'warehouses rescheduled': 'warehouses_rescheduled',
+  'circuits woken': 'circuits_woken',
+  'warehouses woken': 'warehouses_woken',
 } as const;
 export type Repair = keyof typeof REPAIR_LABELS;
 

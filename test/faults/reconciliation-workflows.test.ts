@@ -87,7 +87,7 @@ describe('disagreements of PostgreSQL and Temporal about workflows', function ()
         const { route, eventId } = await openCircuit([500, 200]);
         await workflow(circuitWorkflowId(route.id)).terminate('lost');
         await testInstance.pool.query(plant, [route.id]);
-        expect((await reconcileNow(testInstance))['circuit breakers rescheduled'], plant).to.equal(1);
+        expect((await reconcileNow(testInstance))['circuits woken'], plant).to.equal(1);
         await records.deliveryWith('delivered', eventId);
       }
     });
@@ -98,7 +98,7 @@ describe('disagreements of PostgreSQL and Temporal about workflows', function ()
       await testInstance.pool.query(`update circuits set state = 'half_open', wake_at = null where route_id = $1`, [
         route.id,
       ]);
-      expect((await reconcileNow(testInstance))['circuit breakers rescheduled']).to.equal(1);
+      expect((await reconcileNow(testInstance))['circuits woken']).to.equal(1);
       await records.deliveryWith('delivered', eventId);
     });
 

@@ -13,14 +13,14 @@ describe('workflow of the reconciliation', () => {
 
   it('goes from step to step, and adds up what was repaired', async () => {
     const { handle, positions } = await worker.reconcile([
-      { next: { part: 'deliveries', after: '' }, repairs: { 'circuit breakers rescheduled': 1 } },
+      { next: { part: 'deliveries', after: '' }, repairs: { 'circuits woken': 1 } },
       { next: { part: 'deliveries', after: 'dlv_1' }, repairs: { 'deliveries resumed': 200 } },
       { next: { part: 'workflows', page: null }, repairs: { 'deliveries resumed': 3 } },
       { next: { part: 'workflows', page: 'token' }, repairs: {} },
       { next: null, repairs: { 'workflows ended': 2 } },
     ]);
     expect(await handle.result()).to.deep.equal({
-      'circuit breakers rescheduled': 1,
+      'circuits woken': 1,
       'deliveries resumed': 203,
       'workflows ended': 2,
     });
