@@ -159,6 +159,23 @@ describe('Records by slug', () => {
     });
   }
 
+  it('keep the secrets and the token of a source that are not sent, and a rotation that continues', async () => {
+    const at = `${organization.base}/sources/by-slug/${newSlug()}`;
+    const secret = 'whispered to both sides';
+    const body = { name: 'Orders', ingestToken: 'optional', verificationConfig: { type: 'github', secret } };
+    const made = await put(at, body);
+    const one = `${organization.base}/sources/${String(made.body.id)}`;
+    const next = 'the next one of both sides';
+    await api.post(`${one}/rotate-secret`, { secret: next });
+    const rotating = await api.get(one);
+    for (const verificationConfig of [{ type: 'github' }, { type: 'github', secret: next }]) {
+      const again = await put(at, { ...body, verificationConfig });
+      expect(again.body).to.deep.equal(rotating);
+    }
+    const changed = await put(at, { ...body, verificationConfig: { type: 'github', secret: 'a third one of both' } });
+    expect(changed.body).to.include({ previousSecretUntil: null, webhookUrl: made.body.webhookUrl });
+  });
+
   it('keep the secret of a warehouse that is left out', async () => {
     const lake = `/api/destinations/by-slug/${newSlug()}`;
     const config = { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'K' };

@@ -32,6 +32,8 @@ describe('CORS', () => {
       expect(Object.fromEntries(answer.headers)).to.include({
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-API-Key, X-Request-Id',
         'access-control-max-age': '600',
         vary: 'Origin',
       });
@@ -73,6 +75,10 @@ describe('CORS', () => {
       expect(answer.headers.get('vary')).to.equal('Origin');
     });
   }
+
+  it('says that answers differ by origin also when a request has none', async () => {
+    expect((await organization.api.request('GET', '/api/destinations')).headers.get('vary')).to.equal('Origin');
+  });
 
   it('leaves ingest out', async () => {
     const source = await makeSource(organization);

@@ -132,6 +132,13 @@ describe('Export and import of warehouses', () => {
     await importInto(from, [{ ...item, config: { ...others, prefix: 'in' } }], 'overwrite');
     const kept = { payloadColumn: 'json', compression: 'zstd', batchSize: 7 };
     expect((await only(from)).config).to.include({ prefix: 'in', ...kept });
+    const [hidden] = await exported(from);
+    expect(hidden?.config).to.include({ secretAccessKey: REDACTED });
+    const result = await importInto(from, [{ ...hidden, name: 'Sea' }], 'overwrite');
+    expect(result).to.deep.include({ success: true, warnings: [] });
+    expect(await only(from)).to.include({ name: 'Sea', enabled: true });
+    const { secretAccessKey } = warehouseConfigs.s3;
+    expect((await exported(from, true))[0]?.config).to.include({ secretAccessKey });
   });
 
   it('does not turn one type into another', async () => {

@@ -191,6 +191,10 @@ describe('Idempotency-Key', () => {
     });
   }
 
+  it('takes a key of 255 characters', async () => {
+    expect((await send('x'.repeat(255), '/api/destinations', destination('Long key'))).status).to.equal(201);
+  });
+
   it('is ignored on other methods', async () => {
     const headers = { 'Idempotency-Key': 'not a valid key' };
     expect((await organization.api.request('GET', '/api/destinations', undefined, { headers })).status).to.equal(200);

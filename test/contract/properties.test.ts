@@ -76,6 +76,10 @@ describe('Lists', () => {
       await makeRoute(organization, pick(made.sources, index % 5), ids, { enabled: isEnabled });
     }
     await add('/api/destinations', { enabled, search: search('name', 'url') });
+    const newestFirst = made.destinations.map(({ id }) => id).toReversed();
+    expect(lists['/api/destinations']?.records.map(({ id }) => id)).to.deep.equal(newestFirst);
+    const { pagination } = await api.list('/api/destinations');
+    expect(pagination).to.deep.equal({ total: RECORDS, page: 1, pageSize: 20 });
     await add(`${base}/destinations`, { enabled, search: search('name', 'url') });
     await add(`${base}/sources`, { enabled, search: search('name', 'slug') });
     await add('/api/routes', {

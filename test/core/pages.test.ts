@@ -54,4 +54,13 @@ describe('The pages', () => {
     }
     expect([...dead]).to.deep.equal([]);
   });
+
+  it('describe every setting', () => {
+    const settings = readFileSync(join(project, 'core', 'config', 'config.ts'), 'utf8').matchAll(
+      /^ {2}([A-Z][A-Z0-9_]+): \{/gm,
+    );
+    const table = textOf('docs/operate/configuration.md');
+    const missing = [...settings].map(([, name = '']) => name).filter((name) => !table.includes(`\`${name}\``));
+    expect(missing).to.deep.equal([]);
+  });
 });

@@ -207,6 +207,14 @@ describe('sources with a provider', () => {
       await handshaken(source, 'abuse-protection');
     });
 
+    it('of Discord: a PING only with a right signature', async () => {
+      const source = await sourceOf('discord', { secret: secretOf('discord').secret });
+      const body = JSON.stringify({ version: 1, type: 0 });
+      expect(
+        (await ask(source, 'POST', await signedRequest('discord', source, secretOf('discord').key, body))).status,
+      ).to.equal(401);
+    });
+
     it('tell a stranger nothing of a source that is disabled or concealed', async () => {
       const { secret } = secretOf('microsoft-graph');
       const asked = { query: 'validationToken=abc' };
@@ -248,6 +256,24 @@ describe('sources with a provider', () => {
       expect(answer.status).to.equal(400);
       return answer.body.message;
     };
+
+    it('by the form of each provider', async () => {
+      const secret = 'a secret of many letters';
+      expect(await refusedWith({ provider: 'nobody' })).to.match(/provider/);
+      expect(await refusedWith({ provider: 'github' })).to.match(/verificationConfig.secret/);
+      expect(await refusedWith({ provider: 'github', verificationConfig: { secret: '' } })).to.match(
+        /must not be empty/,
+      );
+      expect(await refusedWith({ provider: 'github', verificationConfig: { type: 'github', secret } })).to.match(
+        /provider/,
+      );
+      expect(await refusedWith({ verificationConfig: { type: 'provider', secret } })).to.match(/provider/);
+      expect(await refusedWith({ provider: 'openai', verificationConfig: { secret } })).to.match(/whsec_/);
+      expect(await refusedWith({ provider: 'discord', verificationConfig: { secret } })).to.match(/public key/);
+      expect(await refusedWith({ provider: 'sendgrid', verificationConfig: { secret } })).to.match(/public key/);
+      expect(await refusedWith({ provider: 'postmark', verificationConfig: { secret } })).to.match(/colon/);
+      expect(await refusedWith({ provider: 'meta', verificationConfig: { secret } })).to.match(/verifyToken/);
+    });
 
     it('by one provider, whether the source or its verificationConfig names it', async () => {
       const [github, shopify] = [secretOf('github'), secretOf('shopify')];

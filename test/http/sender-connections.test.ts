@@ -29,6 +29,14 @@ describe('the connection of a request', () => {
     expect(stepsOf(exchange)).to.deep.equal(['dns', 'connect', 'firstByte']);
   });
 
+  it('of several addresses goes to the one that answers', async () => {
+    const port = await httpServer((_req, res) => res.end('ok'));
+    // Nobody listens at the first one.
+    const sender = open({ allow: ['receiver.test'], resolve: resolveTo('127.0.0.9', '127.0.0.1') });
+    const { exchange } = asResponse(await sender.send(request(`http://receiver.test:${port}`)));
+    expect(exchange).to.include({ address: '127.0.0.1', port });
+  });
+
   it('by TLS has the time of the handshake', async () => {
     const port = await tlsServer((_req, res) => res.end('ok'));
     const before = tls.getCACertificates('default');
