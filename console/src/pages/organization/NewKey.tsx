@@ -145,7 +145,7 @@ function Made({ of: key }: { of: NewApiKey }) {
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">
-        <p>Copy the API key now. It will not be shown again.</p>
+        <p>Copy the API key now. It will not be shown again. The sign-in instructions include it.</p>
         <Facts isWide of={facts} />
         {isPrivate(consoleUrl) && (
           <p className="small quiet">
@@ -157,7 +157,7 @@ function Made({ of: key }: { of: NewApiKey }) {
         </Code>
         <div className="row">
           <Button onClick={() => void copy(key.token, 'API key')}>Copy API key</Button>
-          <Button variant="default" onClick={() => void copy(message, 'Sign-in instructions')}>
+          <Button variant="default" onClick={() => void copy(message, 'Sign-in instructions and API key')}>
             Copy sign-in instructions
           </Button>
           <PageLink to="/api-keys" search={{}}>
