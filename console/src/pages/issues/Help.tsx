@@ -37,7 +37,8 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const steps = [
     ...STEPS[issue.kind](issue),
-    held && `Resume the ${plural(held.total, 'held delivery', held.count)}, or wait until the destination responds.`,
+    held &&
+      `Resume the ${plural(held.total, 'held delivery', held.count)}, or wait. Each automatic retry attempts one of them, and it fails if that was its last attempt.`,
     failed && (
       <>
         Replay the{' '}
