@@ -1,6 +1,6 @@
 // A list of records: columns, selection, pages, keys (`j k o x`). Loading, failed and empty look different.
 import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
-import { ColumnsIcon } from './icons.tsx';
+import { CheckIcon, ColumnsIcon } from './icons.tsx';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, totalText } from '../format.ts';
 import { isTyping } from '../shell/typing.ts';
@@ -232,7 +232,7 @@ function ColumnChoice({ columns, hidden, set }: ChoiceProps) {
             key={title}
             role="menuitemcheckbox"
             aria-checked={!hidden.has(title)}
-            rightSection={hidden.has(title) ? undefined : '✓'}
+            leftSection={<CheckIcon visibility={hidden.has(title) ? 'hidden' : 'visible'} />}
             onClick={() => set(toggled(hidden, title))}
           >
             {title}

@@ -54,7 +54,7 @@ const COUNTED: Partial<Record<Kind, string>> = {
 /** `19 failed attempts` */
 export const occurrencesOf = ({ kind, count }: Pick<Issue, 'kind' | 'count'>): string =>
   kind === 'circuit_open'
-    ? `opened ${count === 1 ? 'once' : plural(count, 'time')}`
+    ? `Opened ${count === 1 ? 'once' : plural(count, 'time')}`
     : plural(count, COUNTED[kind] ?? 'failure');
 
 /** Where it is: `Orders to CRM › CRM`. */

@@ -60,7 +60,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
       {total > 0 && (
         <p>
           {plural(total, 'delivery')} affected: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}
-          {issue.kind === 'delivery_failing' && ` · ${occurrencesOf(issue)}`}
+          {issue.kind === 'delivery_failing' && ` · ${occurrencesOf(issue)}, including automatic retries`}
         </p>
       )}
       <ol className="steps">
