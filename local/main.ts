@@ -200,7 +200,7 @@ async function stopRoles(settings: Settings): Promise<void> {
   const drainMs = settings.HOOKYARD_DRAIN_SECONDS * 1_000;
   const { api, worker } = roles;
   roles = {};
-  if (api && (await api.stop(drainMs + graceMs))) log('the API has exited');
+  if (api && (await api.stop(drainMs + graceMs))) log('the API has stopped');
   if (worker && (await worker.stop(graceMs))) log('the worker has stopped');
 }
 

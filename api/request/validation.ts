@@ -221,7 +221,7 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum));
     case 'too_big':
-      return `must be at most ${unit(issue.origin, Number(issue.maximum))}`;
+      return `must ${bound('at most', issue.origin, Number(issue.maximum))}`;
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options)
         ? `must be ${issue.options
@@ -236,10 +236,10 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
 
 function tooSmall(origin: string, minimum: number): string {
   if (origin === 'string' && minimum === 1) return 'must not be empty';
-  return `must be at least ${unit(origin, minimum)}`;
+  return `must ${bound('at least', origin, minimum)}`;
 }
 
-function unit(origin: string, count: number): string {
-  if (origin === 'string') return `${plural(count, 'character')} long`;
-  return origin === 'array' ? `${plural(count, 'item')} long` : String(count);
+function bound(limit: 'at least' | 'at most', origin: string, count: number): string {
+  if (origin === 'array') return `contain ${limit} ${plural(count, 'item')}`;
+  return `be ${limit} ${origin === 'string' ? `${plural(count, 'character')} long` : count}`;
 }

@@ -42,7 +42,7 @@ export const recentTotals = {
   successRate: percent
     .nullable()
     .describe('Share of successful deliveries, in percent. Null if there are no recent deliveries.'),
-  avgLatency: latency.nullable().describe('Average latency, in ms. Null if there are no recent responses.'),
+  avgLatency: latency.nullable().describe('Average latency, in milliseconds. Null if there are no recent responses.'),
   deliveriesCount: count,
 };
 

@@ -47,7 +47,7 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
 function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabase['organization'], log: Log): void {
   if (HOOKYARD_PLAN === undefined || HOOKYARD_PLAN === plan) return;
   log.warn(
-    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} already has the plan ${plan}; change the plan with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
+    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} is already on the ${plan} plan; change the plan with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
   );
 }
 

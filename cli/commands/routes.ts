@@ -52,7 +52,7 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
       name: 'pause',
       about: `Pause a ${kind}: hold its deliveries until it is resumed; webhooks are still accepted`,
       flags: {
-        reason: ['--reason <text>', 'Reason to show with the pause'],
+        reason: ['--reason <text>', 'Reason for the pause'],
         until: ['--until <time>', 'When the pause ends automatically (ISO 8601)'],
       },
       show({ context, named }, answer: { id: string; pausedUntil: string | null }) {

@@ -104,7 +104,7 @@ export function waitsFor(waits: PageWaits): string {
     case 'waitingDeliveries':
       return `This organization has reached its limit of ${plural(waits.most, 'waiting delivery')} (limit waitingDeliveries)`;
     case 'replayedPerSecond':
-      return 'This organization is not allowed to create deliveries with replays (limit replayedPerSecond)';
+      return "This organization's replays are not allowed to create deliveries (limit replayedPerSecond)";
     case 'deliveriesPerEvent':
       return `The next event would create more than ${plural(waits.most, 'delivery')}; disable routes, or cancel the replay (limit deliveriesPerEvent)`;
   }

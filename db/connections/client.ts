@@ -117,7 +117,7 @@ function explained(error: unknown, variable: string): unknown {
     ]);
   if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
     return new ConfigError([
-      `${variable}: no secure connection (${error.message}); sslrootcert must be the certificate file of the authority that signed PostgreSQL's certificate, and that certificate must contain the host (docs/operate/configuration.md)`,
+      `${variable}: could not establish a secure connection (${error.message}); sslrootcert must be the path to the certificate of the CA that signed PostgreSQL's certificate, which must include the host name in the URL (docs/operate/configuration.md)`,
     ]);
   return error;
 }

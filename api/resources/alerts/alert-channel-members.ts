@@ -99,7 +99,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
-      'Minutes between digests of all changes. If null, one message per change.',
+      'Minutes between digests, each with all changes to issues since the last one. If null, each change is sent as its own message.',
     ),
     null,
   ),

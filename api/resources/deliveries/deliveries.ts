@@ -376,7 +376,7 @@ async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryR
 }
 
 function invalidState(delivery: DeliveryRecord, reason: string): ApiError {
-  return conflict(`The delivery ${delivery.id} is ${delivery.status}: ${reason}`);
+  return conflict(`The delivery ${delivery.id} has the status ${delivery.status}: ${reason}`);
 }
 
 const DONE: Record<Action, string> = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' };

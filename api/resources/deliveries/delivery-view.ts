@@ -82,7 +82,7 @@ const deliveryMembers = {
   destination: z.object({ id: idOf('dst', 'dst_wh'), name: nameNow('CRM') }),
   status: withExample(z.enum(DELIVERY_STATUSES), 'delivered'),
   attemptCount: withExample(count, 1),
-  latency: latency.nullable().describe('Latency of the latest attempt, in ms.'),
+  latency: latency.nullable().describe('Latency of the latest attempt, in milliseconds.'),
   statusCode,
   error: withExample(text('The destination returned 500').nullable(), null),
   nextAttemptAt: withExample(timestamp.nullable(), null),
@@ -156,7 +156,7 @@ const timings = z
   })
   .nullable()
   .describe(
-    'Duration of each phase, in ms. A phase is null if it did not happen or finish; the object is null if unknown.',
+    'Duration of each phase, in milliseconds. A phase is null if it did not happen or finish; the object is null if unknown.',
   );
 const attempt = component('Attempt', {
   ...attemptMembers,

@@ -119,7 +119,7 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
   });
   router.get('/readyz', async (ctx) => {
     const { deep = false } = parseQuery(ctx, readySchema);
-    if (ending()) throw notReady('this process is shutting down; requests are served until it ends');
+    if (ending()) throw notReady('this process is shutting down; requests are served until it exits');
     const [stores, delivers, lanesInUse] = await Promise.all([
       database.within(PROBE_DEADLINE_MS),
       temporal.within(deep ? PROBE_DEADLINE_MS : PATIENCE_MS),

@@ -31,7 +31,7 @@ const pauseSchema = z.object({
   reason: withExample(
     z.string().max(MAX_REASON).regex(/\S/, 'must not be empty; omit it or send null').nullable().optional(),
     'CRM migration',
-    'The reason to show with the pause.',
+    'The reason for the pause.',
   ),
   until,
 });
@@ -57,7 +57,7 @@ export function showPause(pause: Pause | undefined) {
 }
 
 const AGAIN = 'A pause does not cause failover. Pausing again updates the end and reason.';
-const RELEASED = 'Held deliveries are sent in the order they were received.';
+const RELEASED = 'Held deliveries are sent in order of receipt.';
 
 const PAUSABLE = [
   {
@@ -68,7 +68,7 @@ const PAUSABLE = [
     tag: 'Routes',
     name: 'Route',
     paused: `The route keeps accepting webhooks; deliveries and retries are held. ${AGAIN}`,
-    resumed: `${RELEASED} If the circuit breaker is open, they are held until it closes.`,
+    resumed: `${RELEASED} If the circuit breaker is open, they remain held until it closes.`,
   },
   {
     table: 'destinations',

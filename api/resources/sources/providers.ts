@@ -130,7 +130,7 @@ export const signSourceSampleOperation = operation(
     changesNothing: true,
     summary: 'Create a signed sample webhook for a source',
     description:
-      "The sample is signed with the stored secret; send it to the source's `webhookUrl` with `POST`. Sources without a signature, such as those that verify a token, have no sample because it would contain the secret.",
+      "The sample is signed with the stored secret; send it to the source's `webhookUrl` with `POST`. Sources whose webhooks are not signed with a stored secret have no sample.",
     body: { schema: z.object(sampleMembers), examples: { push: { event: 'push' } }, optional: true },
     answer: { description: 'The request to send.', schema: signedSample },
     errors: { 409: ['INVALID_STATE'] },

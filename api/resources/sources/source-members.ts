@@ -44,7 +44,7 @@ const keyMembers = {
     '$.order.id',
   ).optional(),
   query: withExample(
-    z.string().min(1, 'must be the name of a query parameter').max(256, 'must be at most 256 characters'),
+    z.string().min(1, 'must be the name of a query parameter').max(256, 'must be at most 256 characters long'),
     'delivery',
   ).optional(),
   signature: z

@@ -88,7 +88,7 @@ export const tryFilter = tool({
   name: 'try_filter',
   title: 'Test a filter',
   description:
-    'Tests whether a stored filter, or conditions that you pass, match a stored event or your own payload, and shows which conditions are met. ' +
+    'Tests a stored event or your own payload against a stored filter, or against conditions that you pass, and shows which conditions are met. ' +
     'A field is payload.<path>, headers.<name>, query.<name>, request.path or method.',
   input: z.strictObject({
     filter: z.string().min(1).max(200).describe('ID, slug or name of a stored filter').optional(),
@@ -112,7 +112,10 @@ export const tryFilter = tool({
       conditions === undefined
         ? await client.testFilter({ id: await findId(client, 'filter', filter ?? ''), body })
         : await client.testConditions({ body: { ...body, conditions: conditions as Conditions, logic } });
-    return { summary: result.matches ? 'The filter matches.' : 'The filter does not match.', data: result };
+    return {
+      summary: result.matches ? 'The event matches the filter.' : 'The event does not match the filter.',
+      data: result,
+    };
   },
 });
 

@@ -108,7 +108,7 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
       run={() => release(kind, id, resume)}
       said={releasedText(`${sentence(kind)} resumed`)}
     >
-      <p>Held deliveries are sent in the order they were received, with the destination's current URL and settings.</p>
+      <p>Held deliveries are sent in order of receipt, with the destination's current URL and settings.</p>
       <NumberInput
         label="Rate limit (per second)"
         placeholder="50"
@@ -243,8 +243,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
     >
       <p>Closes the circuit breaker now instead of waiting for the next automatic retry.</p>
       <p>
-        Held deliveries are sent in the order they were received, at a steady rate, with the destination's current URL
-        and settings.{' '}
+        Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and settings.{' '}
         {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
       </p>
       <p className="quiet">

@@ -138,7 +138,7 @@ const refusedOf = (issue: Issue): ReactNode =>
 const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   delivery_failing: (issue) => [
     seeSample(issue, 'Compare the request and response'),
-    <>Fix the receiving service, or edit the URL and credentials of {the(issue, 'destination')}.</>,
+    <>Fix the receiving service, or edit the URL or credentials of {the(issue, 'destination')}.</>,
     'Send a test webhook from the destination page.',
   ],
   circuit_open: (issue) => [
