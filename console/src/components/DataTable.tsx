@@ -20,6 +20,8 @@ export interface Column<Row> {
   numeric?: boolean;
   /** Left out where the window is narrow. */
   wideOnly?: boolean;
+  /** Hidden until the user chooses it. */
+  optional?: boolean;
 }
 
 /** The first column of lists of records with a name. */
@@ -80,7 +82,7 @@ const SKELETON_ROWS = 6;
 
 export function DataTable<Row>({ title, idOf, answer, empty, onOpen, selection, onPage, foot, ...props }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const [hidden, setHidden] = useHiddenColumns(title);
+  const [hidden, setHidden] = useHiddenColumns(title, props.columns);
   const columns = props.columns.filter((column) => !hidden.has(column.title));
   const rows = answer.data?.data ?? [];
   const toggle = (id: string) => selection?.set(toggled(selection.ids, id));
@@ -200,11 +202,13 @@ function PageButtons({ of, count, onPage }: { of: Paged | undefined; count: numb
 }
 
 /** Columns that the user does not want to see, kept in the browser for each table. */
-function useHiddenColumns(title: string) {
+function useHiddenColumns(title: string, columns: readonly { title: string; optional?: boolean }[]) {
   const place = `hookyard.hidden-columns.${title}`;
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(
-    () => new Set(JSON.parse(localStorage.getItem(place) ?? '[]') as string[]),
-  );
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(() => {
+    const kept = localStorage.getItem(place);
+    const optional = () => columns.filter((column) => column.optional).map((column) => column.title);
+    return new Set(kept === null ? optional() : (JSON.parse(kept) as string[]));
+  });
   const keep = (next: ReadonlySet<string>) => {
     localStorage.setItem(place, JSON.stringify([...next]));
     setHidden(next);

@@ -34,7 +34,13 @@ const FILTERS = [
   { name: 'isReplay', label: 'Created by replay', kind: 'flag', isMore: true },
   { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
 ] as const satisfies Filter[];
-const EVENT: Column<Delivery> = { title: 'Event', value: (one) => one.eventId, as: 'id', wideOnly: true };
+const EVENT: Column<Delivery> = {
+  title: 'Event',
+  value: (one) => one.eventId,
+  as: 'id',
+  wideOnly: true,
+  optional: true,
+};
 const COLUMNS = columns.toSpliced(-1, 0, EVENT);
 const VERBS: Record<BulkAction, string> = { retry: 'Retry', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
